@@ -1,0 +1,1 @@
+"""The core: a call is a value, a step is a function; no clock, no I/O, no randomness."""

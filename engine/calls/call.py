@@ -1,0 +1,81 @@
+"""The call: everything that must survive the death of an engine, as one frozen value."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.calls.causes import Status
+from engine.calls.commands import Command
+from engine.calls.doing import Doing, Ending, Next, Over
+from engine.calls.leg import Leg
+from wire.verbs import Action
+
+
+class Call(Struct, frozen=True, array_like=True):
+    """One call on one slot and one node for life; times are wall-clock milliseconds."""
+
+    id: str
+    account: str
+    direction: Literal["inbound", "outbound"]
+    from_: str
+    to: str
+    main: str  # the leg that the tree runs on
+    legs: tuple[Leg, ...]  # the live ones
+    doing: Doing
+    created_ms: int
+    latest_ms: int  # no call lives longer
+    status: Status = "queued"
+    caller_id: str = ""
+    rest: tuple[Action, ...] = ()  # what comes after the flows that are running
+    serial: int = 0  # numbers the ids that we choose
+    told: int = 0  # numbers what the outside is told
+    verbs: int = 0  # how many have begun
+    answered_ms: int = 0
+    ended_ms: int = 0
+    cause: int = 0
+    sip_code: int = 0
+    ended_by: str = ""
+    reason: str = ""
+    custom_data: dict[str, Any] | None = None
+    contact: dict[str, Any] | None = None
+
+    def leg(self, leg_id: str) -> Leg | None:
+        """Find a live leg."""
+        return next((leg for leg in self.legs if leg.id == leg_id), None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can happen to it."""
+        return isinstance(self.doing, Over)
+
+
+Step = tuple[Call, tuple[Command, ...]]
+
+
+def with_leg(call: Call, leg: Leg) -> Call:
+    """Put a leg in, in place of the one with the same id or as the last."""
+    if call.leg(leg.id) is None:
+        return replace(call, legs=(*call.legs, leg))
+    return replace(call, legs=tuple(leg if old.id == leg.id else old for old in call.legs))
+
+
+def without_leg(call: Call, leg_id: str) -> Call:
+    """Take an ended leg out."""
+    return replace(call, legs=tuple(leg for leg in call.legs if leg.id != leg_id))
+
+
+def numbered(call: Call, kind: str) -> tuple[Call, str]:
+    """Choose the next id of a kind: `l` leg, `p` playback, `b` bridge, `r` request."""
+    return replace(call, serial=call.serial + 1), f"{call.id}.{kind}{call.serial}"
+
+
+def deadline_ms(call: Call) -> int | None:
+    """Tell the one next moment when the call acts by itself; None when it is over."""
+    match call.doing:
+        case Over() | Next():
+            return None
+        case Ending(deadline_ms=deadline):
+            return deadline
+        case doing:
+            return min(doing.deadline_ms, call.latest_ms)

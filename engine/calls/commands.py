@@ -1,0 +1,141 @@
+"""What a call wants done: imperative, as values; the only output of `step` beside the call.
+
+Each names ids chosen before it is done, so that doing it twice is harmless (design section 3.4).
+"""
+
+from msgspec import Struct
+
+from wire.events import CallEvent
+from wire.media import Clip, Source
+
+
+class _Command(Struct, frozen=True, array_like=True, tag_field="c"):
+    """What all commands share: stored as tagged arrays in the call's outbox."""
+
+
+class Answer(_Command, frozen=True, tag="answer"):
+    """Answer an inbound leg."""
+
+    leg: str
+
+
+class Originate(_Command, frozen=True, tag="originate"):
+    """Call a party: a number, `agent:1001`, or a sip: address."""
+
+    leg: str
+    party: str
+    caller_id: str
+    timeout_s: int
+
+
+class Hangup(_Command, frozen=True, tag="hangup"):
+    """End a leg with a Q.850 cause."""
+
+    leg: str
+    cause: int
+
+
+class Play(_Command, frozen=True, tag="play"):
+    """Play clips to a leg, one after another; `offset_ms` into the first."""
+
+    leg: str
+    playback: str
+    clips: tuple[Clip, ...]
+    offset_ms: int = 0
+
+
+class StopPlayback(_Command, frozen=True, tag="stop"):
+    """End a playback before its time."""
+
+    playback: str
+
+
+class StartMusic(_Command, frozen=True, tag="moh"):
+    """Play music on hold to a leg."""
+
+    leg: str
+
+
+class StopMusic(_Command, frozen=True, tag="unmoh"):
+    """End a leg's music on hold."""
+
+    leg: str
+
+
+class StartRinging(_Command, frozen=True, tag="ring"):
+    """Let a leg hear that another phone rings."""
+
+    leg: str
+
+
+class StopRinging(_Command, frozen=True, tag="unring"):
+    """End a leg's ringing tone."""
+
+    leg: str
+
+
+class Bridge(_Command, frozen=True, tag="bridge"):
+    """Make a bridge and join legs in it."""
+
+    bridge: str
+    legs: tuple[str, ...]
+
+
+class DestroyBridge(_Command, frozen=True, tag="unbridge"):
+    """Take a bridge down; its legs live on."""
+
+    bridge: str
+
+
+class FetchMedia(_Command, frozen=True, tag="fetch"):
+    """Get audio ready and tell, by MediaFetched."""
+
+    request: str
+    sources: tuple[Source, ...]
+
+
+class Prefetch(_Command, frozen=True, tag="prefetch"):
+    """Get audio ready that the tree will want later; nobody waits."""
+
+    sources: tuple[Source, ...]
+
+
+class AskWebhook(_Command, frozen=True, tag="ask"):
+    """Ask a customer's server for the next action; `request` is the idempotency key."""
+
+    request: str
+    url: str
+    body: bytes  # JSON, of wire.hooks
+
+
+class LoadFlow(_Command, frozen=True, tag="flow"):
+    """Read a stored flow and fill in the contact's fields."""
+
+    request: str
+    flow_id: str
+
+
+class Tell(_Command, frozen=True, tag="tell"):
+    """Tell the outside what happened; committed with the state, delivered from there."""
+
+    event: CallEvent
+
+
+Command = (
+    Answer
+    | Originate
+    | Hangup
+    | Play
+    | StopPlayback
+    | StartMusic
+    | StopMusic
+    | StartRinging
+    | StopRinging
+    | Bridge
+    | DestroyBridge
+    | FetchMedia
+    | Prefetch
+    | AskWebhook
+    | LoadFlow
+    | Tell
+)

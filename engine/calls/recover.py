@@ -1,0 +1,100 @@
+"""Taking a call up again: what the PBX shows, compared with what was stored, as ordinary events.
+
+One path for a crash, a takeover and a lost websocket (design section 3.6).
+"""
+
+from msgspec import Struct
+
+from engine.calls import causes
+from engine.calls.call import Call
+from engine.calls.commands import Answer, Bridge, Command, Originate, Play
+from engine.calls.doing import Gathering, Playing, Talking
+from engine.calls.events import (
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    PlaybackEnded,
+    Recovered,
+)
+from engine.calls.leg import Leg
+
+
+class Seen(Struct, frozen=True):
+    """What a PBX shows: channels by state (`Up`, …), live playbacks, members of bridges."""
+
+    channels: dict[str, str]
+    playbacks: frozenset[str] = frozenset()
+    bridges: dict[str, tuple[str, ...]] = {}
+
+
+def playback_of(call: Call) -> str | None:
+    """Name the playback that a call waits for, if it does."""
+    match call.doing:
+        case Playing(request=request, clips=clips) if clips:
+            return request
+        case Gathering(phase="prompt", request=request):
+            return request
+        case _:
+            return None
+
+
+def missed(
+    call: Call, outbox: tuple[Command, ...], seen: Seen, now: int
+) -> tuple[tuple[Command, ...], tuple[Event, ...]]:
+    """Tell which stored commands to do again, and which events happened while nobody watched."""
+    events: list[Event] = []
+    for leg in call.legs:
+        events += _leg(leg, seen.channels.get(leg.id), outbox)
+    events += _playback(call, outbox, seen, now)
+    redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
+    return redo, (*events, Recovered(_members(call, seen)))
+
+
+def _leg(leg: Leg, state: str | None, outbox: tuple[Command, ...]) -> list[Event]:
+    if state is None:
+        unsent = any(isinstance(each, Originate) and each.leg == leg.id for each in outbox)
+        return [] if unsent else [LegEnded(leg.id, causes.LOST)]
+    if state == "Up":
+        return [] if leg.state == "up" else [LegAnswered(leg.id)]
+    if state == "Ringing" and leg.state in {"requested", "placed"}:
+        return [LegRang(leg.id)]
+    return [LegPlaced(leg.id)] if leg.state == "requested" else []
+
+
+def _playback(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> list[Event]:
+    playback = playback_of(call)
+    if playback is None or playback in seen.playbacks:
+        return []
+    unsent = any(_plays(each, playback) for each in outbox)
+    return [] if unsent and now < _ends_ms(call) else [PlaybackEnded(playback)]
+
+
+def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
+    match command:
+        case Originate(leg):
+            return leg not in seen.channels and call.leg(leg) is not None
+        case Answer(leg):
+            return seen.channels.get(leg) not in {None, "Up"}
+        case Play(playback=playback):
+            wanted = playback_of(call) == playback and now < _ends_ms(call)
+            return wanted and playback not in seen.playbacks
+        case Bridge():
+            return False  # Recovered joins whoever is not in the bridge
+        case _:
+            return True
+
+
+def _plays(command: Command, playback: str) -> bool:
+    return isinstance(command, Play) and command.playback == playback
+
+
+def _ends_ms(call: Call) -> int:
+    return call.doing.ends_ms if isinstance(call.doing, (Playing, Gathering)) else 0
+
+
+def _members(call: Call, seen: Seen) -> tuple[str, ...]:
+    if isinstance(call.doing, Talking):
+        return seen.bridges.get(call.doing.bridge, ())
+    return ()

@@ -1,0 +1,75 @@
+"""What the outside is told: numbered without gaps, with ids that a retold event keeps."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call
+from engine.calls.commands import Tell
+from engine.calls.events import LegEnded
+from engine.calls.leg import Leg
+from wire.events import CallEvent, Kind
+
+
+def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
+    """Tell a fact about the call."""
+    event = CallEvent(
+        id=f"{call.id}.e{call.told}",
+        event=kind,
+        sequence_number=call.told,
+        timestamp=now,
+        call_id=call.id,
+        account_id=call.account,
+        call_status=call.status,
+        direction=call.direction,
+        from_=call.from_,
+        to=call.to,
+        custom_data=call.custom_data,
+        **facts,
+    )
+    return replace(call, told=call.told + 1), Tell(event)
+
+
+def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[Call, Tell]:
+    """Tell a fact about one of its legs."""
+    return tell(
+        call,
+        kind,
+        now,
+        channel_id=leg.id,
+        party=leg.party,
+        agent_id=leg.agent_id,
+        reference_id=leg.reference_id,
+        **facts,
+    )
+
+
+def tell_leg_ended(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, Tell]:
+    """Tell how a leg ended: answered and done, or why it never was."""
+    status = "completed" if leg.answered_ms else causes.unanswered(ended.cause)
+    return tell_leg(
+        call,
+        "leg-completed",
+        leg,
+        now,
+        leg_status=status,
+        hangup_cause=ended.cause,
+        sip_code=ended.sip_code or None,
+        duration=(now - leg.answered_ms) // 1000 if leg.answered_ms else 0,
+    )
+
+
+def tell_over(call: Call, now: int) -> tuple[Call, Tell]:
+    """Tell the end of the call."""
+    return tell(
+        call,
+        "completed",
+        now,
+        channel_id=call.main,
+        hangup_cause=call.cause,
+        sip_code=call.sip_code or None,
+        ended_by=call.ended_by or None,
+        reason=call.reason or causes.reason(call.cause) or None,
+        duration=(now - call.answered_ms) // 1000 if call.answered_ms else 0,
+    )

@@ -1,0 +1,65 @@
+"""Asking what to do next: a customer's webhook, or a stored flow; then that runs."""
+
+from msgspec.json import encode as to_json
+from msgspec.structs import replace
+
+from engine.calls.call import Call, Step, numbered
+from engine.calls.commands import AskWebhook, LoadFlow, Prefetch
+from engine.calls.doing import Asking, Next
+from engine.calls.events import ActionFailed, ActionReplied, DeadlinePassed, Event, Recovered
+from engine.calls.wanted import wanted
+from wire.hooks import ActionRequest
+from wire.verbs import Action
+
+WEBHOOK_MS = 17_000  # 15 s in all (design section 7), and a little for our own way
+FLOW_MS = 5_000
+
+
+def start_url(call: Call, url: str, after: Next, now: int) -> Step:
+    """Ask an address for the next action, telling it what has just ended."""
+    call, request = numbered(call, "r")
+    body = ActionRequest(
+        call_id=call.id,
+        event=after.event,
+        from_=call.from_,
+        to=call.to,
+        direction=call.direction,
+        account_id=call.account,
+        channel_id=call.main,
+        dial=after.dial,
+        custom_data=call.custom_data,
+    )
+    asking = Asking(request, now + WEBHOOK_MS, after.fallback)
+    return replace(call, doing=asking), (AskWebhook(request, url, to_json(body)),)
+
+
+def start_flow(call: Call, flow_id: str, now: int) -> Step:
+    """Read a stored flow."""
+    call, request = numbered(call, "r")
+    return replace(call, doing=Asking(request, now + FLOW_MS)), (LoadFlow(request, flow_id),)
+
+
+def on_event(call: Call, doing: Asking, event: Event, now: int) -> Step:
+    """Run what was answered; without an answer, the fallback; without one, hang up."""
+    match event:
+        case ActionReplied(request, action) if request == doing.request:
+            return replace(call, doing=Next(action, "reply")), _prefetched(action)
+        case ActionFailed(request, reason) if request == doing.request:
+            return _failed(call, doing, reason), ()
+        case DeadlinePassed():
+            return _failed(call, doing, "timeout"), ()
+        case Recovered():
+            return replace(call, doing=replace(doing, deadline_ms=now + WEBHOOK_MS)), ()
+        case _:
+            return call, ()
+
+
+def _prefetched(action: Action | None) -> tuple[Prefetch, ...]:
+    sources = wanted(action)
+    return (Prefetch(sources),) if sources else ()
+
+
+def _failed(call: Call, doing: Asking, reason: str) -> Call:
+    if doing.fallback is None:
+        call = replace(call, rest=(), reason=f"action_failed:{reason}")
+    return replace(call, doing=Next(doing.fallback, "reply"))

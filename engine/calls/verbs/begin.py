@@ -1,0 +1,38 @@
+"""The way to the first verb: the main leg is called or answered, then the tree begins."""
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call, Step
+from engine.calls.commands import Answer, Command, Originate, Prefetch
+from engine.calls.doing import Next, Starting
+from engine.calls.events import CallOpened, DeadlinePassed, Event, LegAnswered
+from engine.calls.telling import tell
+from engine.calls.verbs import end
+from engine.calls.wanted import wanted
+
+
+def on_event(call: Call, doing: Starting, event: Event, now: int) -> Step:
+    """Reach the main leg; once it is up, run the action."""
+    match event:
+        case CallOpened():
+            return _open(call, doing, now)
+        case LegAnswered(leg) if leg == call.main:
+            return replace(call, doing=Next(doing.action, "start")), ()
+        case DeadlinePassed():
+            return end.start(call, now, "system", causes.NO_ANSWER)
+        case _:
+            return call, ()
+
+
+def _open(call: Call, doing: Starting, now: int) -> Step:
+    call, told = tell(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
+    commands: list[Command] = [told]
+    if sources := wanted(doing.action):
+        commands.append(Prefetch(sources))
+    if call.direction == "inbound":
+        commands.append(Answer(call.main))
+    else:
+        party = call.legs[0].party
+        commands.append(Originate(call.main, party, call.caller_id, doing.timeout_s))
+    return call, tuple(commands)

@@ -1,0 +1,53 @@
+"""hangup, and every other way to the end: all legs are told, then waited for, then told again."""
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call, Step
+from engine.calls.commands import Hangup, Tell
+from engine.calls.doing import Ending, Over
+from engine.calls.events import DeadlinePassed, Event, Recovered
+from engine.calls.telling import tell_over
+
+HANGUP_MS = 5_000
+TRIES = 3  # after that the reaper has it
+
+
+def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
+    """Tell every leg to hang up; the call is over when the last has."""
+    call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, rest=())
+    if not call.legs:
+        return finish(call, now)
+    hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
+    return replace(call, doing=Ending(now + HANGUP_MS)), hangups
+
+
+def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
+    """Tell the legs again that have not gone; give up on them in the end."""
+    if not call.legs:
+        return finish(call, now)
+    match event:
+        case DeadlinePassed() if doing.tries >= TRIES:
+            return finish(call, now)
+        case DeadlinePassed() | Recovered():
+            ending = Ending(now + HANGUP_MS, doing.tries + 1)
+            cause = call.cause or causes.NORMAL
+            hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
+            return replace(call, doing=ending), hangups
+        case _:
+            return call, ()
+
+
+def finish(call: Call, now: int) -> tuple[Call, tuple[Tell, ...]]:
+    """Call it over, with the status that the story gives."""
+    call = replace(call, doing=Over(), legs=(), rest=(), ended_ms=now, status=_status(call))
+    call, told = tell_over(call, now)
+    return call, (told,)
+
+
+def _status(call: Call) -> causes.Status:
+    if call.answered_ms:
+        return "completed"
+    if call.ended_by in {"caller", "api"}:
+        return "canceled"
+    return causes.unanswered(call.cause)

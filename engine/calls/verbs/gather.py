@@ -1,0 +1,165 @@
+"""gather: collect digits by four clocks: the prompt, the first digit, the gaps, the whole.
+
+A digit stops the prompt. Its time is its key-down: Asterisk reports a digit at key-up, so each
+clock is given GRACE_MS for a key that went down in time (design fact 6).
+"""
+
+from msgspec.json import encode as to_json
+from msgspec.structs import replace
+
+from engine.calls.call import Call, Step, numbered
+from engine.calls.commands import AskWebhook, FetchMedia, Play, StopPlayback, Tell
+from engine.calls.doing import Asking, Gathering, Next
+from engine.calls.events import (
+    DeadlinePassed,
+    DigitPressed,
+    Event,
+    MediaFetched,
+    PlaybackEnded,
+    Recovered,
+)
+from engine.calls.telling import tell
+from engine.calls.verbs.ask import WEBHOOK_MS
+from engine.calls.verbs.play import FETCH_MS, length_ms
+from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
+from wire.hooks import GatherReason, GatherResult, To
+from wire.media import Audio, Clip
+from wire.verbs import Gather
+
+GRACE_MS = 120
+LONGEST_MS = 3_600_000
+
+
+def start(call: Call, verb: Gather, now: int) -> Step:
+    """Ask for the prompt, or listen at once when there is none."""
+    leg = verb.data.channel_id or call.main
+    if call.leg(leg) is None:
+        return replace(call, doing=Next(verb.data.fallback, "gather")), ()
+    limit = now + (int(verb.timeout * 1000) if verb.timeout else LONGEST_MS)
+    doing = Gathering(verb=verb, leg=leg, phase="fetch", deadline_ms=now + FETCH_MS, limit_ms=limit)
+    if verb.data.audio_url is None:
+        return _listen(call, doing, now), ()
+    call, request = numbered(call, "p")
+    doing = replace(doing, request=request)
+    return replace(call, doing=doing), (FetchMedia(request, (Audio(verb.data.audio_url),)),)
+
+
+def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
+    """Move by a digit, the prompt's course or a clock."""
+    match event:
+        case DigitPressed(leg, digit, pressed) if leg == doing.leg:
+            return _press(call, doing, digit, pressed, now)
+        case MediaFetched(request, clips) if request == doing.request and doing.phase == "fetch":
+            return _prompt(call, doing, clips, now)
+        case PlaybackEnded(playback) if playback == doing.request and doing.phase == "prompt":
+            return _listen(call, doing, now), ()
+        case DeadlinePassed() if now >= doing.limit_ms:
+            return _finish(call, doing, "timeout", now)
+        case DeadlinePassed():
+            return _late(call, doing, now)
+        case Recovered():
+            return _renewed(call, doing, now), ()
+        case _:
+            return call, ()
+
+
+def abandon(call: Call, doing: Gathering, now: int) -> Step:
+    """Tell what was collected of a caller who hung up; nobody waits for the answer."""
+    call, told = _tell(call, doing, "hangup", now)
+    if not isinstance(doing.verb.action, str):
+        return call, (told,)
+    call, request = numbered(call, "r")
+    body = _result(call, doing, "hangup")
+    return call, (told, AskWebhook(request, doing.verb.action, body))
+
+
+def _prompt(call: Call, doing: Gathering, clips: tuple[Clip, ...], now: int) -> Step:
+    if not clips:
+        return _listen(call, doing, now), ()
+    ends = now + length_ms(clips)
+    heard = _in_phase(doing, "prompt", ends + PLAYBACK_GRACE_MS)
+    heard = replace(heard, clips=clips, ends_ms=ends)
+    return replace(call, doing=heard), (Play(doing.leg, doing.request, clips),)
+
+
+def _listen(call: Call, doing: Gathering, now: int) -> Call:
+    deadline = now + doing.verb.data.timeout + GRACE_MS
+    return replace(call, doing=_in_phase(doing, "first", deadline))
+
+
+def _press(call: Call, doing: Gathering, digit: str, pressed_ms: int, now: int) -> Step:
+    if doing.phase in {"first", "between"} and pressed_ms > doing.deadline_ms - GRACE_MS:
+        return _late(call, doing, now)
+    stops = _stops(doing)
+    data = doing.verb.data
+    if digit == data.terminator:
+        return _finish(call, doing, "terminator", now)
+    doing = replace(doing, digits=doing.digits + digit)
+    if len(doing.digits) >= data.max_digits:
+        return _finish(call, doing, "max-digits", now)
+    deadline = now + data.digit_timeout + GRACE_MS
+    return replace(call, doing=_in_phase(doing, "between", deadline)), stops
+
+
+def _late(call: Call, doing: Gathering, now: int) -> Step:
+    match doing.phase:
+        case "fetch":
+            return _listen(call, doing, now), ()
+        case "prompt":
+            return _listen(call, doing, now), (StopPlayback(doing.request),)
+        case "first":
+            return _finish(call, doing, "timeout", now)
+        case "between":
+            return _finish(call, doing, "digit-timeout", now)
+
+
+def _finish(call: Call, doing: Gathering, reason: GatherReason, now: int) -> Step:
+    stops = _stops(doing)
+    call, told = _tell(call, doing, reason, now)
+    data, action = doing.verb.data, doing.verb.action
+    if reason == "timeout" and not doing.digits and data.fallback is not None:
+        return replace(call, doing=Next(data.fallback, "gather")), (*stops, told)
+    if not isinstance(action, str):
+        return replace(call, doing=Next(action, "gather")), (*stops, told)
+    call, request = numbered(call, "r")
+    asking = Asking(request, now + WEBHOOK_MS, data.fallback)
+    asked = AskWebhook(request, action, _result(call, doing, reason))
+    return replace(call, doing=asking), (*stops, told, asked)
+
+
+def _tell(call: Call, doing: Gathering, reason: GatherReason, now: int) -> tuple[Call, Tell]:
+    facts = {"channel_id": doing.leg, "dtmf": doing.digits, "reason": reason}
+    return tell(call, "gathered", now, **facts)
+
+
+def _result(call: Call, doing: Gathering, reason: GatherReason) -> bytes:
+    result = GatherResult(
+        call_id=call.id,
+        dtmf=doing.digits,
+        to=To(doing.leg),
+        reason=reason,
+        custom_data=call.custom_data,
+    )
+    return to_json(result)
+
+
+def _renewed(call: Call, doing: Gathering, now: int) -> Call:
+    """Give the caller the phase's time again: an outage is not the caller's silence."""
+    data = doing.verb.data
+    given = {
+        "fetch": FETCH_MS,
+        "first": data.timeout + GRACE_MS,
+        "between": data.digit_timeout + GRACE_MS,
+    }
+    if doing.phase == "prompt":
+        return call
+    deadline = max(doing.deadline_ms, now + given[doing.phase])
+    return replace(call, doing=_in_phase(doing, doing.phase, deadline))
+
+
+def _stops(doing: Gathering) -> tuple[StopPlayback, ...]:
+    return (StopPlayback(doing.request),) if doing.phase == "prompt" else ()
+
+
+def _in_phase(doing: Gathering, phase: str, deadline_ms: int) -> Gathering:
+    return replace(doing, phase=phase, deadline_ms=min(deadline_ms, doing.limit_ms))

@@ -1,0 +1,1 @@
+"""Shapes that cross a process boundary; imports nothing of ours."""

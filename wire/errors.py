@@ -1,0 +1,37 @@
+"""Bad input, told so that its sender can mend it: where it is, what is wrong, what is allowed."""
+
+import re
+
+import msgspec
+
+from wire.patterns import PATTERNS
+
+_AT = re.compile(r"^(?P<text>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+_FIELD = re.compile(r"(?:unknown|required) field `(?P<field>[^`]*)`")
+
+
+class BadInput(ValueError):
+    """One fault in what was sent: its path (`action.data.audioUrl`) and what is allowed there."""
+
+    def __init__(self, path: str, message: str, code: str = "invalid") -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.path = path
+        self.message = message
+        self.code = code
+
+
+def from_decoder(error: msgspec.DecodeError, prefix: str = "") -> BadInput:
+    """Turn a decoder's words into a path and a message; a field named in them joins the path."""
+    match = _AT.match(str(error))
+    text, path = (match["text"], match["path"] or "") if match else (str(error), "")
+    steps = [prefix, path.lstrip(".")]
+    if found := _FIELD.search(text):
+        steps.append(found["field"])
+    return BadInput(".".join(step for step in steps if step), _plain(text))
+
+
+def _plain(text: str) -> str:
+    for pattern, meaning in PATTERNS.items():
+        if f"matching regex {pattern!r}" in text:
+            return f"expected {meaning}"
+    return text

@@ -1,0 +1,44 @@
+"""What happened to a call, as told to the outside (spec, "Events"; design section 7)."""
+
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+Kind = Literal[
+    "initiated",
+    "ringing",
+    "answered",
+    "completed",
+    "leg-initiated",
+    "leg-ringing",
+    "leg-answered",
+    "leg-completed",
+    "gathered",
+]
+
+
+class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """One fact of a call's life; `id` is the same at each telling, `sequence_number` has no gap."""
+
+    id: str
+    event: Kind
+    sequence_number: int
+    timestamp: int  # wall-clock milliseconds
+    call_id: str
+    account_id: str
+    call_status: str
+    direction: str
+    from_: str = field(name="from")
+    to: str
+    channel_id: str | None = None
+    party: str | None = None
+    leg_status: str | None = None
+    dtmf: str | None = None
+    hangup_cause: int | None = None
+    sip_code: int | None = None
+    ended_by: str | None = None
+    reason: str | None = None
+    duration: int | None = None  # seconds since the answer
+    agent_id: str | None = field(default=None, name="agent_id")
+    reference_id: str | None = field(default=None, name="reference_id")
+    custom_data: dict[str, Any] | None = None

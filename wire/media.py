@@ -1,0 +1,28 @@
+"""What a call lets its leg hear: audio at an address, or a text to be spoken."""
+
+from msgspec import Struct
+
+
+class Audio(Struct, frozen=True, tag="audio"):
+    """Audio at an http(s) address, in any usual format."""
+
+    url: str
+
+
+class Speech(Struct, frozen=True, tag="speech"):
+    """A text to speak: voice None is the language's default, language a BCP 47 tag, ssml marks it up."""
+
+    text: str
+    voice: str | None = None
+    language: str = "en"
+    ssml: bool = False
+
+
+Source = Audio | Speech
+
+
+class Clip(Struct, frozen=True, array_like=True):
+    """Audio ready to be played: its key (a hash of the content) and its exact length."""
+
+    key: str
+    duration_ms: int

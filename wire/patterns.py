@@ -1,0 +1,20 @@
+"""The patterns of what people type, each with the words that tell what it allows."""
+
+URL = r"^https?://[^\s/?#\\@]+([/?#][^\s\\]*)?$"
+NUMBER = (
+    r"^(\+?[0-9*#]{2,20}"
+    r"|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)$"
+)
+NAME = r"^[A-Za-z0-9_\-]{1,64}$"
+CALLER_ID = r"^\+?[0-9]{2,20}$"
+LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+TERMINATOR = r"^[0-9A-D*#]?$"
+
+PATTERNS = {
+    URL: "an https:// address",
+    NUMBER: "a number such as +4721930000, or sip:user@host",
+    NAME: "1 to 64 letters, digits, _ or -",
+    CALLER_ID: "a number such as +4721930000",
+    LANGUAGE: "a language tag such as en or hi-IN",
+    TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',
+}

@@ -1,0 +1,97 @@
+"""Whole action trees: parse once at the border; what is accepted here is what runs."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from wire.errors import BadInput, from_decoder
+from wire.verbs import Action, Dial, Gather, Play, Verb
+
+VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
+_decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
+_LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+
+
+class Limits(Struct, frozen=True):
+    """How large a tree may be, and whether plain http to this machine is let through."""
+
+    size_bytes: int = 65_536
+    depth: int = 50
+    allow_insecure: bool = False
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "") -> Action:
+    """Decode and check one action, object or address; raises BadInput with the fault's path."""
+    if len(body) > limits.size_bytes:
+        raise BadInput(prefix, f"larger than {limits.size_bytes} bytes", "too_large")
+    try:
+        action = _decoder.decode(body)
+    except RecursionError:
+        raise BadInput(prefix, f"nested deeper than {limits.depth} actions", "too_deep") from None
+    except msgspec.DecodeError as error:
+        raise _explained(from_decoder(error, prefix)) from None
+    return check_action(action, limits, prefix)
+
+
+def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
+    """Check what one field cannot say of itself: depth, addresses, dial targets; returns it."""
+    for path, node, depth in _walk(action, prefix, 1):
+        if depth > limits.depth:
+            raise BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep")
+        if isinstance(node, str):
+            _check_url(node, path, limits)
+        else:
+            _check_verb(node, path, limits)
+    return action
+
+
+def _walk(action: Action, path: str, depth: int) -> Iterator[tuple[str, Action, int]]:
+    yield path, action, depth
+    if isinstance(action, str):
+        return
+    if action.action is not None:
+        yield from _walk(action.action, _join(path, "action"), depth + 1)
+    if isinstance(action, Gather) and action.data.fallback is not None:
+        yield from _walk(action.data.fallback, _join(path, "data.fallback"), depth + 1)
+
+
+def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
+    match verb:
+        case Play(data=data):
+            urls = (data.audio_url,) if isinstance(data.audio_url, str) else data.audio_url
+            for url in urls:
+                _check_url(url, _join(path, "data.audioUrl"), limits)
+        case Gather(data=data) if data.audio_url is not None:
+            _check_url(data.audio_url, _join(path, "data.audioUrl"), limits)
+        case Dial(data=data):
+            if (data.number or data.agent_id) is None and data.flow_id is None:
+                raise BadInput(_join(path, "data"), "one of number, agent_id or flowId is required")
+            if data.number is not None and data.flow_id is not None:
+                raise BadInput(_join(path, "data.flowId"), "not together with number")
+        case _:
+            pass
+
+
+def _check_url(url: str, path: str, limits: Limits) -> None:
+    if url.startswith("https://"):
+        return
+    if not limits.allow_insecure or not _is_loopback(url):
+        raise BadInput(path, "an https:// address is required", "insecure_url")
+
+
+def _is_loopback(url: str) -> bool:
+    return any(url == base or url.startswith((f"{base}:", f"{base}/")) for base in _LOOPBACK)
+
+
+def _explained(error: BadInput) -> BadInput:
+    if error.message.startswith("Invalid value") and error.path.endswith("type"):
+        return BadInput(error.path, f"{error.message}; one of {', '.join(VERBS)}", "unknown_verb")
+    return error
+
+
+def _join(path: str, step: str) -> str:
+    return f"{path}.{step}" if path else step

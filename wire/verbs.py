@@ -1,0 +1,133 @@
+"""The action verbs: what a customer sends and what a call runs, one definition for both.
+
+Sent as JSON with a `type` (spec, "Call action"); `wire.tree` checks what one field cannot say.
+Durations: gather in milliseconds, dial and flow timeouts in seconds, as the specification has them.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from wire import patterns
+
+Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
+Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
+Name = Annotated[str, Meta(pattern=patterns.NAME)]
+CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
+Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+Millis = Annotated[int, Meta(ge=0, le=600_000)]
+
+
+class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+    """What every part of a verb has in common: frozen, camelCase on the wire, nothing unknown."""
+
+
+class PlayData(_Shape, frozen=True):
+    """What to play: one address or several, one after another."""
+
+    audio_url: Url | Annotated[tuple[Url, ...], Meta(min_length=1, max_length=20)]
+
+
+class SayData(_Shape, frozen=True):
+    """What to say, and in which voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=4000)]
+    voice: Name | None = None
+    language: Language = "en"
+    ssml: bool = False
+
+
+class GatherData(_Shape, frozen=True):
+    """Digits to collect: from which leg, after which prompt, until when."""
+
+    audio_url: Url | None = None
+    max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
+    timeout: Millis = 5_000
+    digit_timeout: Millis = 2_000
+    terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
+    channel_id: Annotated[str, Meta(min_length=1, max_length=149)] | None = None
+    fallback: "Verb | None" = None
+
+
+class MusicOnHold(_Shape, frozen=True):
+    """Whether the waiting party hears music instead of ringing."""
+
+    enable: bool = False
+
+
+class DialData(_Shape, frozen=True):
+    """Whom to call: a number, several at once, or an agent; or, for type flow, what to run."""
+
+    number: Number | Annotated[tuple[Number, ...], Meta(min_length=1, max_length=10)] | None = None
+    flow_id: Name | None = None
+    agent_id: Name | None = field(default=None, name="agent_id")
+    reference_id: Annotated[str, Meta(max_length=256)] | None = field(
+        default=None, name="reference_id"
+    )
+    caller_id: CallerId | None = None
+    time_limit: Seconds | None = None
+    moh: MusicOnHold = MusicOnHold()
+
+
+class FlowData(_Shape, frozen=True):
+    """Which stored flow to run."""
+
+    flow_id: Name
+
+
+class HangupData(_Shape, frozen=True):
+    """Nothing: a hangup needs no data."""
+
+
+class Play(_Shape, frozen=True, tag="play"):
+    """Play audio to the leg, then go on."""
+
+    data: PlayData
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
+class Say(_Shape, frozen=True, tag="say"):
+    """Speak a text to the leg, then go on."""
+
+    data: SayData
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
+class Gather(_Shape, frozen=True, tag="gather"):
+    """Collect digits and tell the action, an address or an object."""
+
+    data: GatherData = GatherData()
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
+class Dial(_Shape, frozen=True, tag="dial"):
+    """Call someone, bridge on answer, and go on when that leg has ended; timeout in seconds."""
+
+    data: DialData
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+    moh: MusicOnHold | None = None
+
+
+class Flow(_Shape, frozen=True, tag="flow"):
+    """Run a stored flow, then go on."""
+
+    data: FlowData
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
+class Hangup(_Shape, frozen=True, tag="hangup"):
+    """End the call."""
+
+    data: HangupData = HangupData()
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
+Verb = Play | Say | Gather | Dial | Flow | Hangup
+Action = Verb | Url
