@@ -1,0 +1,48 @@
+"""One call's commit, and how several become one."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+
+class Change(Struct, frozen=True):
+    """What one step of a call, or several in a row, has to leave behind.
+
+    The log is why a repeated commit is harmless: a change whose entries are all stored already is
+    not written again, nothing of it. So a change has at least one log entry (what caused it; else
+    ValueError), and `seq` is the number of the first, counted from 0 over the whole call.
+    """
+
+    call_id: str
+    node: str
+    state: bytes
+    seq: int
+    log: tuple[bytes, ...]
+    told: tuple[bytes, ...] = ()  # events for the outside
+    live: bool = True  # False: the call has ended; its record is kept for a while
+
+    def __post_init__(self) -> None:
+        """Refuse a change without a cause: nothing could tell it from its repetition."""
+        if not self.log:
+            raise ValueError(f"a change of {self.call_id} without a log entry")
+
+
+def coalesced(changes: Sequence[Change]) -> list[Change]:
+    """Merge each call's changes into one: the last state wins, log and told keep their order."""
+    by_call: dict[str, list[Change]] = {}
+    for change in changes:
+        by_call.setdefault(change.call_id, []).append(change)
+    return [_merged(group) for group in by_call.values()]
+
+
+def _merged(group: list[Change]) -> Change:
+    if len(group) == 1:
+        return group[0]
+    return replace(
+        group[-1],
+        seq=group[0].seq,
+        log=tuple(chain.from_iterable(change.log for change in group)),
+        told=tuple(chain.from_iterable(change.told for change in group)),
+    )

@@ -1,0 +1,180 @@
+"""The store's twin in this process's memory: the same semantics, for tests and the simulator."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from itertools import islice
+
+from engine.store.change import Change
+from engine.store.errors import Fenced
+
+
+class _Slot:
+    def __init__(self, stream_length: int) -> None:
+        self.token = 0
+        self.owner = ""
+        self.live: dict[str, tuple[str, bytes]] = {}
+        self.logs: dict[str, list[bytes]] = {}
+        self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
+        self.told = 0
+        self.events: deque[tuple[int, bytes]] = deque(maxlen=stream_length)
+
+
+class Memory:
+    """A store for one process; `commit_now` is the commit without a loop."""
+
+    def __init__(
+        self,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        *,
+        kept_s: float = 86_400.0,
+        stream_length: int = 100_000,
+    ) -> None:
+        self._now_ms = now_ms
+        self._kept_ms = int(kept_s * 1000)
+        self._stream_length = stream_length
+        self._slots: dict[int, _Slot] = {}
+        self._flows: dict[tuple[str, str], bytes] = {}
+        self._routes: dict[str, bytes] = {}
+        self._told = asyncio.Event()
+
+    async def claim(self, slot: int, owner: str) -> int:
+        """See Store."""
+        kept = self._slot(slot)
+        kept.token, kept.owner = kept.token + 1, owner
+        return kept.token
+
+    async def create(self, slot: int, token: int, change: Change) -> bool:
+        """See Store."""
+        kept = self._owned(slot, token)
+        stored = kept.live.get(change.call_id)
+        if stored is not None:
+            return stored == (change.node, change.state)
+        if change.call_id in kept.ended:
+            return False
+        self.commit_now(slot, token, (change,))
+        return True
+
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+        """See Store."""
+        self.commit_now(slot, token, changes)
+
+    def commit_now(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+        """Commit at once; raises Fenced."""
+        kept = self._owned(slot, token)
+        for change in changes:
+            self._store(kept, change)
+
+    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """See Store."""
+        for call_id, (node, state) in list(self._slot(slot).live.items()):
+            yield call_id, node, state
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """See Store."""
+        kept = self._slot(slot)
+        if call_id in kept.live:
+            return kept.live[call_id][1]
+        return kept.ended[call_id][1] if call_id in kept.ended else None
+
+    async def log(self, slot: int, call_id: str) -> list[bytes]:
+        """See Store."""
+        return list(self._slot(slot).logs.get(call_id, ()))
+
+    async def events(
+        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
+    ) -> list[tuple[int, str, bytes]]:
+        """See Store."""
+        found = self._after(after, limit)
+        if found or not wait_ms:
+            return found
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                while not (found := self._after(after, limit)):
+                    self._told.clear()
+                    await self._told.wait()
+        except TimeoutError:
+            return []
+        return found
+
+    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
+        """See Store."""
+        return {slot: f"{self._slot(slot).told}-0" for slot in slots}
+
+    async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
+        """See Store."""
+        self._flows[account, flow_id] = body
+
+    async def flow(self, account: str, flow_id: str) -> bytes | None:
+        """See Store."""
+        return self._flows.get((account, flow_id))
+
+    async def put_route(self, number: str, body: bytes | None) -> None:
+        """See Store."""
+        if body is None:
+            self._routes.pop(number, None)
+        else:
+            self._routes[number] = body
+
+    async def route(self, number: str) -> bytes | None:
+        """See Store."""
+        return self._routes.get(number)
+
+    async def routes(self) -> dict[str, bytes]:
+        """See Store."""
+        return dict(self._routes)
+
+    async def ping(self) -> None:
+        """See Store."""
+
+    async def close(self) -> None:
+        """See Store."""
+
+    def _slot(self, slot: int) -> _Slot:
+        kept = self._slots.setdefault(slot, _Slot(self._stream_length))
+        self._forget(kept)
+        return kept
+
+    def _owned(self, slot: int, token: int) -> _Slot:
+        kept = self._slot(slot)
+        if kept.token != token:
+            raise Fenced(slot, kept.owner)
+        return kept
+
+    def _forget(self, kept: _Slot) -> None:
+        now_ms = self._now_ms()
+        # Calls expire in the order in which they have ended.
+        while kept.ended and (first := next(iter(kept.ended.items())))[1][0] <= now_ms:
+            del kept.ended[first[0]]
+            kept.logs.pop(first[0], None)
+
+    def _store(self, kept: _Slot, change: Change) -> None:
+        log = kept.logs.setdefault(change.call_id, [])
+        if len(log) >= change.seq + len(change.log):
+            return
+        log.extend([b""] * (change.seq - len(log)))
+        log.extend(change.log[len(log) - change.seq :])
+        for event in change.told:
+            kept.told += 1
+            kept.events.append((kept.told, event))
+            self._told.set()
+        if change.live:
+            kept.live[change.call_id] = change.node, change.state
+        else:
+            kept.live.pop(change.call_id, None)
+            kept.ended.pop(change.call_id, None)
+            kept.ended[change.call_id] = self._now_ms() + self._kept_ms, change.state
+
+    def _after(self, after: Mapping[int, str], limit: int) -> list[tuple[int, str, bytes]]:
+        return [
+            (slot, f"{number}-0", event)
+            for slot, entry in after.items()
+            for number, event in _newer(self._slot(slot), int(entry.partition("-")[0]), limit)
+        ]
+
+
+def _newer(kept: _Slot, number: int, limit: int) -> list[tuple[int, bytes]]:
+    oldest = kept.told - len(kept.events) + 1
+    start = max(0, number - oldest + 1)
+    return list(islice(kept.events, start, start + limit))

@@ -1,0 +1,202 @@
+"""The store in Redis or Valkey: commits by one script a batch, the rest by the ordinary client."""
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from engine.store.change import Change
+from engine.store.errors import Fenced, StoreDown
+from engine.store.link import Link, Script
+
+_CLAIM = Script(Path(__file__).with_name("claim.lua").read_text())
+_COMMIT = Script(Path(__file__).with_name("commit.lua").read_text())
+_CREATED, _EXISTS = 1, 2  # what commit.lua answers
+_PAGE = 500
+_ROUTES = "route:numbers"
+_encode = msgspec.msgpack.Encoder().encode
+_string_head = struct.Struct(">BI").pack
+
+
+class RedisStore:
+    """Keys of a slot carry its hash tag: `{s3}:owner`, `:live`, `:log:…`, `:ended:…`, `:events`."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout_s: float = 2.0,
+        kept_s: float = 86_400.0,
+        stream_length: int = 100_000,
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._kept_ms = int(kept_s * 1000)
+        self._stream_length = stream_length
+        # One repetition, for an idle connection that the server has closed: all requests here may
+        # be repeated. The timeout around a whole request is our own.
+        self._pool: ConnectionPool = ConnectionPool.from_url(
+            url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
+        )
+        self._client = Redis(connection_pool=self._pool)
+        self._links: dict[int, Link] = {}
+
+    async def claim(self, slot: int, owner: str) -> int:
+        """See Store."""
+        return int(await self._link(slot).run(_CLAIM, _owner_key(slot), owner.encode()))
+
+    async def create(self, slot: int, token: int, change: Change) -> bool:
+        """See Store."""
+        return await self._write(slot, token, (change,), create=True) == _CREATED
+
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+        """See Store."""
+        await self._write(slot, token, changes, create=False)
+
+    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """See Store."""
+        cursor, seen = 0, set[bytes]()
+        while True:
+            scan = self._client.hscan(f"{{s{slot}}}:live", cursor, count=_PAGE)
+            cursor, page = await self._bounded(scan)
+            for call_id, record in page.items():
+                if call_id not in seen:  # a growing table is scanned in part twice
+                    seen.add(call_id)
+                    node, _, state = record.partition(b"\0")
+                    yield call_id.decode(), node.decode(), state
+            if cursor == 0:
+                return
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """See Store."""
+        both = self._client.pipeline(transaction=False)
+        both.hget(f"{{s{slot}}}:live", call_id)
+        both.get(f"{{s{slot}}}:ended:{call_id}")
+        live, ended = await self._bounded(both.execute())
+        record: bytes | None = live if live is not None else ended
+        return None if record is None else record.partition(b"\0")[2]
+
+    async def log(self, slot: int, call_id: str) -> list[bytes]:
+        """See Store."""
+        entries: list[bytes] = await self._bounded(
+            self._client.lrange(f"{{s{slot}}}:log:{call_id}", 0, -1)
+        )
+        return entries
+
+    async def events(
+        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
+    ) -> list[tuple[int, str, bytes]]:
+        """See Store."""
+        streams: dict[Any, Any] = {_events_key(slot): entry for slot, entry in after.items()}
+        slots = {_events_key(slot).encode(): slot for slot in after}
+        read = self._client.xread(streams, count=limit, block=wait_ms or None)
+        found = await self._bounded(read, wait_ms / 1000)
+        return [
+            (slots[key], entry.decode(), fields[b"e"])
+            for key, entries in found
+            for entry, fields in entries
+        ]
+
+    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
+        """See Store."""
+        last = self._client.pipeline(transaction=False)
+        for slot in slots:
+            last.xrevrange(_events_key(slot), count=1)
+        found = await self._bounded(last.execute())
+        return {
+            slot: entries[0][0].decode() if entries else "0-0"
+            for slot, entries in zip(slots, found, strict=True)
+        }
+
+    async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
+        """See Store."""
+        await self._bounded(self._client.set(f"flow:{account}:{flow_id}", body))
+
+    async def flow(self, account: str, flow_id: str) -> bytes | None:
+        """See Store."""
+        body: bytes | None = await self._bounded(self._client.get(f"flow:{account}:{flow_id}"))
+        return body
+
+    async def put_route(self, number: str, body: bytes | None) -> None:
+        """See Store."""
+        if body is None:
+            await self._bounded(self._client.hdel(_ROUTES, number))
+        else:
+            await self._bounded(self._client.hset(_ROUTES, number, body))
+
+    async def route(self, number: str) -> bytes | None:
+        """See Store."""
+        body: bytes | None = await self._bounded(self._client.hget(_ROUTES, number))
+        return body
+
+    async def routes(self) -> dict[str, bytes]:
+        """See Store."""
+        found = await self._bounded(self._client.hgetall(_ROUTES))
+        return {number.decode(): body for number, body in found.items()}
+
+    async def ping(self) -> None:
+        """See Store."""
+        await self._bounded(self._client.ping())
+
+    async def close(self) -> None:
+        """See Store."""
+        for link in self._links.values():
+            await link.close()
+        await self._client.aclose()
+        await self._pool.aclose()
+
+    async def _write(
+        self, slot: int, token: int, changes: Sequence[Change], *, create: bool
+    ) -> int:
+        batch = (token, self._kept_ms, self._stream_length, create, _packed(changes))
+        answer = await self._link(slot).run(_COMMIT, _owner_key(slot), _encode(batch))
+        if isinstance(answer, int):
+            return answer
+        raise Fenced(slot, answer.decode())
+
+    def _link(self, slot: int) -> Link:
+        if slot not in self._links:
+            self._links[slot] = Link(self._pool, self._timeout_s)
+        return self._links[slot]
+
+    async def _bounded(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
+        try:
+            async with asyncio.timeout(self._timeout_s + wait_s):
+                return await request
+        except TimeoutError:
+            raise StoreDown(f"no answer in {self._timeout_s} s") from None
+        except (RedisError, OSError) as error:
+            raise StoreDown(f"{type(error).__name__}: {error}") from error
+
+
+def _owner_key(slot: int) -> str:
+    return f"{{s{slot}}}:owner"
+
+
+def _events_key(slot: int) -> str:
+    return f"{{s{slot}}}:events"
+
+
+def _packed(changes: Iterable[Change]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            change.call_id,
+            _string(change.node.encode() + b"\0" + change.state),
+            change.seq,
+            [_string(entry) for entry in change.log],
+            [_string(event) for event in change.told],
+            change.live,
+        )
+        for change in changes
+    ]
+
+
+def _string(data: bytes) -> msgspec.Raw:
+    # cmsgpack in Lua knows msgpack's strings but not its binaries; a Lua string holds any bytes.
+    return msgspec.Raw(_string_head(0xDB, len(data)) + data)

@@ -1,0 +1,83 @@
+"""What every store offers: `redis.RedisStore` in production, `memory.Memory`, its twin."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Protocol
+
+from engine.store.change import Change
+
+
+class Store(Protocol):
+    """Slots with their owners, calls, logs and events; flows and routes of all slots.
+
+    Every method may raise StoreDown, within a bounded time; each may then be called again.
+    """
+
+    async def claim(self, slot: int, owner: str) -> int:
+        """Make `owner` a slot's only writer; returns a fencing token larger than all before."""
+        ...
+
+    async def create(self, slot: int, token: int, change: Change) -> bool:
+        """Store a new call; False when its id is taken, live or ended. Raises Fenced.
+
+        The very same change again, while it is still the call's state, answers True: an owner that
+        got no answer may ask again.
+        """
+        ...
+
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+        """Store a batch, all or nothing, at most one change a call; raises Fenced."""
+        ...
+
+    def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """Read call id, node and state of every live call of a slot, page by page, each once."""
+        ...
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """Read a call's last state, live or ended; None when unknown or expired."""
+        ...
+
+    async def log(self, slot: int, call_id: str) -> list[bytes]:
+        """Read a call's log in order; an entry that the store has lost reads as empty bytes."""
+        ...
+
+    async def events(
+        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
+    ) -> list[tuple[int, str, bytes]]:
+        """Read what was told after an entry of each slot (`0`: from the oldest kept).
+
+        Waits up to `wait_ms` for the first; returns slot, entry id and event, in order within a
+        slot. Go on from the last id of each slot.
+        """
+        ...
+
+    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
+        """Find the entry ids after which `events` reads only what is told from now on."""
+        ...
+
+    async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
+        """Store an account's flow, in place of the one with the same id."""
+        ...
+
+    async def flow(self, account: str, flow_id: str) -> bytes | None:
+        """Read an account's flow."""
+        ...
+
+    async def put_route(self, number: str, body: bytes | None) -> None:
+        """Store what an inbound number runs (an action or an address, JSON); None takes it out."""
+        ...
+
+    async def route(self, number: str) -> bytes | None:
+        """Read what an inbound number runs."""
+        ...
+
+    async def routes(self) -> dict[str, bytes]:
+        """Read all routes, by number."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the store answers."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        ...

@@ -1,0 +1,125 @@
+"""One slot's commits: handed over without waiting, grouped, written in order, never lost."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+
+from msgspec import Struct
+
+from engine.store.change import Change, coalesced
+from engine.store.errors import Fenced, Overflow, StoreDown
+from engine.store.store import Store
+
+_BATCH = 256  # changes; a script holds up the whole store while it runs
+_BACKOFF_S = 0.05
+_BACKOFF_MAX_S = 1.0
+
+
+def _nothing() -> None:
+    pass
+
+
+def _nothing_of(reason: str) -> None:
+    del reason
+
+
+class Watch(Struct, frozen=True):
+    """Who hears how the store does: down with a reason, up again, owned by another from now on."""
+
+    on_down: Callable[[str], None] = _nothing_of
+    on_up: Callable[[], None] = _nothing
+    on_fenced: Callable[[], None] = _nothing
+
+
+class Writer:
+    """Commits changes in the order of `write`, grouping those of a loop tick or of a commit's time.
+
+    `run` is its one task, for the life of the ownership of the slot. A batch that found the store
+    down is written again, the same, until it is stored (a repetition is harmless, see Change).
+    Fenced ends it: what waits is dropped, no further `done` is called.
+    """
+
+    def __init__(  # noqa: PLR0913  collaborators are passed in
+        self,
+        store: Store,
+        slot: int,
+        token: int,
+        random: Callable[[], float],
+        *,
+        watch: Watch = Watch(),  # noqa: B008  frozen
+        limit: int = 20_000,
+    ) -> None:
+        self._store = store
+        self._slot = slot
+        self._token = token
+        self._random = random
+        self._watch = watch
+        self._limit = limit
+        self._waiting: deque[tuple[Change, Callable[[], None]]] = deque()
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._fenced = False
+        self.healthy = True
+
+    @property
+    def overloaded(self) -> bool:
+        """Whether new calls should be refused: half of the limit waits already."""
+        return len(self._waiting) * 2 >= self._limit
+
+    def write(self, change: Change, done: Callable[[], None]) -> None:
+        """Commit a change, then call `done`, which must not raise; raises Overflow at the limit."""
+        if self._fenced:
+            return
+        if len(self._waiting) >= self._limit:
+            raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
+        self._waiting.append((change, done))
+        self._wake.set()
+        self._idle.clear()
+
+    async def drained(self) -> None:
+        """Wait until nothing waits: everything is stored, or the slot is another's."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Commit until cancelled or fenced."""
+        try:
+            while True:
+                await self._wake.wait()
+                await self._commit(list(islice(self._waiting, _BATCH)))
+        except Fenced:
+            self._fenced = True
+            self._waiting.clear()
+            self._idle.set()
+            self._watch.on_fenced()
+
+    async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
+        changes = coalesced([change for change, _ in batch])
+        failures = 0
+        while not await self._try(changes):
+            await asyncio.sleep(self._pause_s(failures))
+            failures += 1
+        for _, done in batch:
+            self._waiting.popleft()
+            done()
+        if not self._waiting:
+            self._wake.clear()
+            self._idle.set()
+
+    async def _try(self, changes: list[Change]) -> bool:
+        try:
+            await self._store.commit(self._slot, self._token, changes)
+        except StoreDown as error:
+            if self.healthy:
+                self.healthy = False
+                self._watch.on_down(str(error))
+            return False
+        if not self.healthy:
+            self.healthy = True
+            self._watch.on_up()
+        return True
+
+    def _pause_s(self, failures: int) -> float:
+        longest = min(_BACKOFF_MAX_S, _BACKOFF_S * float(1 << min(failures, 10)))
+        return longest * (0.5 + self._random() / 2)
