@@ -10,7 +10,7 @@ class Audio(Struct, frozen=True, tag="audio"):
 
 
 class Speech(Struct, frozen=True, tag="speech"):
-    """A text to speak: voice None is the language's default, language a BCP 47 tag, ssml marks it up."""
+    """A text to speak, marked up or plain; language is a BCP 47 tag, voice None the default one."""
 
     text: str
     voice: str | None = None

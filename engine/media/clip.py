@@ -1,0 +1,72 @@
+"""A clip, the one form in which audio is kept and played, and how one fails to be made."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+SAMPLE_RATE_HZ = 8_000
+HEADER_BYTES = 44
+BYTES_PER_MS = 16
+
+Reason = Literal[
+    "http_status",
+    "not_audio",
+    "not_found",
+    "not_stored",
+    "redirect",
+    "refused_address",
+    "speech_failed",
+    "timeout",
+    "too_large",
+    "too_long",
+    "unreachable",
+    "unreadable",
+]
+
+
+class Clip(Struct, frozen=True):
+    """An 8 kHz mono 16-bit WAV file; key, 32 hex digits from its content, is its name."""
+
+    key: str
+    duration_ms: int
+
+
+class Made(Struct, frozen=True):
+    """A source's clip (None: as before), for how long it is fresh (None: for ever), its origin."""
+
+    clip: Clip | None
+    fresh_ms: int | None
+    etag: str = ""
+    speaker: str = ""
+
+
+class MediaFailed(Exception):
+    """A source that gave no clip: a reason for programs, a text for people."""
+
+    def __init__(self, reason: Reason, text: str) -> None:
+        super().__init__(f"{reason}: {text}")
+        self.reason: Reason = reason
+        self.text = text
+
+
+class Limits(Struct, frozen=True):
+    """How much a source may take, and how long things are remembered."""
+
+    download_bytes: int = 20 * 1024 * 1024
+    download_s: float = 15
+    connect_s: float = 5
+    clip_ms: int = 3_600_000
+    job_s: float = 30
+    worker_memory_bytes: int = 1_500_000_000
+    cache_bytes: int = 2 * 1024**3
+    cache_sources: int = 100_000
+    in_use_ms: int = 3_600_000
+    fresh_ms: int = 3_600_000
+    retry_ms: int = 10_000
+    prefetch_at_once: int = 8
+    prefetch_waiting: int = 1_000
+
+
+def duration_ms(file_bytes: int) -> int:
+    """Tell how long a clip's file plays, from its size."""
+    return round((file_bytes - HEADER_BYTES) / BYTES_PER_MS)

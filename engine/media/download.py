@@ -1,0 +1,111 @@
+"""Bring the audio at an address into a file, within limits, and say whether it is audio at all."""
+
+import asyncio
+from pathlib import Path
+from typing import BinaryIO
+
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    InvalidURL,
+)
+from msgspec import Struct
+
+from engine.media.clip import Limits, MediaFailed
+from engine.media.freshness import fresh_ms
+from engine.media.sniff import HEAD_BYTES, Container, container
+
+_WRITE_BYTES = 1 << 20
+
+
+class Downloaded(Struct, frozen=True):
+    """What came: the container's kind (None: not modified), its ETag, for how long it is fresh."""
+
+    kind: Container | None
+    etag: str
+    fresh_ms: int
+
+
+async def download(
+    session: ClientSession, url: str, etag: str, target: Path, limits: Limits
+) -> Downloaded:
+    """Fetch audio into `target`, unless its ETag is still `etag`; raises MediaFailed."""
+    try:
+        async with session.get(
+            url,
+            allow_redirects=False,
+            timeout=ClientTimeout(total=limits.download_s, sock_connect=limits.connect_s),
+            headers=_headers(etag),
+        ) as response:
+            _check_status(response)
+            kind = None if response.status == 304 else await _save(response, target, limits)  # noqa: PLR2004
+            return Downloaded(kind, response.headers.get("ETag", ""), _fresh(response, limits))
+    except TimeoutError:
+        raise MediaFailed("timeout", f"no audio within {limits.download_s:g} s") from None
+    except InvalidURL as error:
+        raise MediaFailed("refused_address", f"not an address to fetch from: {error}") from None
+    except ClientError as error:
+        raise _explained(error) from None
+
+
+def _headers(etag: str) -> dict[str, str]:
+    asked = {"Accept": "audio/*, */*;q=0.1", "Accept-Encoding": "identity"}
+    return asked | ({"If-None-Match": etag} if etag else {})
+
+
+def _check_status(response: ClientResponse) -> None:
+    match response.status:
+        case 200 | 304:
+            return
+        case 404 | 410 as status:
+            raise MediaFailed("not_found", f"HTTP status {status}")
+        case 301 | 302 | 303 | 307 | 308 as status:
+            raise MediaFailed("redirect", f"HTTP status {status}; redirects are not followed")
+        case status:
+            raise MediaFailed("http_status", f"HTTP status {status}")
+
+
+async def _save(response: ClientResponse, target: Path, limits: Limits) -> Container:
+    if (response.content_length or 0) > limits.download_bytes:
+        raise _too_large(limits)
+    with await asyncio.to_thread(target.open, "wb") as file:
+        return await _copy(response, file, limits)
+
+
+async def _copy(response: ClientResponse, file: BinaryIO, limits: Limits) -> Container:
+    head, kind, total, waiting = b"", None, 0, bytearray()
+    async for chunk in response.content.iter_chunked(1 << 16):
+        total += len(chunk)
+        if total > limits.download_bytes:
+            raise _too_large(limits)
+        if len(head) < HEAD_BYTES:
+            head = (head + chunk)[:HEAD_BYTES]
+            kind = container(head)
+            if kind is None and len(head) == HEAD_BYTES:
+                raise MediaFailed("not_audio", "not audio of a known format")
+        waiting += chunk
+        if len(waiting) > _WRITE_BYTES:
+            await asyncio.to_thread(file.write, bytes(waiting))
+            waiting.clear()
+    await asyncio.to_thread(file.write, bytes(waiting))
+    if kind is None:
+        raise MediaFailed("not_audio", "not audio of a known format")
+    return kind
+
+
+def _fresh(response: ClientResponse, limits: Limits) -> int:
+    return fresh_ms(response.headers.get("Cache-Control", ""), limits.fresh_ms, limits.retry_ms)
+
+
+def _too_large(limits: Limits) -> MediaFailed:
+    return MediaFailed("too_large", f"more than {limits.download_bytes} bytes")
+
+
+def _explained(error: ClientError) -> MediaFailed:
+    # The guard's refusal is a PermissionError; so is a firewall's on this machine.
+    if isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError):
+        return MediaFailed("refused_address", str(error))
+    return MediaFailed("unreachable", f"{type(error).__name__}: {error}")

@@ -1,0 +1,114 @@
+"""The guard of every request to an address a customer named: no connection into private networks.
+
+It sits where the socket is made, so it sees the final address of each connection, whatever the name
+resolved to. A resolver of our own would not do: aiohttp connects IP literals without asking it.
+"""
+
+import socket
+from errno import EACCES
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from aiohttp import ClientConnectorError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp.abc import AbstractResolver
+from aiohttp.connector import AddrInfoType
+from msgspec import Struct
+
+Network = IPv4Network | IPv6Network
+
+# Our own list beside ipaddress, whose is_global was wrong for some ranges before CVE-2024-4032.
+_DENIED: tuple[Network, ...] = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",  # this network; 0.0.0.0 reaches this machine
+            "10.0.0.0/8",
+            "100.64.0.0/10",  # carriers' NAT, a cloud's metadata (100.100.100.200)
+            "127.0.0.0/8",
+            "168.63.129.16/32",  # a cloud's host agent, though of a public range
+            "169.254.0.0/16",  # link-local, metadata services
+            "172.16.0.0/12",
+            "192.0.0.0/24",  # protocol assignments, a cloud's metadata (192.0.0.192)
+            "192.0.2.0/24",
+            "192.88.99.0/24",  # 6to4 relays
+            "192.168.0.0/16",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/4",
+            "240.0.0.0/4",
+            "64:ff9b::/96",  # NAT64: any IPv4 address inside
+            "64:ff9b:1::/48",
+            "2001::/23",  # Teredo (an IPv4 address inside), ORCHID, benchmarks
+            "2001:db8::/32",
+            "2002::/16",  # 6to4: any IPv4 address inside
+            "3fff::/20",
+        ),
+    )
+)
+# All unicast IPv6 handed out so far: leaves out ::1, ::ffff:0:0/96, fc00::/7, fe80::/10, ff00::/8.
+_GLOBAL_V6 = IPv6Network("2000::/3")
+
+
+class AddressRefused(PermissionError):
+    """An address that requests may not reach; the error aiohttp makes of it names the host."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(EACCES, f"{address} is not a public address")
+
+
+class Guard(Struct, frozen=True):
+    """Makes the sockets of a connector, to public addresses and to those in `allow` only."""
+
+    allow: tuple[Network, ...] = ()
+
+    def __call__(self, info: AddrInfoType) -> socket.socket:
+        """Make a socket for one resolved address; raises AddressRefused."""
+        family, kind, protocol, _, where = info
+        self.check(str(where[0]))
+        return socket.socket(family, kind, protocol)
+
+    def check(self, address: str) -> None:
+        """Let an IP address pass or raise AddressRefused."""
+        if not (self._allowed(address) or is_public(address)):
+            raise AddressRefused(address)
+
+    def _allowed(self, address: str) -> bool:
+        return any(ip_address(address) in network for network in self.allow)
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address belongs to the public internet and embeds no other address."""
+    ip = ip_address(address)
+    if any(ip in network for network in _DENIED) or not ip.is_global or ip.is_multicast:
+        return False
+    return ip.version == 4 or ip in _GLOBAL_V6  # noqa: PLR2004  4 is the name of that version
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether a failed request was the guard's refusal (of all of the host's addresses)."""
+    # Several refusals are joined into one PermissionError by aiohappyeyeballs.
+    return isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError)
+
+
+def guarded_session(
+    allow: tuple[Network, ...] = (),
+    *,
+    user_agent: str = "switchroom",
+    limit: int = 200,
+    limit_per_host: int = 20,
+    resolver: AbstractResolver | None = None,
+) -> ClientSession:
+    """Open a session for customers' addresses: guarded, TLS verified, no cookies, proxies or netrc.
+
+    Callers pass `allow_redirects=False`. A refusal is a ClientConnectorError (see is_refusal).
+    """
+    connector = TCPConnector(
+        socket_factory=Guard(allow), limit=limit, limit_per_host=limit_per_host, resolver=resolver
+    )
+    return ClientSession(
+        connector=connector,
+        cookie_jar=DummyCookieJar(),
+        trust_env=False,
+        timeout=ClientTimeout(total=15, sock_connect=5),
+        headers={"User-Agent": user_agent},
+    )
