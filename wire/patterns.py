@@ -5,14 +5,19 @@ NUMBER = (
     r"^(\+?[0-9*#]{2,20}"
     r"|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)$"
 )
+PARTY = NUMBER.replace("^(", "^(agent:[A-Za-z0-9_\\-]{1,64}|")
 NAME = r"^[A-Za-z0-9_\-]{1,64}$"
 CALLER_ID = r"^\+?[0-9]{2,20}$"
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 TERMINATOR = r"^[0-9A-D*#]?$"
 
+REQUEST_ID = r"^[A-Za-z0-9_]{8,64}$"
+
 PATTERNS = {
     URL: "an https:// address",
     NUMBER: "a number such as +4721930000, or sip:user@host",
+    PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
+    REQUEST_ID: "8 to 64 letters, digits or _",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",
     LANGUAGE: "a language tag such as en or hi-IN",

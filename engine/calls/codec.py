@@ -9,10 +9,11 @@ from engine.calls.events import Event
 
 
 class Record(Struct, frozen=True, array_like=True):
-    """A call and what it wanted done when it was last committed (the outbox)."""
+    """A call, what it wanted done when it was last committed (the outbox), and its log's length."""
 
     call: Call
     outbox: tuple[Command, ...] = ()
+    logged: int = 0
 
 
 class Entry(Struct, frozen=True, array_like=True):

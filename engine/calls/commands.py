@@ -121,7 +121,7 @@ class Tell(_Command, frozen=True, tag="tell"):
     event: CallEvent
 
 
-Command = (
+PbxCommand = (
     Answer
     | Originate
     | Hangup
@@ -133,9 +133,6 @@ Command = (
     | StopRinging
     | Bridge
     | DestroyBridge
-    | FetchMedia
-    | Prefetch
-    | AskWebhook
-    | LoadFlow
-    | Tell
 )
+Errand = FetchMedia | AskWebhook | LoadFlow
+Command = PbxCommand | Errand | Prefetch | Tell

@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from wire.media import Clip as Clip  # noqa: PLC0414 - the form in which media gives what it makes
+
 SAMPLE_RATE_HZ = 8_000
 HEADER_BYTES = 44
 BYTES_PER_MS = 16
@@ -22,13 +24,6 @@ Reason = Literal[
     "unreachable",
     "unreadable",
 ]
-
-
-class Clip(Struct, frozen=True):
-    """An 8 kHz mono 16-bit WAV file; key, 32 hex digits from its content, is its name."""
-
-    key: str
-    duration_ms: int
 
 
 class Made(Struct, frozen=True):

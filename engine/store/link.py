@@ -62,10 +62,8 @@ class Link:
 
     async def _ask(self, command: str, body: str, key: str, argument: bytes) -> int | bytes:
         if self._connection is None:
-            connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-            await connection.connect()
-            self._connection = connection
-        connection = self._connection
+            self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+        connection = self._connection  # connects by itself when it sends
         packed = connection.pack_command(command, body, 1, key, argument)
         await connection.send_packed_command(packed, check_health=False)
         reply: int | bytes = await connection.read_response(disable_decoding=True)

@@ -1,12 +1,10 @@
 """The store in Redis or Valkey: commits by one script a batch, the rest by the ordinary client."""
 
 import asyncio
-import struct
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -15,14 +13,13 @@ from redis.exceptions import RedisError
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
 from engine.store.link import Link, Script
+from engine.store.pack import packed
 
 _CLAIM = Script(Path(__file__).with_name("claim.lua").read_text())
 _COMMIT = Script(Path(__file__).with_name("commit.lua").read_text())
 _CREATED, _EXISTS = 1, 2  # what commit.lua answers
 _PAGE = 500
 _ROUTES = "route:numbers"
-_encode = msgspec.msgpack.Encoder().encode
-_string_head = struct.Struct(">BI").pack
 
 
 class RedisStore:
@@ -154,8 +151,8 @@ class RedisStore:
     async def _write(
         self, slot: int, token: int, changes: Sequence[Change], *, create: bool
     ) -> int:
-        batch = (token, self._kept_ms, self._stream_length, create, _packed(changes))
-        answer = await self._link(slot).run(_COMMIT, _owner_key(slot), _encode(batch))
+        batch = packed((token, self._kept_ms, self._stream_length, create), changes)
+        answer = await self._link(slot).run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())
@@ -181,22 +178,3 @@ def _owner_key(slot: int) -> str:
 
 def _events_key(slot: int) -> str:
     return f"{{s{slot}}}:events"
-
-
-def _packed(changes: Iterable[Change]) -> list[tuple[Any, ...]]:
-    return [
-        (
-            change.call_id,
-            _string(change.node.encode() + b"\0" + change.state),
-            change.seq,
-            [_string(entry) for entry in change.log],
-            [_string(event) for event in change.told],
-            change.live,
-        )
-        for change in changes
-    ]
-
-
-def _string(data: bytes) -> msgspec.Raw:
-    # cmsgpack in Lua knows msgpack's strings but not its binaries; a Lua string holds any bytes.
-    return msgspec.Raw(_string_head(0xDB, len(data)) + data)

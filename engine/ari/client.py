@@ -1,0 +1,74 @@
+"""One PBX as the engine sees it: requests go in, events come out."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import aiohttp
+
+from engine.ari.decode import decode
+from engine.ari.generated.models import AsteriskInfo
+from engine.ari.generated.operations import asterisk
+from engine.ari.http_lane import HttpLane
+from engine.ari.lanes import Lanes
+from engine.ari.pbx import Patience, Pbx, PbxAddress
+from engine.ari.request import Done, Reply, Request, ask
+from engine.ari.session import EventSocket, Listener
+from engine.ari.websocket_lane import WebsocketLane
+
+# Asterisk closes an idle connection after 15 s (session_keep_alive in http.conf): be the first to.
+_KEEP_ALIVE_S = 10.0
+
+
+class Ari:
+    """A node's requests and events; `run` keeps its request websockets."""
+
+    def __init__(self, pbx: Pbx, engine: str, lane_count: int = 4) -> None:
+        self.name = pbx.address.name
+        self._pbx = pbx
+        self._http = HttpLane(pbx)
+        apps = [f"{engine}-rest-{number}" for number in range(lane_count)]
+        self.lanes = Lanes([WebsocketLane(pbx, app) for app in apps], self._http)
+
+    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+        """Send one call's request; see `Lanes.send`."""
+        self.lanes.send(request, key, may_block, done)
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask over HTTP and wait: for what is not on a call's path."""
+        return await ask(self._http, request)
+
+    async def version(self) -> str | None:
+        """Give Asterisk's version, or None when it does not answer."""
+        reply = await self.ask(asterisk.get_info(only=["system"]))
+        system = decode(reply, AsteriskInfo).system if reply.ok else None
+        return system.version if system else None
+
+    def events(self, app: str, listener: Listener) -> EventSocket:
+        """Prepare the events of one app; its `run` is for the caller's TaskGroup."""
+        return EventSocket(self._pbx, app, listener, self._http)
+
+    async def run(self) -> None:
+        """Keep the request websockets until cancelled."""
+        await self.lanes.run()
+
+    async def close(self) -> None:
+        """End the requests that are under way."""
+        await self._http.close()
+
+
+@asynccontextmanager
+async def open_ari(
+    address: PbxAddress,
+    engine: str,
+    random: Callable[[], float],
+    clock: Callable[[], float],
+    patience: Patience = Patience(),  # noqa: B008 - frozen, so one for all is safe
+) -> AsyncIterator[Ari]:
+    """Give the client of one node; no other process may have the same name for `engine`."""
+    connector = aiohttp.TCPConnector(limit=patience.connections, keepalive_timeout=_KEEP_ALIVE_S)
+    async with aiohttp.ClientSession(headers=address.headers, connector=connector) as http:
+        ari = Ari(Pbx(address, http, random, clock, patience), engine)
+        try:
+            yield ari
+        finally:
+            await ari.close()

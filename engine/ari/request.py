@@ -1,0 +1,83 @@
+"""What is asked of a PBX and what it answers: plain values, whatever carries them."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from msgspec import Struct
+
+
+class Request(Struct, frozen=True):
+    """One ARI operation; `path` has no leading slash and its segments are already quoted."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    body: dict[str, Any] | None = None
+
+    @property
+    def uri(self) -> str:
+        """The path and the encoded query, relative to `/ari/`."""
+        if not self.query:
+            return self.path
+        return f"{self.path}?{urlencode(self.query, quote_via=quote)}"
+
+
+class Reply(Struct, frozen=True, gc=False):
+    """The PBX's answer; status 0: none came, and the request may or may not have been done."""
+
+    status: int
+    body: bytes = b""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the PBX did what was asked."""
+        return 200 <= self.status < 300  # noqa: PLR2004 - the HTTP success range
+
+
+LOST = Reply(0)
+Done = Callable[[Reply], None]
+
+
+class Transport(Protocol):
+    """Carries requests; `done` is called exactly once, on the loop, never inside `send` itself."""
+
+    def send(self, request: Request, done: Done) -> None:
+        """Send the request and return at once."""
+
+
+async def ask(transport: Transport, request: Request) -> Reply:
+    """Send and wait for the reply: for the few requests that are not on a call's path."""
+    reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+    def settle(answer: Reply) -> None:
+        if not reply.done():
+            reply.set_result(answer)
+
+    transport.send(request, settle)
+    return await reply
+
+
+def segment(value: str) -> str:
+    """Quote one segment of a path."""
+    return quote(value, safe="")
+
+
+def several(values: Iterable[str]) -> str:
+    """Join values as a query wants them; raises ValueError on a comma, which would split one."""
+    items = list(values)
+    if any("," in item for item in items):
+        raise ValueError(f"a value with a comma cannot be sent in a list: {items}")
+    return ",".join(items)
+
+
+def given(*pairs: tuple[str, str | int | bool | None]) -> tuple[tuple[str, str], ...]:
+    """Keep the parameters that were given, as text."""
+    return tuple((name, _text(value)) for name, value in pairs if value is not None)
+
+
+def _text(value: str | int | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)

@@ -1,0 +1,31 @@
+"""Running a call's recorded events through the core again: the same commands, or the log lies."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from engine.calls.call import Call
+from engine.calls.codec import decode_call, decode_entry
+from engine.calls.commands import Command
+from engine.calls.events import Event
+from engine.calls.machine import step
+
+
+class Moment(Struct, frozen=True):
+    """One step: the event, when it came (wall-clock milliseconds), and what it led to."""
+
+    now: int
+    event: Event
+    commands: tuple[Command, ...]
+    call: Call
+
+
+def replay(log: Sequence[bytes]) -> Iterator[Moment]:
+    """Run a call's log, whose first line is the call as it was opened; raises DecodeError."""
+    if not log:
+        return
+    call = decode_call(log[0])
+    for line in log[1:]:
+        entry = decode_entry(line)
+        call, commands = step(call, entry.event, entry.now)
+        yield Moment(entry.now, entry.event, commands, call)

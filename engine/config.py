@@ -1,0 +1,71 @@
+"""Settings: `SWITCHROOM_…` variables, a TOML file named by SWITCHROOM_CONFIG, or `.env`."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, SecretStr, StringConstraints
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
+
+
+class NodeSettings(BaseModel):
+    """One PBX node: where its ARI answers, and how it reaches this engine's media."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: NodeName
+    url: HttpUrl
+    user: str = "switchroom"
+    password: SecretStr
+    media_url: HttpUrl
+
+
+class Settings(BaseSettings):
+    """All that an operator can set on an engine."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
+    )
+
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    nodes: tuple[NodeSettings, ...] = ()
+    slots: int = Field(8, ge=1, le=64)
+    rpc_host: str = "127.0.0.1"
+    rpc_port: int = Field(8070, ge=0, le=65535)
+    rpc_token: SecretStr
+    media_dir: Path = Path("/var/lib/switchroom/media")
+    media_allow: tuple[str, ...] = ()  # private networks that audio may come from
+    webhook_secret: SecretStr | None = None
+    webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may live in
+    allow_insecure_webhooks: bool = False  # plain http, to this machine only
+    caller_id: str = ""  # shown when a call names none
+    trunk: str = "PJSIP/{number}@trunk"  # how a number is dialled
+    agent: str = "PJSIP/{agent_id}"  # how an agent is dialled
+    max_calls: int = Field(5_000, ge=1)  # live at once in this engine
+    max_calls_per_s: int = Field(400, ge=1)  # new ones
+    longest_call_s: int = Field(14_400, ge=1)
+    node_grace_s: int = Field(30, ge=1)  # a node that is away longer has lost its calls
+    kept_s: int = Field(86_400, ge=1)  # ended calls stay readable
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read the environment first, then `.env`, then the TOML file."""
+        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        if path := os.environ.get("SWITCHROOM_CONFIG"):
+            return (*sources, TomlConfigSettingsSource(settings_cls, path))
+        return sources

@@ -1,0 +1,1 @@
+"""The internal RPC: JSON over HTTP, one short handler a request."""

@@ -1,0 +1,29 @@
+"""Bodies in and out: parsed once, at the border."""
+
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from wire.errors import BadInput, from_decoder
+
+T = TypeVar("T")
+MOST_BYTES = 262_144
+
+
+async def read(request: web.Request, shape: type[T]) -> T:
+    """Decode a JSON body; raises BadInput with the path of the fault."""
+    body = await request.read()
+    try:
+        return msgspec.json.decode(body or b"{}", type=shape)
+    except msgspec.DecodeError as error:
+        raise from_decoder(error) from None
+    except RecursionError:
+        raise BadInput("", "nested too deep", "too_deep") from None
+
+
+def answer(body: object, status: int = 200) -> web.Response:
+    """Answer with JSON."""
+    return web.Response(
+        status=status, body=msgspec.json.encode(body), content_type="application/json"
+    )

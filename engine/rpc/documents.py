@@ -1,0 +1,58 @@
+"""Flows and number routes over RPC: small documents that calls run."""
+
+import msgspec
+from aiohttp import web
+
+from engine.calls.templates import fill
+from engine.rpc.bodies import answer, read
+from engine.rpc.problems import NotFound
+from engine.store.store import Store
+from wire import rpc
+from wire.errors import BadInput
+from wire.tree import Limits, check_action, parse_action
+
+
+class DocumentHandlers:
+    """One method a request."""
+
+    def __init__(self, store: Store, limits: Limits) -> None:
+        self._store = store
+        self._limits = limits
+
+    async def put_flow(self, request: web.Request) -> web.Response:
+        """Store a flow: an action tree whose strings may hold `{{contact.…}}`."""
+        body = await request.read()
+        if b"{{" not in body:
+            parse_action(body, self._limits)
+        elif len(body) > self._limits.size_bytes:
+            raise BadInput("", f"larger than {self._limits.size_bytes} bytes", "too_large")
+        else:
+            fill(body, {})
+        account, flow_id = request.match_info["account"], request.match_info["flow"]
+        await self._store.put_flow(account, flow_id, body)
+        return answer({"flowId": flow_id})
+
+    async def get_flow(self, request: web.Request) -> web.Response:
+        """Show a stored flow."""
+        account, flow_id = request.match_info["account"], request.match_info["flow"]
+        body = await self._store.flow(account, flow_id)
+        if body is None:
+            raise NotFound(f"no flow {flow_id}")
+        return web.Response(body=body, content_type="application/json")
+
+    async def put_route(self, request: web.Request) -> web.Response:
+        """Say what calls to a number run; the number `*` stands for all others."""
+        route = await read(request, rpc.NumberRoute)
+        check_action(route.action, self._limits, "action")
+        await self._store.put_route(request.match_info["number"], msgspec.json.encode(route))
+        return answer(route)
+
+    async def delete_route(self, request: web.Request) -> web.Response:
+        """Take a number's route away."""
+        await self._store.put_route(request.match_info["number"], None)
+        return answer({})
+
+    async def routes(self, _request: web.Request) -> web.Response:
+        """List the numbers' routes."""
+        found = await self._store.routes()
+        return answer({number: msgspec.Raw(body) for number, body in found.items()})

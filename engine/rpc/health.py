@@ -1,0 +1,55 @@
+"""Whether the engine lives, and whether it can take calls."""
+
+from collections.abc import Iterator
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from engine.rpc.bodies import answer
+from engine.runtime.switch import Switch
+from engine.store.errors import StoreDown
+from engine.store.store import Store
+
+
+class _Gauges(Collector):
+    def __init__(self, switch: Switch) -> None:
+        self._switch = switch
+
+    def collect(self) -> Iterator[Metric]:
+        calls = GaugeMetricFamily("switchroom_calls", "Live calls", labels=["node"])
+        up = GaugeMetricFamily("switchroom_node_up", "1 when events are heard", labels=["node"])
+        for node in self._switch.nodes.values():
+            calls.add_metric([node.name], node.live)
+            up.add_metric([node.name], 0 if node.is_away else 1)
+        yield calls
+        yield up
+
+
+def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
+    """Answer /healthz, /readyz and /metrics, without a token: they tell nothing of any call."""
+    registry = CollectorRegistry()
+    registry.register(_Gauges(switch))
+
+    async def alive(_request: web.Request) -> web.Response:
+        return answer({"status": "ok"})
+
+    async def ready(_request: web.Request) -> web.Response:
+        faults = [f"node {node.name} is away" for node in switch.nodes.values() if node.is_away]
+        try:
+            await store.ping()
+        except StoreDown as error:
+            faults.append(f"store: {error}")
+        usable = len(faults) < len(switch.nodes) and not any("store" in each for each in faults)
+        return answer({"ready": usable, "faults": faults}, 200 if usable else 503)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        page = generate_latest(registry)
+        return web.Response(body=page, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return [
+        web.get("/healthz", alive),
+        web.get("/readyz", ready),
+        web.get("/metrics", metrics),
+    ]

@@ -1,0 +1,57 @@
+"""What goes wrong, told as RFC 9457 problems; no stack trace leaves the process."""
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+from aiohttp import web
+from msgspec.json import encode
+
+from engine.runtime.switch import NoRoom
+from engine.store.errors import StoreDown
+from wire.errors import BadInput
+from wire.rpc import Fault, Problem
+
+log = structlog.get_logger()
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class NotFound(Exception):
+    """Nothing of the caller's has this id."""
+
+
+class Conflict(Exception):
+    """It exists, but not in a state for that."""
+
+
+def reply(problem: Problem, headers: dict[str, str] | None = None) -> web.Response:
+    """Answer with a problem."""
+    return web.Response(
+        status=problem.status,
+        body=encode(problem),
+        content_type="application/problem+json",
+        headers=headers,
+    )
+
+
+@web.middleware
+async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn what handlers raise into problems."""
+    try:
+        return await handler(request)
+    except BadInput as error:
+        fault = Fault(error.path, error.message)
+        return reply(Problem("Invalid input", 400, error.code, str(error), (fault,)))
+    except NotFound as error:
+        return reply(Problem("Not found", 404, "not_found", str(error)))
+    except Conflict as error:
+        return reply(Problem("Wrong state", 409, "conflict", str(error)))
+    except NoRoom as error:
+        again = {"Retry-After": str(error.retry_after_s)}
+        return reply(Problem("Not now", 503, error.code, str(error)), again)
+    except StoreDown as error:
+        return reply(Problem("Not now", 503, "store_down", str(error)), {"Retry-After": "1"})
+    except web.HTTPException as error:
+        return reply(Problem(error.reason, error.status, f"http_{error.status}"))
+    except Exception:
+        log.exception("rpc failed", path=request.path)
+        return reply(Problem("Internal error", 500, "internal"))

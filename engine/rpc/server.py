@@ -1,0 +1,92 @@
+"""The engine's HTTP server: RPC behind a token, media for PBX nodes, health and metrics."""
+
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+from msgspec import Struct
+
+from engine.media.library import Library
+from engine.media.serve import media_routes
+from engine.rpc.bodies import MOST_BYTES, answer
+from engine.rpc.calls import CallsHandlers
+from engine.rpc.documents import DocumentHandlers
+from engine.rpc.events import EventHandlers
+from engine.rpc.health import health_routes
+from engine.rpc.nodes import NodeHandlers
+from engine.rpc.problems import Handler, problems, reply
+from engine.rpc.schema import schema
+from engine.runtime.switch import Switch
+from engine.store.store import Store
+from wire.rpc import Problem
+from wire.tree import Limits
+
+
+class Parts(Struct, frozen=True):
+    """What the server shows of an engine."""
+
+    switch: Switch
+    store: Store
+    library: Library
+    limits: Limits
+    slots: int
+
+
+@asynccontextmanager
+async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterator[None]:
+    """Serve for as long as the context lasts."""
+    app = web.Application()
+    app.add_subapp("/rpc/v1", rpc_app(parts, token))
+    app.add_routes([*media_routes(parts.library), *health_routes(parts.switch, parts.store)])
+    # Handlers that stream end with the server, not after it.
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.5)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield
+    finally:
+        await runner.cleanup()
+
+
+def rpc_app(parts: Parts, token: str) -> web.Application:
+    """Build the application that answers under /rpc/v1."""
+    calls = CallsHandlers(parts.switch, parts.store, parts.limits)
+    documents = DocumentHandlers(parts.store, parts.limits)
+    app = web.Application(middlewares=[problems, _only(token)], client_max_size=MOST_BYTES)
+    app.add_routes(
+        [
+            web.post("/calls", calls.originate),
+            web.get("/calls", calls.list),
+            web.get("/calls/{call}", calls.get),
+            web.post("/calls/{call}/hangup", calls.hangup),
+            web.get("/calls/{call}/timeline", calls.timeline),
+            web.get("/events", EventHandlers(parts.store, parts.slots).stream),
+            web.put("/flows/{account}/{flow}", documents.put_flow),
+            web.get("/flows/{account}/{flow}", documents.get_flow),
+            web.get("/routes", documents.routes),
+            web.put("/routes/{number}", documents.put_route),
+            web.delete("/routes/{number}", documents.delete_route),
+            web.get("/nodes", NodeHandlers(parts.switch).list),
+            web.get("/openapi.json", _published),
+        ]
+    )
+    return app
+
+
+async def _published(_request: web.Request) -> web.Response:
+    return answer(schema())
+
+
+def _only(token: str) -> Middleware:
+    expected = f"Bearer {token}".encode()
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        given = request.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(given, expected):
+            return reply(Problem("Who are you?", 401, "unauthorized", "wrong or no bearer token"))
+        return await handler(request)
+
+    return check

@@ -1,0 +1,68 @@
+"""How calls are shown."""
+
+from typing import Any
+
+import msgspec
+
+from engine.calls.call import Call
+from engine.calls.commands import Tell
+from engine.calls.doing import Talking
+from engine.calls.ids import slot_and_node
+from engine.calls.replay import replay
+from wire import rpc
+
+
+def call_view(call: Call) -> rpc.CallView:
+    """Show a call as it stands."""
+    slot, node = slot_and_node(call.id) or (0, "")
+    return rpc.CallView(
+        call_id=call.id,
+        account=call.account,
+        node=node,
+        slot=slot,
+        direction=call.direction,
+        from_=call.from_,
+        to=call.to,
+        status=call.status,
+        doing=doing_of(call),
+        legs=tuple(
+            rpc.LegView(leg.id, leg.party, leg.state, leg.agent_id, leg.reference_id)
+            for leg in call.legs
+        ),
+        created_ms=call.created_ms,
+        answered_ms=call.answered_ms,
+        ended_ms=call.ended_ms,
+        bridge_id=call.doing.bridge if isinstance(call.doing, Talking) else None,
+        hangup_cause=call.cause,
+        ended_by=call.ended_by,
+        reason=call.reason,
+        custom_data=call.custom_data,
+    )
+
+
+def doing_of(call: Call) -> str:
+    """Name what a call is doing."""
+    return type(call.doing).__name__.lower()
+
+
+def timeline(call: Call, log: list[bytes]) -> rpc.Timeline:
+    """Tell a call's story by running its log through the core again."""
+    moments = tuple(
+        rpc.Moment(
+            moment.now,
+            _named(moment.event),
+            tuple(_named(each) for each in moment.commands if not isinstance(each, Tell)),
+            doing_of(moment.call),
+        )
+        for moment in replay(log)
+    )
+    return rpc.Timeline(call_view(call), moments)
+
+
+def _named(value: msgspec.Struct) -> dict[str, Any]:
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    plain = msgspec.to_builtins(fields, builtin_types=(bytes,))
+    body = plain.get("body")
+    if isinstance(body, bytes):
+        plain["body"] = msgspec.json.decode(body)
+    return {"is": type(value).__name__, **plain}

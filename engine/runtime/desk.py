@@ -1,0 +1,192 @@
+"""A desk: the live calls of one slot on one PBX node, from event to commit to command.
+
+All of it runs on the loop, synchronously: an event is stepped at once, its commit is grouped with
+others, and what the call wants is done when the commit has been made.
+"""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.json import encode as to_json
+
+from engine.calls import causes
+from engine.calls.call import Call, deadline_ms
+from engine.calls.codec import Entry, Record, encode
+from engine.calls.commands import Command, FetchMedia, Hangup, Tell
+from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched
+from engine.calls.machine import step
+from engine.runtime.actor import Actor
+from engine.runtime.clock import Clock
+from engine.runtime.perform import Performer
+from engine.runtime.ports import Errands, Pbx, Writer
+from engine.runtime.requests import Dialplan, requests
+from engine.store.change import Change
+
+
+def _nothing() -> None:
+    """Nobody waits."""
+
+
+class Place(Struct, frozen=True):
+    """Where a desk stands: one slot of one node, and the way to it."""
+
+    node: str
+    slot: int
+    pbx: Pbx
+    plan: Dialplan
+
+
+class Desk:
+    """Runs the calls of one (node, slot): the only place where a call's value changes."""
+
+    def __init__(self, place: Place, clock: Clock, writer: Writer, errands: Errands) -> None:
+        self.place = place
+        self.actors: dict[str, Actor] = {}
+        self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
+        self.on_doubt: Callable[[], None] = lambda: None
+        self._held: list[tuple[Actor, Event]] | None = []
+        self._clock = clock
+        self._writer = writer
+        self._errands = errands
+        self._performer = Performer(place.pbx, place.plan, errands, self.feed, self._doubt)
+
+    def open(self, call: Call, stored: Callable[[], None] = _nothing) -> Actor:
+        """Take a new call up; `stored` is called once its first commit has been made."""
+        actor = self.adopt(Actor(call))
+        self._take(actor, CallOpened(), (encode(call),), stored)
+        return actor
+
+    def adopt(self, actor: Actor) -> Actor:
+        """Take up a call that has a life behind it."""
+        call = actor.call
+        self.actors[call.id] = actor
+        if call.direction == "inbound":
+            self.inbound[call.main] = actor
+        return actor
+
+    def route(self, channel_id: str) -> Actor | None:
+        """Find the call of a channel: ours carry the call's id before the last dot."""
+        return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
+
+    def feed(self, actor: Actor, event: Event) -> None:
+        """Give a call an event; while the node is away it is kept for later."""
+        if self._held is None:
+            self._take(actor, event)
+        elif not isinstance(event, DeadlinePassed):
+            self._held.append((actor, event))
+
+    def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
+        """Hang up a channel that is no call's, or will not be one."""
+        hangup = requests(Hangup(channel, cause), self.place.plan)[0]
+        self.place.pbx.send(hangup, channel, False, lambda _reply: None)
+
+    def hold(self) -> None:
+        """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
+        if self._held is None:
+            self._held = []
+
+    def release(self) -> None:
+        """Go on, first with what came meanwhile."""
+        held, self._held = self._held or [], None
+        for actor, event in held:
+            self.feed(actor, event)
+        for actor in list(self.actors.values()):
+            self._arm(actor)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the node is away."""
+        return self._held is not None
+
+    def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
+        """Do again what may not have been done, then take what was missed."""
+        actor.outbox, actor.queue, actor.busy = list(redo), [], False
+        self._performer.perform(actor, redo)
+        for event in events:
+            self._take(actor, event)
+
+    def _take(
+        self,
+        actor: Actor,
+        event: Event,
+        first: tuple[bytes, ...] = (),
+        stored: Callable[[], None] = _nothing,
+    ) -> None:
+        now = self._clock.now_ms()
+        call, commands = step(actor.call, event, now)
+        if call is actor.call and not commands:
+            return
+        actor.call = call
+        log = [*first, encode(Entry(now, event))]
+        wanted = self._answered_at_once(actor, commands, log, now)
+        self._commit(actor, wanted, log, stored)
+        self._arm(actor)
+
+    def _answered_at_once(
+        self, actor: Actor, commands: tuple[Command, ...], log: list[bytes], now: int
+    ) -> list[Command]:
+        wanted: list[Command] = []
+        for command in commands:
+            clips = (
+                self._errands.known(command.sources) if isinstance(command, FetchMedia) else None
+            )
+            if clips is None or not isinstance(command, FetchMedia):
+                wanted.append(command)
+                continue
+            fetched = MediaFetched(command.request, clips)
+            actor.call, more = step(actor.call, fetched, now)
+            log.append(encode(Entry(now, fetched)))
+            wanted += more
+        return wanted
+
+    def _commit(
+        self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]
+    ) -> None:
+        told = tuple(to_json(each.event) for each in wanted if isinstance(each, Tell))
+        todo = [each for each in wanted if not isinstance(each, Tell)]
+        actor.outbox += todo
+        call, seq = actor.call, actor.logged
+        actor.logged += len(log)
+        change = Change(
+            call_id=call.id,
+            node=self.place.node,
+            state=encode(Record(call, tuple(actor.outbox), actor.logged)),
+            seq=seq,
+            log=tuple(log),
+            told=told,
+            live=not call.is_over,
+        )
+        self._writer.write(change, lambda: self._committed(actor, todo, stored))
+        if call.is_over:
+            self._close(actor)
+
+    def _committed(self, actor: Actor, todo: Sequence[Command], stored: Callable[[], None]) -> None:
+        stored()
+        if todo:
+            self._performer.perform(actor, todo)
+
+    def _close(self, actor: Actor) -> None:
+        self.actors.pop(actor.call.id, None)
+        self.inbound.pop(actor.call.main, None)
+
+    def _doubt(self) -> None:
+        self.on_doubt()
+
+    def _arm(self, actor: Actor) -> None:
+        due = deadline_ms(actor.call)
+        if actor.timer is not None:
+            if due is not None and actor.armed_ms <= due:
+                return  # it fires early, sees that, and is set again: cheaper than cancelling
+            actor.timer.cancel()
+            actor.timer = None
+        if due is not None:
+            actor.armed_ms = due
+            actor.timer = self._clock.call_at(due, lambda: self._due(actor))
+
+    def _due(self, actor: Actor) -> None:
+        actor.timer = None
+        due = deadline_ms(actor.call)
+        if due is not None and self._clock.now_ms() >= due:
+            self.feed(actor, DeadlinePassed())
+        if actor.timer is None and not self.is_held:
+            self._arm(actor)

@@ -1,0 +1,125 @@
+"""What is fetched for a call while it waits: audio, webhooks' answers, stored flows.
+
+Each errand is a task of its own that ends in exactly one event; the call's deadline stands over it.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+import structlog
+
+from engine.calls.call import Call
+from engine.calls.commands import AskWebhook, Errand, FetchMedia, LoadFlow, Prefetch
+from engine.calls.events import ActionFailed, ActionReplied, Event, MediaFetched
+from engine.calls.templates import fill
+from engine.media.clip import MediaFailed
+from engine.store.errors import StoreDown
+from engine.webhooks.ask import Answer
+from engine.webhooks.failure import WebhookFailed
+from wire.errors import BadInput
+from wire.media import Clip, Source
+from wire.tree import Limits, parse_action
+
+log = structlog.get_logger()
+
+
+class Library(Protocol):
+    """Where audio comes from."""
+
+    def known(self, source: Source) -> Clip | None:
+        """Give a clip that is at hand."""
+
+    async def fetch(self, source: Source) -> Clip:
+        """Get a clip; raises MediaFailed."""
+
+    def prefetch(self, sources: tuple[Source, ...]) -> None:
+        """Get clips without being waited for."""
+
+
+class Asker(Protocol):
+    """Who asks customers' servers."""
+
+    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+        """Ask for the next action; raises WebhookFailed."""
+
+
+class Flows(Protocol):
+    """Where flows are stored."""
+
+    async def flow(self, account: str, flow_id: str) -> bytes | None:
+        """Read a flow's document."""
+
+
+class Errands:
+    """Runs errands as tasks that nobody has to wait for."""
+
+    def __init__(self, library: Library, asker: Asker, flows: Flows, limits: Limits) -> None:
+        self._library = library
+        self._asker = asker
+        self._flows = flows
+        self._limits = limits
+        self._running: set[asyncio.Task[None]] = set()
+
+    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        """Give the clips of sources that are all at hand; None when one must be fetched."""
+        clips = tuple(map(self._library.known, sources))
+        return None if None in clips else clips  # type: ignore[return-value]  # no None is left
+
+    def prefetch(self, command: Prefetch) -> None:
+        """Get audio ready without being waited for."""
+        self._library.prefetch(command.sources)
+
+    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+        """Run an errand; `done` gets the event that ends it."""
+
+        async def run() -> None:
+            done(await self._event(errand, call))
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def close(self) -> None:
+        """Leave every errand undone: the outbox remembers them."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _event(self, errand: Errand, call: Call) -> Coroutine[Any, Any, Event]:
+        match errand:
+            case FetchMedia():
+                return self._fetch(errand)
+            case AskWebhook():
+                return self._ask(errand)
+            case LoadFlow():
+                return self._load(errand, call)
+
+    async def _fetch(self, errand: FetchMedia) -> Event:
+        got = await asyncio.gather(*map(self._clip, errand.sources))
+        clips = tuple(each for each in got if isinstance(each, Clip))
+        faults = tuple(each for each in got if isinstance(each, str))
+        return MediaFetched(errand.request, clips, faults)
+
+    async def _clip(self, source: Source) -> Clip | str:
+        try:
+            return await self._library.fetch(source)
+        except MediaFailed as error:
+            return str(error)
+
+    async def _ask(self, errand: AskWebhook) -> Event:
+        try:
+            answer = await self._asker.ask(errand.url, errand.body, errand.request)
+        except WebhookFailed as error:
+            return ActionFailed(errand.request, str(error))
+        return ActionReplied(errand.request, answer.action)
+
+    async def _load(self, errand: LoadFlow, call: Call) -> Event:
+        try:
+            document = await self._flows.flow(call.account, errand.flow_id)
+            if document is None:
+                return ActionFailed(errand.request, f"no flow {errand.flow_id}")
+            filled = fill(document, call.contact or {})
+            return ActionReplied(errand.request, parse_action(filled, self._limits))
+        except (BadInput, StoreDown) as error:
+            return ActionFailed(errand.request, str(error))

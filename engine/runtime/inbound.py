@@ -1,0 +1,73 @@
+"""Calls that come in: found by the dialled number, refused early when there is no room."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from engine.calls.call import Call
+from engine.calls.doing import Starting
+from engine.calls.leg import Leg
+from wire.rpc import NumberRoute
+
+NO_SUCH_NUMBER = 1  # Q.850, told to the caller as SIP 404
+NO_CIRCUIT = 34  # told as 503: try elsewhere, or later
+ANSWER_MS = 10_000
+
+
+class Routes(Protocol):
+    """Where the routes of numbers are stored."""
+
+    async def route(self, number: str) -> bytes | None:
+        """Read what an inbound number runs."""
+
+
+class Arrival(Struct, frozen=True):
+    """A channel that entered our Stasis app from the dialplan."""
+
+    channel: str
+    from_: str
+    to: str
+
+
+class NumberBook:
+    """Routes by number, remembered for a moment: a busy number costs one read a second."""
+
+    def __init__(self, routes: Routes, now_ms: Callable[[], int], fresh_ms: int = 1_000) -> None:
+        self._routes = routes
+        self._now_ms = now_ms
+        self._fresh_ms = fresh_ms
+        self._known: dict[str, tuple[int, NumberRoute | None]] = {}
+
+    def known(self, number: str) -> tuple[bool, NumberRoute | None]:
+        """Tell whether a number's route is remembered, and it."""
+        at_ms, route = self._known.get(number, (0, None))
+        return at_ms + self._fresh_ms > self._now_ms(), route
+
+    async def find(self, number: str) -> NumberRoute | None:
+        """Read a number's route, or else the route of `*`; raises StoreDown."""
+        body = await self._routes.route(number) or await self._routes.route("*")
+        route = msgspec.json.decode(body, type=NumberRoute) if body else None
+        if len(self._known) > 10_000:  # noqa: PLR2004 - callers choose what they dial: keep a bound
+            self._known.clear()
+        self._known[number] = (self._now_ms(), route)
+        return route
+
+
+def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest_ms: int) -> Call:
+    """Make the call of an arrival: it is answered, then its number's action runs."""
+    return Call(
+        id=call_id,
+        account=route.account,
+        direction="inbound",
+        from_=arrival.from_,
+        to=arrival.to,
+        main=arrival.channel,
+        legs=(Leg(arrival.channel, arrival.from_, "placed", now),),
+        doing=Starting(route.action, now + ANSWER_MS),
+        created_ms=now,
+        latest_ms=latest_ms,
+        caller_id=arrival.from_,
+        custom_data=route.custom_data,
+    )

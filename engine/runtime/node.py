@@ -1,0 +1,145 @@
+"""One PBX node: its events to its desks, its comings and goings, and its recovery."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+
+from engine.ari.generated.events import Event as AriEvent
+from engine.ari.generated.events import StasisStart
+from engine.ari.generated.models import Channel
+from engine.calls import causes
+from engine.calls.events import LegEnded
+from engine.calls.recover import Seen, missed, playback_of
+from engine.runtime.clock import Clock, Timer
+from engine.runtime.desk import Desk
+from engine.runtime.inbound import Arrival
+from engine.runtime.ports import Pbx
+from engine.runtime.snapshot import PbxAway, look
+from engine.runtime.translate import is_ours, subject, translate
+
+log = structlog.get_logger()
+LOOK_AGAIN_MS = 1_000
+
+
+class Node:
+    """The desks of one PBX, one for each slot, and what is heard on them."""
+
+    def __init__(
+        self,
+        name: str,
+        pbx: Pbx,
+        desks: dict[int, Desk],
+        clock: Clock,
+        arrive: Callable[[Desk, Arrival], None],
+    ) -> None:
+        self.name = name
+        self.desks = desks
+        self.pbx = pbx
+        self._clock = clock
+        self._arrive = arrive
+        self._recoveries: dict[int, asyncio.Task[None]] = {}
+        self._away: dict[int, Timer] = {}
+        for slot, desk in desks.items():
+            desk.on_doubt = partial(self._doubt, slot)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether no desk of it can work."""
+        return all(desk.is_held for desk in self.desks.values())
+
+    @property
+    def live(self) -> int:
+        """How many calls live on it."""
+        return sum(len(desk.actors) for desk in self.desks.values())
+
+    def heard(self, slot: int, event: AriEvent) -> None:
+        """Bring an event to its call."""
+        desk = self.desks[slot]
+        about = subject(event)
+        if about is None:
+            return
+        actor = desk.route(about)
+        if actor is not None:
+            meant = translate(event, self._clock.now_ms())
+            if meant is not None:
+                desk.feed(actor, meant)
+        elif isinstance(event, StasisStart):
+            self._enter(desk, event.channel, event.args)
+
+    def back(self, slot: int) -> None:
+        """Recover a desk whose events can be heard again."""
+        if timer := self._away.pop(slot, None):
+            timer.cancel()
+        self._recover(slot)
+
+    def lost(self, slot: int, grace_ms: int) -> None:
+        """Hold a desk whose events are not heard; its calls are lost when that lasts."""
+        self.desks[slot].hold()
+        if recovery := self._recoveries.pop(slot, None):
+            recovery.cancel()
+        if slot not in self._away:
+            due = self._clock.now_ms() + grace_ms
+            self._away[slot] = self._clock.call_at(due, lambda: self._give_up(slot))
+
+    async def close(self) -> None:
+        """Leave everything as it is, for the next owner."""
+        for timer in self._away.values():
+            timer.cancel()
+        for recovery in self._recoveries.values():
+            recovery.cancel()
+        await asyncio.gather(*self._recoveries.values(), return_exceptions=True)
+
+    def _give_up(self, slot: int) -> None:
+        self._away.pop(slot, None)
+        desk = self.desks[slot]
+        log.error("node lost", node=self.name, slot=slot, calls=len(desk.actors))
+        for actor in list(desk.actors.values()):
+            ended = tuple(LegEnded(leg.id, causes.LOST) for leg in actor.call.legs)
+            desk.resume(actor, (), ended)
+
+    def _doubt(self, slot: int) -> None:
+        if slot not in self._recoveries and not self.desks[slot].is_held:
+            self.desks[slot].hold()
+            self._recover(slot)
+
+    def _recover(self, slot: int) -> None:
+        if slot not in self._recoveries:
+            task = asyncio.get_running_loop().create_task(self._recovered(slot))
+            self._recoveries[slot] = task
+
+    async def _recovered(self, slot: int) -> None:
+        desk = self.desks[slot]
+        while True:
+            waited_for = (playback_of(actor.call) for actor in desk.actors.values())
+            try:
+                seen, channels = await look(self.pbx, [each for each in waited_for if each])
+                break
+            except PbxAway as error:
+                log.warning("pbx does not answer", node=self.name, slot=slot, error=str(error))
+                await asyncio.sleep(LOOK_AGAIN_MS / 1000)
+        self._recoveries.pop(slot, None)
+        self._take_up(desk, seen)
+        for channel in channels:
+            self._claim(desk, channel)
+
+    def _take_up(self, desk: Desk, seen: Seen) -> None:
+        now = self._clock.now_ms()
+        for actor in list(desk.actors.values()):
+            redo, events = missed(actor.call, tuple(actor.outbox), seen, now)
+            desk.resume(actor, redo, events)
+        desk.release()
+
+    def _claim(self, desk: Desk, channel: Channel) -> None:
+        app, *args = channel.dialplan.app_data.split(",")
+        is_here = channel.dialplan.app_name == "Stasis" and app == desk.place.plan.app
+        if is_here and desk.route(channel.id) is None:
+            self._enter(desk, channel, args)
+
+    def _enter(self, desk: Desk, channel: Channel, args: list[str]) -> None:
+        if is_ours(channel.id) or args[:1] != ["inbound"]:
+            desk.dismiss(channel.id)
+        else:
+            called = args[1] if len(args) > 1 else channel.dialplan.exten
+            self._arrive(desk, Arrival(channel.id, channel.caller.number, called))

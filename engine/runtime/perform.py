@@ -1,0 +1,104 @@
+"""Doing what calls want: a call's requests to its PBX one after another, its errands beside them.
+
+A command stays in the outbox until it is done; what never got an answer stays there for recovery.
+"""
+
+from collections.abc import Callable, Sequence
+
+from engine.ari.request import Reply, Request
+from engine.calls.commands import (
+    AskWebhook,
+    Command,
+    Errand,
+    FetchMedia,
+    Hangup,
+    LoadFlow,
+    PbxCommand,
+    Prefetch,
+    Tell,
+)
+from engine.calls.events import Event
+from engine.runtime.actor import Actor
+from engine.runtime.ports import Errands, Pbx
+from engine.runtime.requests import Dialplan, may_block, outcome, requests
+
+Feed = Callable[[Actor, Event], None]
+
+
+class Performer:
+    """Sends commands on their way and brings their outcomes back as events."""
+
+    def __init__(
+        self, pbx: Pbx, plan: Dialplan, errands: Errands, feed: Feed, doubt: Callable[[], None]
+    ) -> None:
+        self._pbx = pbx
+        self._plan = plan
+        self._errands = errands
+        self._feed = feed
+        self._doubt = doubt
+
+    def perform(self, actor: Actor, commands: Sequence[Command]) -> None:
+        """Start every command; none waits here."""
+        for command in commands:
+            match command:
+                case Tell():
+                    pass  # committed is told
+                case Prefetch():
+                    actor.did(command)
+                    self._errands.prefetch(command)
+                case Hangup():
+                    self._send(actor, command, requests(command, self._plan), self._unqueued)
+                case FetchMedia() | AskWebhook() | LoadFlow():
+                    self._run(actor, command)
+                case _:
+                    actor.queue.append(command)
+        self._pump(actor)
+
+    def _run(self, actor: Actor, errand: Errand) -> None:
+        def done(event: Event) -> None:
+            actor.did(errand)
+            self._feed(actor, event)
+
+        self._errands.run(errand, actor.call, done)
+
+    def _pump(self, actor: Actor) -> None:
+        if actor.queue and not actor.busy:
+            actor.busy = True
+            command = actor.queue[0]
+            self._send(actor, command, requests(command, self._plan), self._next)
+
+    def _send(
+        self,
+        actor: Actor,
+        command: PbxCommand,
+        left: tuple[Request, ...],
+        then: Callable[[Actor], None],
+    ) -> None:
+        def done(reply: Reply) -> None:
+            if len(left) > 1 and reply.status in {200, 204, 409}:
+                self._send(actor, command, left[1:], then)
+            else:
+                self._replied(actor, command, reply, then)
+
+        self._pbx.send(left[0], actor.call.id, may_block(command), done)
+
+    def _replied(
+        self, actor: Actor, command: PbxCommand, reply: Reply, then: Callable[[Actor], None]
+    ) -> None:
+        if reply.status == 0:
+            self._doubt()
+            return
+        actor.did(command)
+        event = outcome(command, reply)
+        then(actor)
+        if event is not None:
+            self._feed(actor, event)
+
+    def _next(self, actor: Actor) -> None:
+        if actor.queue:
+            actor.queue.pop(0)
+        actor.busy = False
+        self._pump(actor)
+
+    def _unqueued(self, actor: Actor) -> None:
+        """Go on with nothing: a hangup waits for nothing, and nothing waits for it."""

@@ -1,0 +1,41 @@
+"""What the shell needs of the world around it, so that the simulator can stand in for each."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from engine.ari.request import Done, Reply, Request
+from engine.calls.call import Call
+from engine.calls.commands import Errand, Prefetch
+from engine.calls.events import Event
+from engine.store.change import Change
+from wire.media import Clip, Source
+
+
+class Pbx(Protocol):
+    """One PBX node that takes requests; `ari.client.Ari` is the real one."""
+
+    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+        """Send a request; those of one key that may not block keep their order."""
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask, off every call's path."""
+
+
+class Writer(Protocol):
+    """The store's way in for one slot: what is written is committed in order, then `done` runs."""
+
+    def write(self, change: Change, done: Callable[[], None]) -> None:
+        """Queue a change; never waits."""
+
+
+class Errands(Protocol):
+    """What is fetched from outside for a call while it waits."""
+
+    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        """Give the clips of sources that are all at hand; None when one must be fetched."""
+
+    def prefetch(self, command: Prefetch) -> None:
+        """Get audio ready without being waited for."""
+
+    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+        """Run an errand; `done` gets the event that ends it, once."""

@@ -1,0 +1,117 @@
+"""From the core's words to Asterisk's: what a command asks for, and what the reply means."""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from engine.ari.generated.operations import bridges, channels, playbacks
+from engine.ari.request import Reply, Request
+from engine.calls import causes
+from engine.calls.commands import (
+    Answer,
+    Bridge,
+    DestroyBridge,
+    Hangup,
+    Originate,
+    PbxCommand,
+    Play,
+    StartMusic,
+    StartRinging,
+    StopMusic,
+    StopPlayback,
+    StopRinging,
+)
+from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced, PlaybackEnded
+
+CONFLICT = 409  # the id that we chose exists: it was done before
+RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
+
+
+class Dialplan(Struct, frozen=True):
+    """How this node reaches parties and media: templates of endpoints, and the media's address."""
+
+    app: str
+    trunk: str
+    agent: str
+    media_url: str
+
+    def endpoint(self, party: str) -> str:
+        """Name the endpoint of a number, `agent:1001` or a sip: address."""
+        if party.startswith("agent:"):
+            return self.agent.format(agent_id=party.removeprefix("agent:"))
+        if party.startswith(("sip:", "sips:")):
+            return f"PJSIP/trunk/{party}"
+        return self.trunk.format(number=party)
+
+
+def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
+    """Give the requests that do a command, to be sent one after another."""
+    match command:
+        case Answer(leg):
+            return (channels.answer(leg),)
+        case Hangup(leg, cause):
+            return (channels.hangup(leg, reason_code=str(cause)),)
+        case Play(leg, playback, clips, offset_ms):
+            media = [f"sound:{plan.media_url}/media/{clip.key}.wav" for clip in clips]
+            offset = offset_ms or None
+            return (channels.play_with_id(leg, playback, media=media, offsetms=offset),)
+        case StopPlayback(playback):
+            return (playbacks.stop(playback),)
+        case Originate():
+            return (_originate(command, plan),)
+        case Bridge(bridge, legs):
+            joined = bridges.add_channel(bridge, channel=list(legs))
+            return (bridges.create_with_id(bridge, type="mixing"), joined)
+        case DestroyBridge(bridge):
+            return (bridges.destroy(bridge),)
+        case _:
+            return (_SOUNDS[type(command)](command.leg),)
+
+
+_SOUNDS: dict[type, Callable[[str], Request]] = {
+    StartMusic: channels.start_moh,
+    StopMusic: channels.stop_moh,
+    StartRinging: channels.ring,
+    StopRinging: channels.ring_stop,
+}
+
+
+def _originate(command: Originate, plan: Dialplan) -> Request:
+    return channels.originate_with_id(
+        command.leg,
+        endpoint=plan.endpoint(command.party),
+        app=plan.app,
+        app_args="called",
+        caller_id=command.caller_id or None,
+        timeout=command.timeout_s + RING_MARGIN_S,
+    )
+
+
+def may_block(command: PbxCommand) -> bool:
+    """Tell what must not share a lane with others: it waits behind a playback (design fact 2)."""
+    return isinstance(command, (Bridge, DestroyBridge))
+
+
+def outcome(command: PbxCommand, reply: Reply) -> Event | None:
+    """Say what a reply means to the call; None when all is well or an event will tell."""
+    fine = reply.ok or reply.status == CONFLICT
+    match command:
+        case Originate(leg) if fine:
+            return LegPlaced(leg)
+        case Originate(leg):
+            return LegEnded(leg, causes.TEMPORARY_FAILURE)
+        case Play(playback=playback) if not reply.ok:
+            return PlaybackEnded(playback, failed=True)
+        case Bridge(bridge) if not fine:
+            return BridgeFailed(bridge, _message(reply))
+        case _:
+            return None
+
+
+def _message(reply: Reply) -> str:
+    try:
+        said = msgspec.json.decode(reply.body, type=dict[str, str])
+    except msgspec.DecodeError:
+        said = {}
+    return said.get("message") or said.get("error") or f"status {reply.status}"

@@ -1,0 +1,168 @@
+"""The switch: all desks of an engine, calls made and taken in, and what can be asked of them."""
+
+import asyncio
+import os
+
+import structlog
+from msgspec import Struct
+
+from engine.calls.call import Call
+from engine.calls.codec import decode_record
+from engine.calls.events import HangupRequested
+from engine.calls.ids import call_id, slot_and_node, slot_of
+from engine.runtime.actor import Actor
+from engine.runtime.clock import Clock
+from engine.runtime.desk import Desk
+from engine.runtime.inbound import NO_CIRCUIT, NO_SUCH_NUMBER, Arrival, NumberBook, arrived
+from engine.runtime.node import Node
+from engine.runtime.outbound import originated
+from engine.runtime.placement import Gate
+from engine.runtime.takeover import Stored
+from engine.store.errors import StoreDown
+from engine.store.store import Store
+from wire.rpc import NumberRoute, Originate
+
+log = structlog.get_logger()
+
+
+class NoRoom(Exception):
+    """No new call can begin now: why, and when to ask again."""
+
+    def __init__(self, code: str, detail: str, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+
+class Rules(Struct, frozen=True):
+    """What holds for every call: how many slots there are, how long it may live, what it shows."""
+
+    slots: int
+    longest_ms: int
+    caller_id: str = ""
+
+
+class Switch:
+    """What the RPC and the nodes call; holds no call itself, the desks do."""
+
+    def __init__(self, store: Store, clock: Clock, gate: Gate, rules: Rules) -> None:
+        self.nodes: dict[str, Node] = {}
+        self._store = store
+        self._clock = clock
+        self._gate = gate
+        self._book = NumberBook(store, clock.now_ms)
+        self._rules = rules
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def live(self) -> int:
+        """How many calls live in this engine."""
+        return sum(node.live for node in self.nodes.values())
+
+    async def originate(self, asked: Originate) -> Call:
+        """Start a call and return it once it is stored; raises NoRoom, StoreDown."""
+        if asked.request_id and (known := await self._existing(asked.request_id)):
+            return known
+        node = self._least_loaded(asked.node)
+        if not self._gate.admits(self.live):
+            raise NoRoom("overloaded", "no room for another call now")
+        now = self._clock.now_ms()
+        tail = asked.request_id or _tail(now)
+        slot = slot_of(tail, self._rules.slots)
+        made = originated(
+            call_id(slot, node.name, tail),
+            asked,
+            now,
+            now + self._rules.longest_ms,
+            self._rules.caller_id,
+        )
+        stored = asyncio.Event()
+        actor = node.desks[slot].open(made, stored.set)
+        await stored.wait()
+        return actor.call
+
+    def arrive(self, desk: Desk, arrival: Arrival) -> None:
+        """Take a call in, or refuse it early."""
+        if not self._gate.admits(self.live):
+            desk.dismiss(arrival.channel, NO_CIRCUIT)
+            return
+        is_known, route = self._book.known(arrival.to)
+        if is_known:
+            self._admit(desk, arrival, route)
+            return
+        task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def find(self, call: str) -> tuple[Desk, Actor] | None:
+        """Find a live call of this engine."""
+        where = slot_and_node(call)
+        node = self.nodes.get(where[1]) if where else None
+        desk = node.desks.get(where[0]) if node and where else None
+        actor = desk.actors.get(call) if desk else None
+        return (desk, actor) if desk and actor else None
+
+    async def read(self, call: str) -> Call | None:
+        """Read a call, live or ended; raises StoreDown."""
+        if found := self.find(call):
+            return found[1].call
+        where = slot_and_node(call)
+        state = await self._store.read(where[0], call) if where else None
+        return decode_record(state).call if state else None
+
+    def hang_up(self, call: str, by: str) -> bool:
+        """End a live call; False when it is not live here."""
+        if found := self.find(call):
+            found[0].feed(found[1], HangupRequested(by))
+            return True
+        return False
+
+    def adopt(self, stored: Stored, slot: int) -> None:
+        """Take up a stored call; its desk goes on with it once its node is back."""
+        record = stored.record
+        if node := self.nodes.get(stored.node):
+            node.desks[slot].adopt(Actor(record.call, record.outbox, record.logged))
+        else:
+            log.error("a call's node is not configured", call_id=record.call.id, node=stored.node)
+
+    async def _existing(self, request_id: str) -> Call | None:
+        slot = slot_of(request_id, self._rules.slots)
+        for name in self.nodes:
+            if known := await self.read(call_id(slot, name, request_id)):
+                return known
+        return None
+
+    def _least_loaded(self, name: str | None) -> Node:
+        nodes = [n for n in self.nodes.values() if not n.is_away and name in {None, n.name}]
+        if not nodes:
+            away = ", ".join(sorted(self.nodes)) or "none configured"
+            raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
+        return min(nodes, key=lambda node: node.live)
+
+    async def _find(self, desk: Desk, arrival: Arrival) -> None:
+        try:
+            route = await self._book.find(arrival.to)
+        except StoreDown:
+            desk.dismiss(arrival.channel, NO_CIRCUIT)
+            return
+        self._admit(desk, arrival, route)
+
+    def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:
+        if route is None:
+            log.warning("no route for a number", number=arrival.to, node=desk.place.node)
+            desk.dismiss(arrival.channel, NO_SUCH_NUMBER)
+            return
+        now = self._clock.now_ms()
+        place = desk.place
+        made = arrived(
+            call_id(place.slot, place.node, _tail(now)),
+            arrival,
+            route,
+            now,
+            now + self._rules.longest_ms,
+        )
+        desk.open(made)
+
+
+def _tail(now_ms: int) -> str:
+    return f"{now_ms:011x}{os.urandom(6).hex()}"

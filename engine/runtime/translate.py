@@ -1,0 +1,66 @@
+"""From Asterisk's words to the core's: which call an ARI event is for, and what happened to it.
+
+Measured on Asterisk 22.10.1 (docs/asterisk.md): a leg that came in ends with StasisEnd and nothing
+after it; one that we made ends with ChannelDestroyed, which alone tells the cause.
+"""
+
+from engine.ari.generated.events import (
+    ChannelDestroyed,
+    ChannelDtmfReceived,
+    ChannelStateChange,
+    PlaybackFinished,
+    StasisEnd,
+    StasisStart,
+)
+from engine.ari.generated.events import Event as AriEvent
+from engine.calls import causes
+from engine.calls.events import DigitPressed, Event, LegAnswered, LegEnded, LegRang, PlaybackEnded
+from engine.calls.ids import call_of
+
+
+def subject(event: AriEvent) -> str | None:
+    """Name the channel or playback that an event is about; None when it concerns no call."""
+    match event:
+        case PlaybackFinished(playback=playback):
+            return playback.id
+        case (
+            ChannelDtmfReceived(channel=channel)
+            | StasisEnd(channel=channel)
+            | ChannelStateChange(channel=channel)
+            | ChannelDestroyed(channel=channel)
+            | StasisStart(channel=channel)
+        ):
+            return channel.id
+        case _:
+            return None
+
+
+def translate(event: AriEvent, now: int) -> Event | None:
+    """Say what an event means to its call; None when it means nothing. `now` in milliseconds."""
+    match event:
+        case ChannelDtmfReceived(channel=channel, digit=digit, duration_ms=duration_ms):
+            return DigitPressed(channel.id, digit, now - duration_ms)
+        case PlaybackFinished(playback=playback):
+            return PlaybackEnded(playback.id, playback.state == "failed")
+        case ChannelStateChange(channel=channel):
+            return _state(channel.id, channel.state)
+        case StasisStart(channel=channel):
+            return LegAnswered(channel.id) if is_ours(channel.id) else None
+        case StasisEnd(channel=channel):
+            return None if is_ours(channel.id) else LegEnded(channel.id, causes.NORMAL)
+        case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
+            return LegEnded(channel.id, cause or causes.NORMAL, sip or 0)
+        case _:
+            return None
+
+
+def is_ours(channel_id: str) -> bool:
+    """Tell whether we chose a channel's id, so that we called it."""
+    return call_of(channel_id) is not None
+
+
+def _state(channel_id: str, state: str) -> Event | None:
+    if state == "Ringing":
+        return LegRang(channel_id)
+    # A leg that we called is ours to command only from StasisStart on.
+    return LegAnswered(channel_id) if state == "Up" and not is_ours(channel_id) else None

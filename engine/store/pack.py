@@ -1,0 +1,37 @@
+"""A batch as the one argument of commit.lua: packed here and unpacked there in C."""
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from engine.store.change import Change
+
+_encode = msgspec.msgpack.Encoder().encode
+_string_head = struct.Struct(">BI").pack
+
+
+def packed(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
+    """Pack changes behind the fields of `head`, in the order in which commit.lua takes them."""
+    return _encode(
+        (
+            *head,
+            [
+                (
+                    change.call_id,
+                    _string(change.node.encode() + b"\0" + change.state),
+                    change.seq,
+                    [_string(entry) for entry in change.log],
+                    [_string(event) for event in change.told],
+                    change.live,
+                )
+                for change in changes
+            ],
+        )
+    )
+
+
+def _string(data: bytes) -> msgspec.Raw:
+    # cmsgpack in Lua knows msgpack's strings but not its binaries; a Lua string holds any bytes.
+    return msgspec.Raw(_string_head(0xDB, len(data)) + data)

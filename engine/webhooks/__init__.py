@@ -1,0 +1,1 @@
+"""Asking and telling customers' servers over HTTP: guarded, signed, bounded in time and size."""

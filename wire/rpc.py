@@ -1,0 +1,147 @@
+"""The internal RPC: what the REST layer and the command line ask of an engine, as JSON.
+
+Errors are RFC 9457 problems with a `code` and, for bad input, `errors[]` of path and message.
+"""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field
+
+from wire import patterns
+from wire.verbs import Action, Name
+
+Party = Annotated[str, Meta(pattern=patterns.PARTY)]
+RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]
+
+
+class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+    """Frozen, camelCase, nothing unknown."""
+
+
+class Originate(_Shape, frozen=True):
+    """Start a call.
+
+    `to` is called showing `from`, then the action runs on that leg. With `fromFirst`, `from` is
+    itself called, then `to` is dialled and bridged to it, and the action runs when that has ended.
+    The same `requestId` again gives the same call. A flow runs with `contact`.
+    """
+
+    account: Name
+    from_: Party = field(name="from")
+    to: Party
+    action: Action | None = None
+    flow_id: Name | None = None
+    from_first: bool = False
+    caller_id: Annotated[str, Meta(pattern=patterns.CALLER_ID)] | None = None
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 60  # seconds of ringing
+    custom_data: dict[str, Any] | None = None
+    contact: dict[str, Any] | None = None
+    request_id: RequestId | None = None
+    node: Name | None = None
+
+
+class Started(_Shape, frozen=True):
+    """The call that an originate made, or had made before."""
+
+    call_id: str
+
+
+class HangupCall(_Shape, frozen=True):
+    """End a call; account, when given, must be the call's own."""
+
+    account: Name | None = None
+
+
+class LegView(_Shape, frozen=True):
+    """One live leg of a call."""
+
+    channel_id: str
+    party: str
+    state: str
+    agent_id: str | None = field(default=None, name="agent_id")
+    reference_id: str | None = field(default=None, name="reference_id")
+
+
+class CallView(_Shape, frozen=True):
+    """A call as it stands; times in wall-clock milliseconds."""
+
+    call_id: str
+    account: str
+    node: str
+    slot: int
+    direction: str
+    from_: str = field(name="from")
+    to: str
+    status: str
+    doing: str
+    legs: tuple[LegView, ...]
+    created_ms: int
+    answered_ms: int = 0
+    ended_ms: int = 0
+    bridge_id: str | None = None
+    hangup_cause: int = 0
+    ended_by: str = ""
+    reason: str = ""
+    custom_data: dict[str, Any] | None = None
+
+
+class Calls(_Shape, frozen=True):
+    """The live calls."""
+
+    calls: tuple[CallView, ...]
+
+
+class Moment(_Shape, frozen=True):
+    """One line of a call's timeline: what happened, and what the call did about it."""
+
+    at_ms: int
+    event: dict[str, Any]
+    commands: tuple[dict[str, Any], ...]
+    doing: str
+
+
+class Timeline(_Shape, frozen=True):
+    """A call's story, made by running its recorded events through the core again."""
+
+    call: CallView
+    moments: tuple[Moment, ...]
+
+
+class NumberRoute(_Shape, frozen=True):
+    """Where calls to a number go: whose they are, and what runs."""
+
+    account: Name
+    action: Action
+    custom_data: dict[str, Any] | None = None
+
+
+class NodeView(_Shape, frozen=True):
+    """One PBX node as this engine sees it."""
+
+    name: str
+    connected: bool
+    calls: int
+
+
+class Nodes(_Shape, frozen=True):
+    """The PBX nodes."""
+
+    nodes: tuple[NodeView, ...]
+
+
+class Fault(_Shape, frozen=True):
+    """One thing wrong with the input."""
+
+    path: str
+    message: str
+
+
+class Problem(_Shape, frozen=True):
+    """What went wrong (RFC 9457)."""
+
+    title: str
+    status: int
+    code: str
+    detail: str = ""
+    errors: tuple[Fault, ...] = ()
+    type: str = "about:blank"
