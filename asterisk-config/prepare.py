@@ -1,0 +1,80 @@
+"""Fill in the PBX configuration: `python3 prepare.py TARGET` writes all of it, and the music.
+
+Each `@NAME@` in `etc/` is replaced by the environment's `PBX_NAME`, or by its default below. One
+script serves compose, the local PBX and operators, so it asks for Python's standard library only.
+"""
+
+# ruff: noqa: INP001 - a script, not a package
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from music import write_music
+
+SOURCE = Path(__file__).parent / "etc"
+DEFAULTS: Mapping[str, str] = {
+    "NODE": "pbx",
+    "BIND": "127.0.0.1",  # ARI and AMI
+    "ARI_PORT": "8088",
+    "ARI_USER": "switchroom",
+    "AMI_PORT": "5038",
+    "AMI_USER": "switchroom",
+    "SIP_BIND": "127.0.0.1",
+    "SIP_PORT": "5060",
+    "RTP_FIRST": "10000",
+    "RTP_LAST": "19999",
+    "RTP_TIMEOUT_S": "60",
+    "TRUNK": "sip:127.0.0.1:5080",
+    "SLOTS": "8",
+    "MODULES_DIR": "/usr/lib/asterisk/modules",
+    "DATA_DIR": "/usr/share/asterisk",
+}
+
+
+def main() -> None:
+    """Write the configuration by the environment; ends with a message if a value is missing."""
+    target = Path(sys.argv[1]).absolute()
+    try:
+        prepare(target, values(target, os.environ))
+    except KeyError as missing:
+        sys.exit(f"PBX_{missing.args[0]} is not set")
+
+
+def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what every placeholder stands for, those derived from others included."""
+    given = {name[4:]: value for name, value in environ.items() if name.startswith("PBX_")}
+    known = {**DEFAULTS, **given}
+    derived = {
+        "ETC_DIR": str(target / "etc"),
+        "VAR_DIR": str(target / "var"),
+        "RUN_DIR": str(target / "run"),
+        "MUSIC_DIR": str(target / "music"),
+        "LAST_SLOT": str(int(known["SLOTS"]) - 1),
+        "TRUNK_MATCH": host_of(known["TRUNK"]),
+    }
+    return {**derived, **known}
+
+
+def host_of(sip_uri: str) -> str:
+    """Return the host of a SIP address: whose calls count as the trunk's."""
+    found = re.match(r"sips?:(?:[^@]*@)?(\[[^\]]+\]|[^:;?]+)", sip_uri)
+    if found is None:
+        sys.exit(f"not a SIP address: {sip_uri}")
+    return found[1]
+
+
+def prepare(target: Path, known: Mapping[str, str]) -> None:
+    """Write the files and the directories that Asterisk writes to; safe to repeat."""
+    for folder in ("etc", "var/log", "var/cache", "var/spool/recording", "music", known["RUN_DIR"]):
+        (target / folder).mkdir(parents=True, exist_ok=True)
+    for template in SOURCE.glob("*.conf"):
+        text = re.sub(r"@([A-Z_]+)@", lambda found: known[found[1]], template.read_text())
+        (target / "etc" / template.name).write_text(text)
+    write_music(target / "music" / "loop.wav")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""One program, started with its output in a log file and ended by its own id, never by a name.
+
+`Process.start(argv, log=path)` starts one that dies with the tests; with `bound=False` it outlives
+its parent, and `Process.load(pid_file)` finds it again after `save(pid_file)`.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from tests.harness.until import until
+
+
+class Process:
+    """A running program: its id, and when it began, so that a re-used id is not taken for it."""
+
+    def __init__(
+        self, pid: int, began_ticks: int, child: subprocess.Popen[bytes] | None = None
+    ) -> None:
+        self.pid = pid
+        self._began_ticks = began_ticks
+        self._child = child
+
+    @classmethod
+    def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        bound: bool = True,
+    ) -> Self:
+        """Start a program in a session of its own; `bound` ends it when this process ends."""
+        tie = ["setpriv", "--pdeathsig", "KILL", "--"] if bound else []
+        with log.open("ab") as out:
+            child = subprocess.Popen(
+                [*tie, *argv],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                env=None if env is None else {**os.environ, **env},
+                cwd=cwd,
+                start_new_session=True,
+            )
+        return cls(child.pid, _began_ticks(child.pid), child)
+
+    @classmethod
+    def load(cls, path: Path) -> Self | None:
+        """Find a program again by the file that `save` wrote; None if it has ended."""
+        try:
+            pid, began_ticks = path.read_text().split()
+        except FileNotFoundError:
+            return None
+        process = cls(int(pid), int(began_ticks))
+        return process if process.alive() else None
+
+    def save(self, path: Path) -> None:
+        """Write what `load` needs."""
+        path.write_text(f"{self.pid} {self._began_ticks}\n")
+
+    def alive(self) -> bool:
+        """Tell whether it still runs; one of our own that has ended is reaped."""
+        if self._child is not None:
+            return self._child.poll() is None
+        try:
+            return _began_ticks(self.pid) == self._began_ticks
+        except ProcessLookupError:
+            return False
+
+    async def stop(self, timeout_s: float = 15) -> None:
+        """Ask it to end (SIGTERM), and kill it if it has not done so in time."""
+        self._signal(signal.SIGTERM)
+        try:
+            await until(lambda: not self.alive(), timeout_s=timeout_s, what=f"{self.pid} to end")
+        except TimeoutError:
+            await self.kill()
+
+    async def kill(self) -> None:
+        """End it as a crash would (SIGKILL)."""
+        self._signal(signal.SIGKILL)
+        await until(lambda: not self.alive(), what=f"{self.pid} to end")
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.alive():
+            os.kill(self.pid, number)
+
+
+def _began_ticks(pid: int) -> int:
+    """Return field 22 of /proc/<pid>/stat (proc(5)); raises ProcessLookupError if it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        raise ProcessLookupError(pid) from None
+    if fields[0] in "ZX":
+        raise ProcessLookupError(pid)
+    return int(fields[19])

@@ -1,0 +1,95 @@
+"""A private Debian root with Asterisk in it, made by debootstrap, for machines that have none.
+
+`python -m tests.harness.root` makes it ready and prints its path. It lies in `$SWITCHROOM_CACHE`
+(default `~/.cache/switchroom`), so that a second clone finds it. It takes half a minute to build,
+and root rights are needed for that only.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.harness.debian import ensure_packages, run, run_apt
+
+SUITE = "forky"  # Debian 12 and 13 have no Asterisk
+NAME = f"root-{SUITE}-1"  # a new number whenever what is installed changes
+PACKAGES = ("asterisk", "libjemalloc2")
+TOOLS = ("debootstrap", "debian-archive-keyring")
+APT_OPTIONS = (
+    # a mirror may be a snapshot whose Release file has expired; signatures are still checked
+    *("-o", "Acquire::Check-Valid-Until=false"),
+    *("-o", "APT::Install-Recommends=false"),
+    *("-y", "-qq"),
+)
+
+
+def cache_dir() -> Path:
+    """Return the folder that outlives a clone; SWITCHROOM_CACHE, or the user's cache."""
+    return Path(os.environ.get("SWITCHROOM_CACHE") or Path.home() / ".cache/switchroom").absolute()
+
+
+def ensure_root() -> Path:
+    """Return the root, building it first if this machine has none; one builder at a time."""
+    root = cache_dir() / NAME
+    if root.exists():
+        return root
+    if os.geteuid() != 0:
+        raise PermissionError(f"building {root} needs root rights: run `make up` as root once")
+    with _lock(cache_dir()):
+        if not root.exists():
+            _build(root)
+    return root
+
+
+def _build(root: Path) -> None:
+    building = root.with_suffix(".building")
+    shutil.rmtree(building, ignore_errors=True)
+    _say(f"building {root} (Debian {SUITE} with Asterisk), once on this machine")
+    ensure_packages(*TOOLS)
+    script = "/usr/share/debootstrap/scripts/sid"  # serves for suites newer than debootstrap
+    run(("debootstrap", "--variant=minbase", SUITE, str(building), _mirror(), script))
+    policy = building / "usr/sbin/policy-rc.d"
+    policy.write_text("#!/bin/sh\nexit 101\n")  # no service starts on installation
+    policy.chmod(0o755)
+    inside = ("chroot", str(building), "apt-get", *APT_OPTIONS)
+    run((*inside, "update"))
+    run((*inside, "install", *PACKAGES))
+    run((*inside, "clean"))
+    building.rename(root)
+
+
+def _mirror() -> str:
+    """Return the mirror that this machine's apt uses, whichever that is."""
+    if not (found := _index_targets()):
+        run_apt("update", "-qq")  # labels are known after the first update only
+        found = _index_targets()
+    if not found:
+        raise RuntimeError("apt knows no Debian mirror: install Asterisk, or Docker, yourself")
+    return found[0]
+
+
+def _index_targets() -> list[str]:
+    filters = ("Created-By: Packages", "Label: Debian", "Component: main")
+    argv = ("apt-get", "indextargets", "--format", "$(REPO_URI)", *filters)
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{NAME}.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # given back by the system, even if this process dies
+        yield
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{ensure_root()}\n")
