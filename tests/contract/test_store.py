@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from engine.store.change import Change
 from engine.store.errors import Fenced
 from engine.store.memory import Memory
 from engine.store.redis import RedisStore
 from engine.store.store import Store
-from tests.contract.valkey import Valkey
+from tests.harness.until import until
+from tests.harness.valkey import Valkey
 
 Opener = Callable[..., Store]
 
@@ -31,32 +34,30 @@ async def live(store: Store, slot: int = 3) -> list[tuple[str, str, bytes]]:
     return sorted([call async for call in store.live(slot)])
 
 
-async def until(happened: Callable[[], Any], deadline_s: float = 10.0) -> None:
-    """Wait until an awaitable question is answered with something true."""
-    async with asyncio.timeout(deadline_s):
-        while not await happened():  # noqa: ASYNC110  another process is watched
-            await asyncio.sleep(0.005)
-
-
 @pytest.fixture(scope="module")
 def shared_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
     """One server for all tests here; none of them harms it."""
-    with Valkey(tmp_path_factory.mktemp("valkey")) as valkey:
-        yield valkey
+    valkey = Valkey(tmp_path_factory.mktemp("shared") / "valkey")
+    asyncio.run(valkey.start())
+    yield valkey
+    asyncio.run(valkey.stop())
 
 
 @pytest.fixture(params=["memory", "valkey"])
-async def opened(request: pytest.FixtureRequest) -> AsyncIterator[Opener]:
-    """Open stores of one kind, empty at first, with the options a test gives."""
-    stores: list[Store] = []
-    make: Callable[..., Store] = Memory
-    if request.param == "valkey":
-        valkey = request.getfixturevalue("shared_valkey")
-        with valkey.client() as client:
-            client.flushall()
+def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
+    """Choose a kind of store, and empty it."""
+    if request.param == "memory":
+        return Memory
+    valkey: Valkey = request.getfixturevalue("shared_valkey")
+    with Redis(port=valkey.port) as client:
+        client.flushall()
+    return partial(RedisStore, valkey.url)
 
-        def make(**options: Any) -> Store:
-            return RedisStore(valkey.url, **options)
+
+@pytest.fixture
+async def opened(make: Callable[..., Store]) -> AsyncIterator[Opener]:
+    """Open stores of one kind with the options a test gives."""
+    stores: list[Store] = []
 
     def opener(**options: Any) -> Store:
         stores.append(make(**options))
@@ -205,7 +206,7 @@ async def test_an_ended_call_expires(opened: Opener) -> None:
     async def gone() -> bool:
         return await store.read(3, "c1") is None and await store.log(3, "c1") == []
 
-    await until(gone)
+    await until(gone, what="the expiry of c1")
     assert await store.read(3, "c2") is not None
     assert await store.log(3, "c2") != []
     assert await store.create(3, token, change())

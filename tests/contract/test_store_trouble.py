@@ -1,26 +1,37 @@
 """What the real store does when the server dies, hangs, forgets, or loses an answer."""
 
 import asyncio
+import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
+from redis import Redis
 
 from engine.store.change import Change
 from engine.store.errors import StoreDown
 from engine.store.redis import RedisStore
 from engine.store.writer import Writer
 from tests.contract.lossy import LossyLine
-from tests.contract.valkey import Valkey
+from tests.harness.until import until
+from tests.harness.valkey import Valkey
+
+
+class DurableValkey(Valkey):
+    """A server that answers a write when it is on the disk."""
+
+    def command(self) -> Sequence[str]:
+        """Return the server's command line."""
+        return [*super().command(), "--appendfsync", "always"]
 
 
 @pytest.fixture
-def valkey(tmp_path: Path) -> Iterator[Valkey]:
+async def valkey(tmp_path: Path) -> AsyncIterator[Valkey]:
     """Start a server that the test may harm."""
-    with Valkey(tmp_path) as server:
+    async with DurableValkey(tmp_path / "valkey") as server:
         yield server
 
 
@@ -65,14 +76,14 @@ async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> 
     async with opened(valkey.url) as store:
         token = await store.claim(3, "engine1")
         await store.ping()
-        valkey.kill()
+        await valkey.kill()
         with pytest.raises(StoreDown):
             await store.commit(3, token, [change(0)])
         with pytest.raises(StoreDown):
             await store.read(3, "c1")
         with pytest.raises(StoreDown):
             await store.ping()
-        valkey.start()
+        await valkey.start()
         await store.commit(3, token, [change(0)])
         assert await store.read(3, "c1") == b"0"
 
@@ -81,13 +92,13 @@ async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
     """A server that does not answer is down after the timeout; its late work does no harm."""
     async with opened(valkey.url, timeout_s=0.1) as store:
         token = await store.claim(3, "engine1")
-        valkey.process.send_signal(signal.SIGSTOP)
+        os.kill(valkey.pid, signal.SIGSTOP)
         try:
             for request in (store.commit(3, token, [change(0)]), store.ping()):
                 with pytest.raises(StoreDown, match=r"no answer in 0\.1 s"):
                     await request
         finally:
-            valkey.process.send_signal(signal.SIGCONT)
+            os.kill(valkey.pid, signal.SIGCONT)
         await store.commit(3, token, [change(0)])
         await store.commit(3, token, [change(1)])
         assert await store.log(3, "c1") == [b"0", b"1"]
@@ -99,7 +110,7 @@ async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> 
     async with opened(valkey.url) as store:
         token = await store.claim(3, "engine1")
         await store.commit(3, token, [change(0)])
-        with valkey.client() as client:
+        with Redis(port=valkey.port) as client:
             client.script_flush()
         await store.commit(3, token, [change(1)])
         assert await store.log(3, "c1") == [b"0", b"1"]
@@ -109,7 +120,7 @@ async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valke
     """A replica after a failover, and a full memory, read as StoreDown and write nothing."""
     async with opened(valkey.url) as store:
         token = await store.claim(3, "engine1")
-        with valkey.client() as client:
+        with Redis(port=valkey.port) as client:
             client.config_set("maxmemory", 1)
             with pytest.raises(StoreDown, match="maxmemory"):
                 await store.commit(3, token, [change(0), change(0, "c2")])
@@ -127,7 +138,7 @@ async def test_tokens_grow_even_when_all_data_is_lost(valkey: Valkey) -> None:
     """A token given after a loss of data is larger than any given before."""
     async with opened(valkey.url) as store:
         before = await store.claim(3, "engine1")
-        with valkey.client() as client:
+        with Redis(port=valkey.port) as client:
             client.flushall()
         assert await store.claim(3, "engine2") > before
 
@@ -142,10 +153,10 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
         for number in range(600):
             writer.write(change(number), lambda number=number: done.append(number))  # type: ignore[misc]
             if number in {200, 400}:
-                await until_longer(done, number - 100)
-                valkey.kill()  # with some hundred still waiting or under way
+                await until(lambda number=number: len(done) > number - 100)  # type: ignore[misc]
+                await valkey.kill()  # with some hundred still waiting or under way
                 acknowledged = len(done)
-                valkey.start()
+                await valkey.start()
                 assert len(await store.log(3, "c1")) >= acknowledged
             await asyncio.sleep(0)
         await writer.drained()
@@ -153,10 +164,3 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
         assert done == list(range(600))
         assert await store.log(3, "c1") == [b"%d" % number for number in range(600)]
         assert await told(store) == [b"%d" % number for number in range(600)]
-
-
-async def until_longer(done: list[int], count: int) -> None:
-    """Wait until more than so many are done."""
-    async with asyncio.timeout(10):
-        while len(done) <= count:  # noqa: ASYNC110  the list cannot signal
-            await asyncio.sleep(0)

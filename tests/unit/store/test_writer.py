@@ -10,6 +10,7 @@ from engine.store.change import Change, coalesced
 from engine.store.errors import Overflow, StoreDown
 from engine.store.memory import Memory
 from engine.store.writer import Watch, Writer
+from tests.harness.until import until
 
 
 class Moody(Memory):
@@ -85,7 +86,7 @@ async def test_changes_during_a_commit_wait_for_the_next() -> None:
     async with scene() as at:
         at.store.free.clear()
         at.write("c1", 0)
-        await until_batches(at, 1)
+        await until(lambda: len(at.store.batches) >= 1, every_s=0.001)
         at.write("c1", 1)
         at.write("c2", 0)
         at.write("c1", 2)
@@ -112,9 +113,9 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
     async with scene() as at:
         at.store.down = True
         at.write("c1", 0)
-        await until_batches(at, 1)
+        await until(lambda: len(at.store.batches) >= 1, every_s=0.001)
         at.write("c1", 1)
-        await until_batches(at, 3)
+        await until(lambda: len(at.store.batches) >= 3, every_s=0.001)
         assert at.said == ["down: in a bad mood"]
         assert not at.writer.healthy
         at.store.down = False
@@ -168,10 +169,3 @@ def test_coalescing_keeps_the_first_number_and_the_last_state() -> None:
     merged = coalesced([first, other, last])
     assert merged == [Change("c1", "n", b"b", 4, (b"4", b"5"), live=False), other]
     assert merged[1] is other
-
-
-async def until_batches(at: Scene, count: int) -> None:
-    """Wait until the store has been asked so many times."""
-    async with asyncio.timeout(5):
-        while len(at.store.batches) < count:  # noqa: ASYNC110  the store counts, nobody signals
-            await asyncio.sleep(0.001)
