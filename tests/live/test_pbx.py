@@ -1,0 +1,99 @@
+"""The PBX as it is installed: it boots whole, and refuses politely when no engine is there."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.harness import Pbx, free_port
+
+REFUSED = Path(__file__).with_name("refused.xml")
+
+
+@pytest.fixture
+async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
+    """Give a node of its own to each test."""
+    async with Pbx(tmp_path / "pbx1") as node:
+        yield node
+
+
+async def test_every_listed_module_runs(pbx: Pbx) -> None:
+    """Each module that modules.conf names is loaded and running, and no other."""
+    modules = await ari(pbx, "asterisk/modules")
+    loaded = {module["name"]: module["status"] for module in modules}
+    files = {name: status for name, status in loaded.items() if name.endswith(".so")}
+    assert files == dict.fromkeys(listed_modules(pbx), "Running")
+
+
+async def test_boots_without_complaint(pbx: Pbx) -> None:
+    """Asterisk logs no warning and no error from its start until it is ready."""
+    log = pbx.messages.read_text()
+    assert "WARNING" not in log
+    assert "ERROR" not in log
+
+
+async def test_ids_name_their_node(pbx: Pbx) -> None:
+    """The node's name is Asterisk's system name, with which the ids it chooses begin."""
+    info = await ari(pbx, "asterisk/info")
+    assert info["config"]["name"] == "pbx1"
+
+
+async def test_music_on_hold_has_music(pbx: Pbx) -> None:
+    """The default class plays a file that is there."""
+    assert "music/loop" in await pbx.cli("moh show files")
+
+
+@pytest.mark.parametrize("dialled", ["+15550100", "100", "sales"])
+async def test_refuses_a_call_when_no_engine_is_connected(
+    pbx: Pbx, tmp_path: Path, dialled: str
+) -> None:
+    """An inbound call that no slot's app takes gets 503 within a second, and leaves nothing."""
+    assert await sipp(pbx, tmp_path, dialled) == 0
+    assert await ari(pbx, "channels") == []
+
+
+async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
+    """A second node on the same machine serves on its own ports, and both take calls."""
+    async with Pbx(tmp_path / "pbx2", name="pbx2") as other:
+        assert await sipp(pbx, tmp_path, "100") == 0
+        assert await sipp(other, tmp_path, "100") == 0
+
+
+async def test_comes_back_after_a_crash(pbx: Pbx) -> None:
+    """A node that was killed starts again on the same ports."""
+    await pbx.kill()
+    assert not await pbx.answers()
+    await pbx.start()
+    assert await pbx.answers()
+
+
+def listed_modules(pbx: Pbx) -> set[str]:
+    """Return what the node's modules.conf asks for."""
+    lines = (pbx.folder / "etc/modules.conf").read_text().splitlines()
+    return {line.removeprefix("load = ") for line in lines if line.startswith("load = ")}
+
+
+async def ari(pbx: Pbx, path: str) -> Any:
+    """Return the JSON that ARI answers."""
+    login = aiohttp.encode_basic_auth(pbx.ari_user, pbx.ari_password)
+    async with (
+        aiohttp.ClientSession(headers={"Authorization": login}) as session,
+        session.get(f"{pbx.url}/ari/{path}") as reply,
+    ):
+        reply.raise_for_status()
+        return await reply.json()
+
+
+async def sipp(pbx: Pbx, folder: Path, dialled: str) -> int:
+    """Make the one call of `refused.xml`; returns SIPp's exit code, 0 if it went as written."""
+    process = await asyncio.create_subprocess_exec(
+        *("sipp", f"127.0.0.1:{pbx.sip_port}", "-sf", str(REFUSED), "-s", dialled, "-m", "1"),
+        *("-i", "127.0.0.1", "-p", str(free_port()), "-mp", str(free_port()), "-nostdin"),
+        cwd=folder,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    return await process.wait()
