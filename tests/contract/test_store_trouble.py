@@ -126,7 +126,7 @@ async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valke
                 await store.commit(3, token, [change(0), change(0, "c2")])
             client.config_set("maxmemory", 0)
             client.replicaof("127.0.0.1", valkey.port)
-            with pytest.raises(StoreDown, match="ReadOnly"):
+            with pytest.raises(StoreDown, match="read only"):
                 await store.commit(3, token, [change(0)])
             client.replicaof("NO", "ONE")
         assert [call async for call in store.live(3)] == []
