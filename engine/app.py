@@ -28,6 +28,7 @@ from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
+from engine.runtime.reaper import Reaper
 from engine.runtime.requests import Dialplan
 from engine.runtime.switch import Rules, Switch
 from engine.runtime.takeover import Owned, take_over
@@ -76,6 +77,7 @@ class Engine:
                 switch.nodes[node.name] = Node(node.name, ari, desks, clock, switch.arrive)
                 house.push_async_callback(switch.nodes[node.name].close)
                 tasks += [ari.run(), *self._hearings(ari, switch.nodes[node.name])]
+                tasks.append(Reaper(switch.nodes[node.name], self._settings.reap_s).run())
             for slot, each in owned.items():
                 for stored in each.calls:
                     switch.adopt(stored, slot)

@@ -52,6 +52,7 @@ class Settings(BaseSettings):
     max_calls_per_s: int = Field(400, ge=1)  # new ones
     longest_call_s: int = Field(14_400, ge=1)
     node_grace_s: int = Field(30, ge=1)  # a node that is away longer has lost its calls
+    reap_s: float = Field(15, gt=0)  # between two looks for what is nobody's
     kept_s: int = Field(86_400, ge=1)  # ended calls stay readable
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

@@ -83,6 +83,12 @@ class Node:
             due = self._clock.now_ms() + grace_ms
             self._away[slot] = self._clock.call_at(due, lambda: self._give_up(slot))
 
+    def recheck(self, call: str) -> None:
+        """Compare the desk of a call with the PBX again."""
+        for slot, desk in self.desks.items():
+            if call in desk.actors:
+                self._doubt(slot)
+
     async def close(self) -> None:
         """Leave everything as it is, for the next owner."""
         for timer in self._away.values():
