@@ -6,6 +6,9 @@ from wire.media import Clip
 from wire.verbs import Action
 
 
+Tries = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
+
+
 class _Event(Struct, frozen=True, array_like=True, tag_field="e"):
     """What all events share: stored as tagged arrays in the call's log."""
 
@@ -68,6 +71,7 @@ class ActionReplied(_Event, frozen=True, tag="replied"):
 
     request: str
     action: Action | None
+    tries: Tries = ()
 
 
 class ActionFailed(_Event, frozen=True, tag="unreplied"):
@@ -75,6 +79,7 @@ class ActionFailed(_Event, frozen=True, tag="unreplied"):
 
     request: str
     reason: str
+    tries: Tries = ()
 
 
 class BridgeFailed(_Event, frozen=True, tag="unbridged"):

@@ -98,6 +98,11 @@ class Desk:
         """Whether the node is away."""
         return self._held is not None
 
+    @property
+    def can_store(self) -> bool:
+        """Whether a new call could be stored now."""
+        return self._writer.healthy and not self._writer.overloaded
+
     def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
         """Do again what may not have been done, then take what was missed."""
         actor.outbox, actor.queue, actor.busy = list(redo), [], False

@@ -11,12 +11,12 @@ import structlog
 
 from engine.calls.call import Call
 from engine.calls.commands import AskWebhook, Errand, FetchMedia, LoadFlow, Prefetch
-from engine.calls.events import ActionFailed, ActionReplied, Event, MediaFetched
+from engine.calls.events import ActionFailed, ActionReplied, Event, MediaFetched, Tries
 from engine.calls.templates import fill
 from engine.media.clip import MediaFailed
 from engine.store.errors import StoreDown
 from engine.webhooks.ask import Answer
-from engine.webhooks.failure import WebhookFailed
+from engine.webhooks.failure import Attempt, WebhookFailed
 from wire.errors import BadInput
 from wire.media import Clip, Source
 from wire.tree import Limits, parse_action
@@ -111,8 +111,8 @@ class Errands:
         try:
             answer = await self._asker.ask(errand.url, errand.body, errand.request)
         except WebhookFailed as error:
-            return ActionFailed(errand.request, str(error))
-        return ActionReplied(errand.request, answer.action)
+            return ActionFailed(errand.request, str(error), _tries(error.attempts))
+        return ActionReplied(errand.request, answer.action, _tries(answer.attempts))
 
     async def _load(self, errand: LoadFlow, call: Call) -> Event:
         try:
@@ -123,3 +123,7 @@ class Errands:
             return ActionReplied(errand.request, parse_action(filled, self._limits))
         except (BadInput, StoreDown) as error:
             return ActionFailed(errand.request, str(error))
+
+
+def _tries(attempts: tuple[Attempt, ...]) -> Tries:
+    return tuple((attempt.ms, attempt.status) for attempt in attempts)

@@ -24,6 +24,12 @@ class Pbx(Protocol):
 class Writer(Protocol):
     """The store's way in for one slot: what is written is committed in order, then `done` runs."""
 
+    healthy: bool  # whether the last commit found the store
+
+    @property
+    def overloaded(self) -> bool:
+        """Whether so much waits that no new call should begin."""
+
     def write(self, change: Change, done: Callable[[], None]) -> None:
         """Queue a change; never waits."""
 

@@ -23,6 +23,7 @@ from engine.store.store import Store
 from wire.rpc import NumberRoute, Originate
 
 log = structlog.get_logger()
+STORED_WITHIN_S = 5
 
 
 class NoRoom(Exception):
@@ -64,11 +65,14 @@ class Switch:
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
         node = self._least_loaded(asked.node)
-        if not self._gate.admits(self.live):
-            raise NoRoom("overloaded", "no room for another call now")
         now = self._clock.now_ms()
         tail = asked.request_id or _tail(now)
         slot = slot_of(tail, self._rules.slots)
+        desk = node.desks[slot]
+        if not desk.can_store:
+            raise NoRoom("store_down", "calls can't be stored now")
+        if not self._gate.admits(self.live):
+            raise NoRoom("overloaded", "no room for another call now")
         made = originated(
             call_id(slot, node.name, tail),
             asked,
@@ -77,13 +81,18 @@ class Switch:
             self._rules.caller_id,
         )
         stored = asyncio.Event()
-        actor = node.desks[slot].open(made, stored.set)
-        await stored.wait()
+        actor = desk.open(made, stored.set)
+        try:
+            async with asyncio.timeout(STORED_WITHIN_S):
+                await stored.wait()
+        except TimeoutError:
+            # It begins as soon as the store is back: say so rather than let it be asked twice.
+            raise StoreDown(f"call {chosen} is not stored yet") from None
         return actor.call
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
-        if not self._gate.admits(self.live):
+        if not (desk.can_store and self._gate.admits(self.live)):
             desk.dismiss(arrival.channel, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)
