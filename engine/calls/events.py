@@ -5,7 +5,6 @@ from msgspec import Struct
 from wire.media import Clip
 from wire.verbs import Action
 
-
 Tries = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
 
 

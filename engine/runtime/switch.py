@@ -64,24 +64,15 @@ class Switch:
         """Start a call and return it once it is stored; raises NoRoom, StoreDown."""
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
-        node = self._least_loaded(asked.node)
         now = self._clock.now_ms()
         tail = asked.request_id or _tail(now)
-        slot = slot_of(tail, self._rules.slots)
-        desk = node.desks[slot]
-        if not desk.can_store:
-            raise NoRoom("store_down", "calls can't be stored now")
-        if not self._gate.admits(self.live):
-            raise NoRoom("overloaded", "no room for another call now")
-        made = originated(
-            call_id(slot, node.name, tail),
-            asked,
-            now,
-            now + self._rules.longest_ms,
-            self._rules.caller_id,
-        )
+        desk = self._free_desk(asked.node, slot_of(tail, self._rules.slots))
+        chosen = call_id(desk.place.slot, desk.place.node, tail)
+        latest_ms = now + self._rules.longest_ms
         stored = asyncio.Event()
-        actor = desk.open(made, stored.set)
+        actor = desk.open(
+            originated(chosen, asked, now, latest_ms, self._rules.caller_id), stored.set
+        )
         try:
             async with asyncio.timeout(STORED_WITHIN_S):
                 await stored.wait()
@@ -136,10 +127,19 @@ class Switch:
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._rules.slots)
-        for name in self.nodes:
-            if known := await self.read(call_id(slot, name, request_id)):
-                return known
-        return None
+        ids = [call_id(slot, name, request_id) for name in self.nodes]
+        stored = [await self.read(each) for each in ids]
+        # Asked again without a pause in between: the same request may have come twice at once.
+        live = [found[1].call for each in ids if (found := self.find(each))]
+        return next((call for call in [*live, *stored] if call), None)
+
+    def _free_desk(self, node: str | None, slot: int) -> Desk:
+        desk = self._least_loaded(node).desks[slot]
+        if not desk.can_store:
+            raise NoRoom("store_down", "calls can't be stored now")
+        if not self._gate.admits(self.live):
+            raise NoRoom("overloaded", "no room for another call now")
+        return desk
 
     def _least_loaded(self, name: str | None) -> Node:
         nodes = [n for n in self.nodes.values() if not n.is_away and name in {None, n.name}]
