@@ -1,0 +1,108 @@
+"""The ARI of a PBX that does as a test says: events by hand, requests answered as told."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from engine.ari.pbx import Patience, Pbx, PbxAddress
+from engine.ari.request import Reply
+
+QUICK = Patience(connect_s=0.3, close_s=0.1, slow_s=0.3, refused_s=0.05, first_retry_s=0.01)
+
+
+class FakePbx:
+    """Keeps every websocket by its app and every request it was sent."""
+
+    def __init__(self) -> None:
+        self.sockets: dict[str, list[web.WebSocketResponse]] = {}
+        self.requests: list[dict[str, Any]] = []
+        self.http: list[tuple[str, str, Any]] = []
+        self.handshake_status = 101
+        self.answers: Callable[[dict[str, Any]], bool] = lambda _request: True
+        self.hold = asyncio.Event()
+        self.hold.set()
+
+    def app(self) -> web.Application:
+        """Give the server's routes."""
+        app = web.Application()
+        app.router.add_get("/ari/events", self._events)
+        app.router.add_route("*", "/ari/{path:.*}", self._rest)
+        return app
+
+    async def say(self, app: str, **event: Any) -> None:
+        """Send an event on the newest websocket of an app."""
+        whole = {"application": app, "timestamp": "2026-11-21T04:36:49.461+0000", **event}
+        await self.sockets[app][-1].send_str(json.dumps(whole))
+
+    def drop(self, app: str) -> None:
+        """Cut the newest websocket of an app as a dying machine would."""
+        transport = self.sockets[app][-1]._req.transport  # type: ignore[union-attr]  # noqa: SLF001
+        assert transport is not None
+        transport.abort()
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        if self.handshake_status != 101:
+            return web.Response(status=self.handshake_status)
+        await self.hold.wait()
+        websocket = web.WebSocketResponse()
+        await websocket.prepare(request)
+        self.sockets.setdefault(request.query["app"], []).append(websocket)
+        async for message in websocket:
+            await self._asked(websocket, json.loads(message.data))
+        return websocket
+
+    async def _asked(self, websocket: web.WebSocketResponse, request: dict[str, Any]) -> None:
+        self.requests.append(request)
+        if self.answers(request):
+            await self.answer(websocket, request["request_id"], request["uri"])
+
+    async def answer(self, websocket: web.WebSocketResponse, request_id: str, body: str) -> None:
+        """Answer one request of a websocket."""
+        response = {"request_id": request_id, "status_code": 200, "message_body": body}
+        await websocket.send_str(json.dumps({"type": "RESTResponse", **response}))
+
+    async def _rest(self, request: web.Request) -> web.Response:
+        body = await request.json() if request.can_read_body else None
+        self.http.append((request.method, request.raw_path, body))
+        await self.hold.wait()
+        return web.Response(status=200, text="over http")
+
+
+@asynccontextmanager
+async def fake_pbx(patience: Patience = QUICK) -> AsyncIterator[tuple[FakePbx, Pbx]]:
+    """Run a fake PBX on a free port, with what a client needs to reach it."""
+    fake = FakePbx()
+    server = TestServer(fake.app())
+    await server.start_server()
+    address = PbxAddress("pbx1", str(server.make_url("/ari")), "user", "secret")
+    async with aiohttp.ClientSession(headers=address.headers) as http:
+        yield fake, Pbx(address, http, random.Random(7).random, time.monotonic, patience)
+    fake.hold.set()
+    await server.close()
+
+
+@asynccontextmanager
+async def running(coroutine: Any) -> AsyncIterator["asyncio.Task[None]"]:
+    """Run a coroutine beside the test and cancel it at the end."""
+    task: asyncio.Task[None] = asyncio.create_task(coroutine)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+class Replies(list[Reply]):
+    """Collects replies, as the `done` of requests."""
+
+    def __call__(self, reply: Reply) -> None:
+        """Take one."""
+        self.append(reply)
