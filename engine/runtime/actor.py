@@ -1,25 +1,68 @@
 """A live call in memory: its value, its outbox and one timer; data, not a task (design fact 16)."""
 
-from engine.calls.call import Call
-from engine.calls.commands import Command, PbxCommand
-from engine.runtime.clock import Timer
+from collections.abc import Callable
+
+from msgspec.json import encode as to_json
+
+from engine.calls.call import Call, deadline_ms
+from engine.calls.codec import Record, encode
+from engine.calls.commands import Command, PbxCommand, Tell
+from engine.runtime.clock import Clock, Timer
+from engine.store.change import Change
 
 
 class Actor:
     """What an engine holds of a call between two events."""
 
-    __slots__ = ("armed_ms", "busy", "call", "logged", "outbox", "queue", "timer")
+    __slots__ = ("armed_ms", "busy", "call", "life", "logged", "outbox", "queue", "timer")
 
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), logged: int = 0) -> None:
         self.call = call
         self.outbox: list[Command] = list(outbox)  # wanted, and not yet done
         self.queue: list[PbxCommand] = []  # to be sent to the PBX, one after another
         self.busy = False  # whether the first of them is on its way
+        self.life = 0  # grows with each recovery: replies to an earlier life count no more
         self.logged = logged  # lines of the log that were written
         self.timer: Timer | None = None
         self.armed_ms = 0
+
+    def want(self, commands: list[Command], log: list[bytes], node: str) -> Change:
+        """Take commands into the outbox, and give the commit that holds them."""
+        self.outbox += [each for each in commands if not isinstance(each, Tell)]
+        seq, self.logged = self.logged, self.logged + len(log)
+        return Change(
+            call_id=self.call.id,
+            node=node,
+            state=encode(Record(self.call, tuple(self.outbox), self.logged)),
+            seq=seq,
+            log=tuple(log),
+            told=tuple(to_json(each.event) for each in commands if isinstance(each, Tell)),
+            live=not self.call.is_over,
+        )
 
     def did(self, command: Command) -> None:
         """Take a command off the outbox: it is done."""
         if command in self.outbox:
             self.outbox.remove(command)
+
+    def recover(self, redo: tuple[Command, ...]) -> None:
+        """Begin another life with what must be done again."""
+        self.outbox, self.queue, self.busy = list(redo), [], False
+        self.life += 1
+
+    def arm(self, clock: Clock, due: Callable[[], None]) -> None:
+        """Set the timer to the call's deadline, or off when it has none."""
+        when_ms = deadline_ms(self.call)
+        if self.timer is not None:
+            if when_ms is not None and self.armed_ms <= when_ms:
+                return  # it fires early, sees that, and is set again: cheaper than cancelling
+            self.disarm()
+        if when_ms is not None:
+            self.armed_ms = when_ms
+            self.timer = clock.call_at(when_ms, due)
+
+    def disarm(self) -> None:
+        """Call the timer off."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None

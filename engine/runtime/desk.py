@@ -6,13 +6,13 @@ others, and what the call wants is done when the commit has been made.
 
 from collections.abc import Callable, Sequence
 
+import structlog
 from msgspec import Struct
-from msgspec.json import encode as to_json
 
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
-from engine.calls.codec import Entry, Record, encode
-from engine.calls.commands import Command, FetchMedia, Hangup, Tell
+from engine.calls.codec import Entry, encode
+from engine.calls.commands import Command, FetchMedia, Hangup
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched
 from engine.calls.machine import step
 from engine.runtime.actor import Actor
@@ -20,7 +20,8 @@ from engine.runtime.clock import Clock
 from engine.runtime.perform import Performer
 from engine.runtime.ports import Errands, Pbx, Writer
 from engine.runtime.requests import Dialplan, requests
-from engine.store.change import Change
+
+log = structlog.get_logger()
 
 
 def _nothing() -> None:
@@ -105,7 +106,7 @@ class Desk:
 
     def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
         """Do again what may not have been done, then take what was missed."""
-        actor.outbox, actor.queue, actor.busy = list(redo), [], False
+        actor.recover(redo)
         self._performer.perform(actor, redo)
         for event in events:
             self._take(actor, event)
@@ -116,6 +117,22 @@ class Desk:
         event: Event,
         first: tuple[bytes, ...] = (),
         stored: Callable[[], None] = _nothing,
+    ) -> None:
+        try:
+            self._step(actor, event, first, stored)
+        except Exception:
+            # A fault in one call ends that call, loudly; it must not reach the others.
+            log.exception("call dropped", call_id=actor.call.id, happened=type(event).__name__)
+            for leg in actor.call.legs:
+                self.dismiss(leg.id, causes.TEMPORARY_FAILURE)
+            self._close(actor)
+
+    def _step(
+        self,
+        actor: Actor,
+        event: Event,
+        first: tuple[bytes, ...],
+        stored: Callable[[], None],
     ) -> None:
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
@@ -147,46 +164,28 @@ class Desk:
     def _commit(
         self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]
     ) -> None:
-        told = tuple(to_json(each.event) for each in wanted if isinstance(each, Tell))
-        todo = [each for each in wanted if not isinstance(each, Tell)]
-        actor.outbox += todo
-        call, seq = actor.call, actor.logged
-        actor.logged += len(log)
-        change = Change(
-            call_id=call.id,
-            node=self.place.node,
-            state=encode(Record(call, tuple(actor.outbox), actor.logged)),
-            seq=seq,
-            log=tuple(log),
-            told=told,
-            live=not call.is_over,
-        )
-        self._writer.write(change, lambda: self._committed(actor, todo, stored))
-        if call.is_over:
+        change = actor.want(wanted, log, self.place.node)
+        self._writer.write(change, lambda: self._committed(actor, wanted, stored))
+        if actor.call.is_over:
             self._close(actor)
 
-    def _committed(self, actor: Actor, todo: Sequence[Command], stored: Callable[[], None]) -> None:
+    def _committed(
+        self, actor: Actor, wanted: Sequence[Command], stored: Callable[[], None]
+    ) -> None:
         stored()
-        if todo:
-            self._performer.perform(actor, todo)
+        if wanted:
+            self._performer.perform(actor, wanted)
 
     def _close(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)
         self.inbound.pop(actor.call.main, None)
+        actor.disarm()
 
     def _doubt(self) -> None:
         self.on_doubt()
 
     def _arm(self, actor: Actor) -> None:
-        due = deadline_ms(actor.call)
-        if actor.timer is not None:
-            if due is not None and actor.armed_ms <= due:
-                return  # it fires early, sees that, and is set again: cheaper than cancelling
-            actor.timer.cancel()
-            actor.timer = None
-        if due is not None:
-            actor.armed_ms = due
-            actor.timer = self._clock.call_at(due, lambda: self._due(actor))
+        actor.arm(self._clock, lambda: self._due(actor))
 
     def _due(self, actor: Actor) -> None:
         actor.timer = None

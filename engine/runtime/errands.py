@@ -59,7 +59,7 @@ class Errands:
         self._asker = asker
         self._flows = flows
         self._limits = limits
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[str, asyncio.Task[Event]] = {}
 
     def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Give the clips of sources that are all at hand; None when one must be fetched."""
@@ -71,20 +71,25 @@ class Errands:
         self._library.prefetch(command.sources)
 
     def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run an errand; `done` gets the event that ends it."""
+        """Run an errand; `done` gets the event that ends it. A second run of it adds nothing."""
+        if errand.request in self._running:
+            return
+        task = asyncio.get_running_loop().create_task(self._event(errand, call))
+        self._running[errand.request] = task
 
-        async def run() -> None:
-            done(await self._event(errand, call))
+        def ended(task: asyncio.Task[Event]) -> None:
+            self._running.pop(errand.request, None)
+            if not task.cancelled():
+                done(_failed(errand, task) if task.exception() else task.result())
 
-        task = asyncio.get_running_loop().create_task(run())
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(ended)
 
     async def close(self) -> None:
         """Leave every errand undone: the outbox remembers them."""
-        for task in self._running:
+        running = tuple(self._running.values())
+        for task in running:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
 
     def _event(self, errand: Errand, call: Call) -> Coroutine[Any, Any, Event]:
         match errand:
@@ -127,3 +132,10 @@ class Errands:
 
 def _tries(attempts: tuple[Attempt, ...]) -> Tries:
     return tuple((attempt.ms, attempt.status) for attempt in attempts)
+
+
+def _failed(errand: Errand, task: asyncio.Task[Event]) -> Event:
+    log.error("errand failed", request=errand.request, exc_info=task.exception())
+    if isinstance(errand, FetchMedia):
+        return MediaFetched(errand.request, (), ("internal",))
+    return ActionFailed(errand.request, "internal")

@@ -74,7 +74,11 @@ class Performer:
         left: tuple[Request, ...],
         then: Callable[[Actor], None],
     ) -> None:
+        life = actor.life
+
         def done(reply: Reply) -> None:
+            if actor.life != life:
+                return
             if len(left) > 1 and reply.status in {200, 204, 409}:
                 self._send(actor, command, left[1:], then)
             else:
