@@ -1,0 +1,104 @@
+"""A Switchroom engine of our own, as a process: killed and started again like an operator's.
+
+async with Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]) as engine:
+    call = await engine.rpc("POST", "/calls", {"account": "acme", …})
+"""
+
+import json
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from tests.harness.pbx import Pbx
+from tests.harness.ports import free_port
+from tests.harness.server import Server
+from tests.harness.valkey import Valkey
+
+
+class Refused(Exception):
+    """The RPC said no: the status and the problem."""
+
+    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+        super().__init__(f"{status}: {problem}")
+        self.status = status
+        self.problem = problem
+
+
+class Engine(Server):
+    """One engine on a free port; everything on loopback may be fetched and asked."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        valkey: Valkey,
+        nodes: Sequence[Pbx],
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(folder)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._token = secrets.token_hex(16)
+        self._valkey = valkey
+        self._nodes = nodes
+        self._settings = settings or {}
+
+    def command(self) -> Sequence[str]:
+        """Return the command that operators use."""
+        return (sys.executable, "-m", "engine", "engine")
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings."""
+        return {
+            "SWITCHROOM_REDIS_URL": self._valkey.url,
+            "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
+            "SWITCHROOM_RPC_PORT": str(self.port),
+            "SWITCHROOM_RPC_TOKEN": self._token,
+            "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
+            "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
+            "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+            "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+            **self._settings,
+        }
+
+    async def answers(self) -> bool:
+        """Tell whether it can take calls."""
+        try:
+            async with aiohttp.ClientSession() as session, session.get(self.url + "/readyz") as got:
+                return got.status == 200
+        except aiohttp.ClientError:
+            return False
+
+    async def rpc(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """Ask over RPC; raises Refused."""
+        headers = {"Authorization": f"Bearer {self._token}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.request(method, f"{self.url}/rpc/v1{path}", json=body) as reply,
+        ):
+            answer: dict[str, Any] = await reply.json(content_type=None)
+            if reply.status >= 400:
+                raise Refused(reply.status, answer)
+            return answer
+
+    async def originate(self, **asked: object) -> str:
+        """Start a call; returns its id."""
+        started = await self.rpc("POST", "/calls", {"account": "acme", **asked})
+        return str(started["callId"])
+
+    async def call(self, call_id: str) -> dict[str, Any]:
+        """Show a call."""
+        return await self.rpc("GET", f"/calls/{call_id}")
+
+    def _node(self, pbx: Pbx) -> dict[str, str]:
+        return {
+            "name": pbx.name,
+            "url": pbx.url,
+            "user": pbx.ari_user,
+            "password": pbx.ari_password,
+            "media_url": self.url,
+        }
