@@ -1,0 +1,207 @@
+"""A phone for one call: SIPp speaks SIP, we speak and hear: a tone of its own, digits, a record.
+
+async with Phone.answering(port, tone_hz=600, after_ms=200) as called:
+    async with Phone.calling(pbx, "+15550100", tone_hz=400) as caller:
+        await caller.answered()
+        await caller.until_hears(600)
+        presses = await caller.press("12#", gap_ms=80)
+        await caller.hang_up()
+    await called.ended()
+    caller.heard(600)[0].length_ms
+"""
+
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+
+from tests.harness.audio import Frame, Heard, Samples, is_sound, level, spans, tones, wav
+from tests.harness.pbx import Pbx
+from tests.harness.phone_rtp import Press, RtpLine
+from tests.harness.phone_sip import SipCall, SipMessage
+from tests.harness.ports import free_port
+from tests.harness.until import until
+
+NEVER_MS = 600_000
+LATELY_MS = 100
+
+
+class Phone:
+    """One leg's far end; times are milliseconds of the monotonic clock (`now_ms`)."""
+
+    def __init__(self, sip: SipCall, line: RtpLine) -> None:
+        self.port = sip.port
+        self.presses: list[Press] = []
+        self._sip = sip
+        self._line = line
+        self._peer_port = 0
+        sip.on_message = self._on_message
+
+    @classmethod
+    @asynccontextmanager
+    async def answering(
+        cls, port: int, *, tone_hz: int = 0, after_ms: int = 1
+    ) -> AsyncIterator["Phone"]:
+        """Ring when called on a port, and answer so much later; 0 Hz is silence."""
+        async with cls._made("answer", port, tone_hz, {"AFTER_MS": max(1, after_ms)}) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def ringing(cls, port: int) -> AsyncIterator["Phone"]:
+        """Ring when called, and never answer."""
+        async with cls.answering(port, after_ms=NEVER_MS) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def refusing(cls, port: int, status: int) -> AsyncIterator["Phone"]:
+        """Refuse a call with a SIP status: 486 busy, 480 away, 403 or 603 no, 503 broken."""
+        async with cls._made("refuse", port, 0, {"STATUS": status}) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def calling(
+        cls, pbx: Pbx, number: str, *, tone_hz: int = 0, caller: str = "+15550001"
+    ) -> AsyncIterator["Phone"]:
+        """Call a number as a call from the trunk."""
+        values = {"NUMBER": number, "FROM": caller}
+        remote = f"127.0.0.1:{pbx.sip_port}"
+        async with cls._made("call", free_port(), tone_hz, values, remote) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def agent(
+        cls, pbx: Pbx, agent: str, *, tone_hz: int = 0, after_ms: int = 1
+    ) -> AsyncIterator["Phone"]:
+        """Register as an agent, 1001 to 1009, then ring and answer when called."""
+        port = free_port()
+        with tempfile.TemporaryDirectory(prefix="phone") as folder:
+            register = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
+            try:
+                await register.start({"AGENT": agent, "PASSWORD": pbx.passwords.agents})
+                await register.ended()
+            finally:
+                await register.close()
+        async with cls.answering(port, tone_hz=tone_hz, after_ms=after_ms) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def _made(
+        cls, scenario: str, port: int, tone_hz: int, values: Mapping[str, object], remote: str = ""
+    ) -> AsyncIterator["Phone"]:
+        line = RtpLine(tone_hz)
+        with tempfile.TemporaryDirectory(prefix="phone") as folder:
+            sip = SipCall(Path(folder), scenario, port, remote)
+            phone = cls(sip, line)
+            try:
+                await sip.start({**values, "RTP_PORT": await line.open()})
+                yield phone
+            finally:
+                line.close()
+                await sip.close()
+
+    @property
+    def address(self) -> str:
+        """Return what `dial` takes to call it, whatever the trunk is."""
+        return f"sip:phone@127.0.0.1:{self.port}"
+
+    @property
+    def messages(self) -> list[SipMessage]:
+        """Return the SIP messages so far, in order."""
+        return self._sip.messages
+
+    @property
+    def status(self) -> int:
+        """Return the last status of the INVITE, whoever gave it; 0 before there is one."""
+        found = [m.status for m in self.messages if m.method == "INVITE" and m.status]
+        return found[-1] if found else 0
+
+    @property
+    def caller_id(self) -> str:
+        """Return the number that a called phone shows."""
+        sender = self.messages[0].header("From") if self.messages else ""
+        return sender.partition("sip:")[2].partition("@")[0]
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the call was refused, canceled or hung up."""
+        return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
+
+    @property
+    def frames(self) -> list[Frame]:
+        """Return all that was heard, in order of arrival."""
+        return self._line.frames
+
+    async def rung(self, timeout_s: float = 10) -> None:
+        """Wait to be called."""
+        await until(lambda: self.status >= 180, timeout_s=timeout_s, what="the phone to ring")
+
+    async def answered(self, timeout_s: float = 10) -> None:
+        """Wait for the call to be answered, by whichever side."""
+        await until(lambda: self.status == 200, timeout_s=timeout_s, what="an answer")
+
+    async def ended(self, timeout_s: float = 10) -> None:
+        """Wait for the end of the call, or its refusal."""
+        await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
+
+    async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
+        """Press keys and return when they went down and up."""
+        before = len(self.presses)
+        await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
+        return self.presses[before:]
+
+    async def hang_up(self) -> None:
+        """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""
+        if not self.is_ended:
+            self._sip.hang_up()
+            await self.ended()
+        await self._sip.ended()
+
+    async def vanish(self) -> None:
+        """Die without a word, as a phone that loses its line."""
+        self._line.close()
+        await self._sip.close()
+
+    def heard(self, *tones_hz: int) -> list[Heard]:
+        """Say which of these tones were heard when."""
+        return tones(self.frames, tones_hz)
+
+    def sounds(self) -> list[Heard]:
+        """Say when anything at all was heard: speech, music, tones."""
+        return spans([each for each in self.frames if is_sound(each.samples)])
+
+    def hears(self, hz: int) -> bool:
+        """Tell whether a tone was heard throughout the last 100 ms."""
+        lately = [f for f in self.frames[-5:] if f.at_ms > now_ms() - LATELY_MS]
+        return len(lately) >= 3 and all(level(f.samples, hz) > 800 for f in lately)
+
+    async def until_hears(self, hz: int, timeout_s: float = 10) -> None:
+        """Wait until a tone is heard."""
+        await until(lambda: self.hears(hz), timeout_s=timeout_s, what=f"{hz} Hz to be heard")
+
+    def recording(self) -> Samples:
+        """Return what was heard as one piece, without the silence in which nothing was sent."""
+        pieces = [each.samples for each in self.frames]
+        return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
+
+    def write_wav(self, path: Path) -> None:
+        """Write what was heard."""
+        path.write_bytes(wav(self.recording()))
+
+    def _on_message(self, message: SipMessage) -> None:
+        if message.rtp_port and not message.is_sent:
+            self._peer_port = message.rtp_port
+        if message.status == 200 and message.method == "INVITE":
+            self._line.speak_to(self._peer_port)
+
+
+def now_ms() -> float:
+    """Return the monotonic time that phones and servers of the harness share."""
+    return time.monotonic() * 1000
