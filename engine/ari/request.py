@@ -1,11 +1,15 @@
 """What is asked of a PBX and what it answers: plain values, whatever carries them."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct
+
+_is_plain = re.compile(r"[A-Za-z0-9_.~-]*").fullmatch
+_is_plain_value = re.compile(r"[A-Za-z0-9_.~:/@,-]*").fullmatch  # RFC 3986, section 3.4
 
 
 class Request(Struct, frozen=True):
@@ -21,7 +25,7 @@ class Request(Struct, frozen=True):
         """The path and the encoded query, relative to `/ari/`."""
         if not self.query:
             return self.path
-        return f"{self.path}?{urlencode(self.query, quote_via=quote)}"
+        return f"{self.path}?{'&'.join(f'{name}={_value(value)}' for name, value in self.query)}"
 
 
 class Reply(Struct, frozen=True, gc=False):
@@ -61,7 +65,12 @@ async def ask(transport: Transport, request: Request) -> Reply:
 
 def segment(value: str) -> str:
     """Quote one segment of a path."""
-    return quote(value, safe="")
+    return value if _is_plain(value) else quote(value, safe="")
+
+
+def _value(value: str) -> str:
+    # Most values are ids and addresses of ours: looking is ten times cheaper than quoting.
+    return value if _is_plain_value(value) else quote(value, safe="")
 
 
 def several(values: Iterable[str]) -> str:

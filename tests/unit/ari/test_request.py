@@ -20,7 +20,7 @@ def test_what_is_not_given_is_not_sent() -> None:
     """Parameters left out are not in the address; booleans are spelled as ARI wants them."""
     assert playbacks.stop("p1").uri == "playbacks/p1"
     request = bridges.add_channel("b1", channel=["c1", "c2"], mute=False)
-    assert request.uri == "bridges/b1/addChannel?channel=c1%2Cc2&mute=false"
+    assert request.uri == "bridges/b1/addChannel?channel=c1,c2&mute=false"
 
 
 def test_ids_cannot_leave_their_place() -> None:
