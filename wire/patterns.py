@@ -1,17 +1,22 @@
-"""The patterns of what people type, each with the words that tell what it allows."""
+"""The patterns of what people type, each with the words that tell what it allows.
 
-URL = r"^https?://[^\s/?#\\@]+([/?#][^\s\\]*)?$"
+Each ends in END: Python's `$` alone would let a line feed through, and so into a SIP header.
+"""
+
+END = r"$(?!\n)"  # \Z in words that a JSON schema (ECMA 262) knows too
+
+URL = r"^https?://[^\s\x00-\x1f\x7f/?#\\@]+([/?#][^\s\x00-\x1f\x7f\\]*)?" + END
 NUMBER = (
     r"^(\+?[0-9*#]{2,20}"
-    r"|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)$"
+    r"|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)" + END
 )
 PARTY = NUMBER.replace("^(", "^(agent:[A-Za-z0-9_\\-]{1,64}|")
-NAME = r"^[A-Za-z0-9_\-]{1,64}$"
-CALLER_ID = r"^\+?[0-9]{2,20}$"
-LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
-TERMINATOR = r"^[0-9A-D*#]?$"
+NAME = r"^[A-Za-z0-9_\-]{1,64}" + END
+CALLER_ID = r"^\+?[0-9]{2,20}" + END
+LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
+TERMINATOR = r"^[0-9A-D*#]?" + END
 
-REQUEST_ID = r"^[A-Za-z0-9_]{8,64}$"
+REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 
 PATTERNS = {
     URL: "an https:// address",

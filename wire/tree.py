@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from wire.errors import BadInput, from_decoder
-from wire.verbs import Action, Dial, Gather, Play, Verb
+from wire.verbs import Action, Dial, Gather, Play, PlayData, Verb
 
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
 _decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
@@ -34,6 +34,8 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
         raise BadInput(prefix, f"nested deeper than {limits.depth} actions", "too_deep") from None
     except msgspec.DecodeError as error:
         raise _explained(from_decoder(error, prefix)) from None
+    except UnicodeDecodeError:
+        raise BadInput(prefix, "not UTF-8") from None
     return check_action(action, limits, prefix)
 
 
@@ -62,9 +64,8 @@ def _walk(action: Action, path: str, depth: int) -> Iterator[tuple[str, Action, 
 def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
     match verb:
         case Play(data=data):
-            urls = (data.audio_url,) if isinstance(data.audio_url, str) else data.audio_url
-            for url in urls:
-                _check_url(url, _join(path, "data.audioUrl"), limits)
+            for url, where in _audio(data):
+                _check_url(url, _join(path, where), limits)
         case Gather(data=data) if data.audio_url is not None:
             _check_url(data.audio_url, _join(path, "data.audioUrl"), limits)
         case Dial(data=data):
@@ -74,6 +75,12 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
                 raise BadInput(_join(path, "data.flowId"), "not together with number")
         case _:
             pass
+
+
+def _audio(data: PlayData) -> list[tuple[str, str]]:
+    if isinstance(data.audio_url, str):
+        return [(data.audio_url, "data.audioUrl")]
+    return [(url, f"data.audioUrl[{place}]") for place, url in enumerate(data.audio_url)]
 
 
 def _check_url(url: str, path: str, limits: Limits) -> None:

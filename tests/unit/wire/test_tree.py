@@ -1,0 +1,313 @@
+"""Action trees: what is accepted, where and how each fault is told (design section 7, Verbs)."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from wire import verbs
+from wire.errors import BadInput
+from wire.tree import Limits, parse_action
+
+HTTPS = "https://example.com/a"
+INSECURE = Limits(allow_insecure=True)
+
+
+def parse(tree: Any, limits: Limits = Limits()) -> verbs.Action:  # noqa: B008 - frozen
+    """Parse a tree as an originate's action."""
+    return parse_action(json.dumps(tree).encode(), limits, "action")
+
+
+def fault(tree: Any, limits: Limits = Limits()) -> tuple[str, str]:  # noqa: B008 - frozen
+    """Give the path and the message of a tree's fault."""
+    with pytest.raises(BadInput) as caught:
+        parse(tree, limits)
+    return caught.value.path, caught.value.message
+
+
+def test_every_verb_of_the_specification_is_read() -> None:
+    """Play, say, gather, dial (also of a flow), flow and hangup, with their own field names."""
+    tree = {
+        "type": "play",
+        "data": {"audioUrl": [HTTPS, HTTPS]},
+        "action": {
+            "type": "gather",
+            "data": {
+                "audioUrl": HTTPS,
+                "maxDigits": 4,
+                "timeout": 5000,
+                "digitTimeout": 1000,
+                "terminator": "*",
+                "channelId": "0-pbx1-abcdefgh.l0",
+                "fallback": {"type": "say", "data": {"text": "No?", "language": "hi-IN"}},
+            },
+            "action": {
+                "type": "dial",
+                "data": {"number": "+4721930000", "agent_id": "7", "reference_id": "r"},
+                "timeout": 20,
+                "moh": {"enable": True},
+                "action": {
+                    "type": "flow",
+                    "data": {"flowId": "f1"},
+                    "action": {
+                        "type": "dial",
+                        "data": {"flowId": "f2"},
+                        "action": {"type": "hangup", "data": {}},
+                    },
+                },
+            },
+        },
+    }
+    play = parse(tree)
+    assert isinstance(play, verbs.Play)
+    assert play.data.audio_url == (HTTPS, HTTPS)
+    gather = play.action
+    assert isinstance(gather, verbs.Gather)
+    assert gather.data.max_digits == 4
+    assert isinstance(gather.data.fallback, verbs.Say)
+    dial = gather.action
+    assert isinstance(dial, verbs.Dial)
+    assert (dial.data.agent_id, dial.timeout) == ("7", 20)
+    assert isinstance(dial.action, verbs.Flow)
+    assert isinstance(dial.action.action, verbs.Dial)
+    assert dial.action.action.action == verbs.Hangup()
+
+
+def test_an_action_may_be_an_address() -> None:
+    """`action` is an object or an https URL."""
+    assert parse(HTTPS) == HTTPS
+
+
+FAULTS: list[tuple[Any, str, str]] = [
+    ({"type": "sing"}, "action.type", "Invalid value 'sing'; one of play, say, gather, dial"),
+    ({"type": 5}, "action.type", "Expected `str`"),
+    ({"data": {}}, "action.type", "Object missing required field `type`"),
+    ([], "action", "Expected `str | object`, got `array`"),
+    (None, "action", "Expected `str | object`, got `null`"),
+    (5, "action", "Expected `str | object`, got `int`"),
+    ({"type": "play"}, "action.data", "Object missing required field `data`"),
+    ({"type": "play", "data": {}}, "action.data.audioUrl", "missing required field"),
+    ({"type": "play", "data": {"audioUrl": 5}}, "action.data.audioUrl", "got `int`"),
+    ({"type": "play", "data": {"audioUrl": "x"}}, "action.data.audioUrl", "an https:// address"),
+    ({"type": "play", "data": {"audioUrl": []}}, "action.data.audioUrl", "length >= 1"),
+    (
+        {"type": "play", "data": {"audioUrl": [HTTPS] * 21}},
+        "action.data.audioUrl",
+        "length <= 20",
+    ),
+    (
+        {"type": "play", "data": {"audioUrl": [HTTPS, "x"]}},
+        "action.data.audioUrl[1]",
+        "an https:// address",
+    ),
+    ({"type": "hangup", "data": {"a": 1}}, "action.data.a", "unknown field `a`"),
+    ({"type": "hangup", "extra": 1}, "action.extra", "unknown field `extra`"),
+    ({"type": "say", "data": {"text": ""}}, "action.data.text", "length >= 1"),
+    ({"type": "say", "data": {"text": "x" * 4001}}, "action.data.text", "length <= 4000"),
+    (
+        {"type": "say", "data": {"text": "x", "language": "no such"}},
+        "action.data.language",
+        "expected a language tag such as en or hi-IN",
+    ),
+    ({"type": "gather", "data": {"maxDigits": 0}}, "action.data.maxDigits", ">= 1"),
+    ({"type": "gather", "data": {"maxDigits": 65}}, "action.data.maxDigits", "<= 64"),
+    ({"type": "gather", "data": {"timeout": -1}}, "action.data.timeout", ">= 0"),
+    ({"type": "gather", "data": {"timeout": 1.5}}, "action.data.timeout", "Expected `int`"),
+    ({"type": "gather", "data": {"timeout": "5"}}, "action.data.timeout", "Expected `int`"),
+    ({"type": "gather", "data": {"digitTimeout": 600_001}}, "action.data.digitTimeout", "<= 600"),
+    (
+        {"type": "gather", "data": {"terminator": "##"}},
+        "action.data.terminator",
+        'expected one key of 0-9 A-D * #, or "" for none',
+    ),
+    ({"type": "gather", "timeout": 0}, "action.timeout", "> 0"),
+    (
+        {"type": "gather", "data": {"fallback": {"type": "x"}}},
+        "action.data.fallback.type",
+        "Invalid value 'x'; one of",
+    ),
+    (
+        {"type": "gather", "data": {"fallback": HTTPS}},
+        "action.data.fallback",
+        "Expected `object | null`",
+    ),
+    ({"type": "dial", "data": {}}, "action.data", "one of number, agent_id or flowId is required"),
+    (
+        {"type": "dial", "data": {"number": "+4721930000", "flowId": "f"}},
+        "action.data.flowId",
+        "not together with number",
+    ),
+    (
+        {"type": "dial", "data": {"number": "12 34"}},
+        "action.data.number",
+        "expected a number such as +4721930000, or sip:user@host",
+    ),
+    ({"type": "dial", "data": {"number": []}}, "action.data.number", "length >= 1"),
+    ({"type": "dial", "data": {"number": ["+4721930000"] * 11}}, "action.data.number", "<= 10"),
+    (
+        {"type": "dial", "data": {"number": ["+4721930000", "x\n"]}},
+        "action.data.number[1]",
+        "expected a number",
+    ),
+    (
+        {"type": "dial", "data": {"agent_id": "../x"}},
+        "action.data.agent_id",
+        "1 to 64 letters, digits, _ or -",
+    ),
+    (
+        {"type": "dial", "data": {"agent_id": "7", "callerId": "1\r\nX: 1"}},
+        "action.data.callerId",
+        "expected a number such as +4721930000",
+    ),
+    (
+        {"type": "dial", "data": {"agent_id": "7", "timeLimit": 86_401}},
+        "action.data.timeLimit",
+        "<= 86400",
+    ),
+    ({"type": "dial", "data": {"agent_id": "7"}, "timeout": True}, "action.timeout", "got `bool`"),
+    ({"type": "dial", "data": {"agent_id": "7"}, "timeout": -3}, "action.timeout", "> 0"),
+    ({"type": "flow", "data": {"flowId": "a b"}}, "action.data.flowId", "1 to 64 letters"),
+    (
+        {"type": "play", "data": {"audioUrl": HTTPS}, "action": {"type": "say", "data": {}}},
+        "action.action.data.text",
+        "missing required field",
+    ),
+]
+
+
+@pytest.mark.parametrize(("tree", "path", "message"), FAULTS)
+def test_a_fault_is_told_with_its_path(tree: Any, path: str, message: str) -> None:
+    """A 400 names the path of the fault (`action.data.audioUrl`) and what is allowed there."""
+    found_path, found = fault(tree)
+    assert found_path == path
+    assert message in found
+
+
+BARE_HTTP = ["http://example.com/a", "http://127.0.0.1/a", "http://localhost:9/a"]
+
+
+@pytest.mark.parametrize("url", BARE_HTTP)
+def test_plain_http_is_refused(url: str) -> None:
+    """An https URL, and nothing else, unless insecure webhooks are allowed."""
+    for tree, path in (
+        (url, "action"),
+        ({"type": "play", "data": {"audioUrl": url}}, "action.data.audioUrl"),
+        ({"type": "play", "data": {"audioUrl": [HTTPS, url]}}, "action.data.audioUrl[1]"),
+        ({"type": "gather", "data": {"audioUrl": url}}, "action.data.audioUrl"),
+        ({"type": "gather", "action": url}, "action.action"),
+        (
+            {"type": "gather", "data": {"fallback": {"type": "hangup", "action": url}}},
+            "action.data.fallback.action",
+        ),
+    ):
+        assert fault(tree) == (path, "an https:// address is required")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/a", "http://localhost:9/a", "http://[::1]:9"])
+def test_plain_http_to_this_machine_when_allowed(url: str) -> None:
+    """Http only to loopback, and only when allow_insecure is on."""
+    assert parse(url, INSECURE) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/",
+        "http://127.0.0.1.example.com/",
+        "http://localhost.example.com/",
+        "http://127.0.0.2/",
+        "http://localhostile/",
+    ],
+)
+def test_plain_http_to_others_is_never_allowed(url: str) -> None:
+    """A host that merely begins like this machine is another."""
+    assert fault(url, INSECURE) == ("action", "an https:// address is required")
+
+
+def test_userinfo_that_looks_like_loopback_is_refused() -> None:
+    """`http://localhost:1@evil/` would go to evil."""
+    assert fault("http://localhost:1@evil.example/", INSECURE)[1] == "expected an https:// address"
+
+
+def chain(depth: int, key: str = "action") -> dict[str, Any]:
+    """Nest hangups or gather fallbacks."""
+    verb: dict[str, Any] = {"type": "hangup"}
+    for _ in range(depth - 1):
+        if key == "action":
+            verb = {"type": "hangup", "action": verb}
+        else:
+            verb = {"type": "gather", "data": {"fallback": verb}}
+    return verb
+
+
+@pytest.mark.parametrize("key", ["action", "fallback"])
+def test_depth_is_limited(key: str) -> None:
+    """Fifty actions deep and no deeper, along nested actions and along fallbacks."""
+    parse(chain(50, key))
+    assert fault(chain(51, key))[1] == "nested deeper than 50 actions"
+
+
+@pytest.mark.parametrize("opening", ['{"type":"hangup","action":', "[", '{"a":'])
+def test_bottomless_nesting_is_bad_input(opening: str) -> None:
+    """No RecursionError leaves the border, whatever is nested."""
+    with pytest.raises(BadInput):
+        parse_action((opening * 2500).encode(), prefix="action")
+    with pytest.raises(BadInput):
+        parse_action((opening * 20_000).encode(), Limits(size_bytes=1_000_000))
+
+
+def test_size_is_limited() -> None:
+    """A tree larger than the limit is refused before it is read."""
+    with pytest.raises(BadInput) as caught:
+        parse_action(b" " * 65_537)
+    assert caught.value.code == "too_large"
+    assert str(caught.value) == "larger than 65536 bytes"
+
+
+def test_the_code_tells_programs_what_is_wrong() -> None:
+    """Unknown verbs, insecure addresses and depth have codes of their own; the rest is invalid."""
+    for tree, code in (
+        ({"type": "sing"}, "unknown_verb"),
+        ("http://example.com/", "insecure_url"),
+        (chain(51), "too_deep"),
+        ({"type": "say", "data": {}}, "invalid"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            parse(tree)
+        assert caught.value.code == code
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'"\xff"', b"\xff\xfe", b"\x00", b'{"type":"play"'])
+def test_what_is_no_json_is_bad_input(body: bytes) -> None:
+    """Bytes that are no JSON, or no UTF-8, are refused like any other fault."""
+    with pytest.raises(BadInput):
+        parse_action(body)
+
+
+@given(some.binary(max_size=200))
+def test_no_bytes_do_harm(body: bytes) -> None:
+    """Any bytes are an action or bad input."""
+    try:
+        parse_action(body)
+    except BadInput as error:
+        assert error.message  # noqa: PT017 - most bytes are no action
+
+
+KEYS = some.sampled_from(["type", "data", "action", "timeout", "audioUrl", "number", "fallback"])
+VALUES = some.sampled_from(["play", "say", "gather", "dial", "hangup", HTTPS, "1234", 5, None, -1])
+TREES = some.recursive(
+    VALUES,
+    lambda inner: some.dictionaries(KEYS, inner, max_size=4) | some.lists(inner, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(TREES)
+def test_no_tree_does_harm(tree: Any) -> None:
+    """Any JSON made of our own words is an action or bad input."""
+    try:
+        parse(tree)
+    except BadInput as error:
+        assert error.path.startswith("action")  # noqa: PT017 - either outcome is right
