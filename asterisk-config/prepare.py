@@ -29,7 +29,6 @@ DEFAULTS: Mapping[str, str] = {
     "RTP_TIMEOUT_S": "60",
     "TRUNK": "sip:127.0.0.1:5080",
     "SLOTS": "8",
-    "MODULES_DIR": "/usr/lib/asterisk/modules",
     "DATA_DIR": "/usr/share/asterisk",
 }
 
@@ -51,11 +50,18 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "ETC_DIR": str(target / "etc"),
         "VAR_DIR": str(target / "var"),
         "RUN_DIR": str(target / "run"),
+        "MODULES_DIR": modules_dir(),
         "MUSIC_DIR": str(target / "music"),
         "LAST_SLOT": str(int(known["SLOTS"]) - 1),
         "TRUNK_MATCH": host_of(known["TRUNK"]),
     }
     return {**derived, **known}
+
+
+def modules_dir() -> str:
+    """Return where this machine's Asterisk has its modules: Debian's place, or upstream's."""
+    debian = Path("/usr/lib").glob("*-linux-gnu*/asterisk/modules")
+    return str(next(debian, Path("/usr/lib/asterisk/modules")))
 
 
 def host_of(sip_uri: str) -> str:

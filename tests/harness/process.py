@@ -46,7 +46,7 @@ class Process:
                 cwd=cwd,
                 start_new_session=True,
             )
-        return cls(child.pid, _began_ticks(child.pid), child)
+        return cls(child.pid, _stat(child.pid)[1], child)
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
@@ -67,9 +67,10 @@ class Process:
         if self._child is not None:
             return self._child.poll() is None
         try:
-            return _began_ticks(self.pid) == self._began_ticks
-        except ProcessLookupError:
+            state, began_ticks = _stat(self.pid)
+        except FileNotFoundError:
             return False
+        return began_ticks == self._began_ticks and state != "Z"
 
     async def stop(self, timeout_s: float = 15) -> None:
         """Ask it to end (SIGTERM), and kill it if it has not done so in time."""
@@ -89,12 +90,7 @@ class Process:
             os.kill(self.pid, number)
 
 
-def _began_ticks(pid: int) -> int:
-    """Return field 22 of /proc/<pid>/stat (proc(5)); raises ProcessLookupError if it has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
-        raise ProcessLookupError(pid) from None
-    if fields[0] in "ZX":
-        raise ProcessLookupError(pid)
-    return int(fields[19])
+def _stat(pid: int) -> tuple[str, int]:
+    """Return the state and the start time from /proc/<pid>/stat (fields 3 and 22 in proc(5))."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return fields[0], int(fields[19])

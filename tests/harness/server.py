@@ -45,7 +45,11 @@ class Server(ABC):
         """Start it and return when it answers; raises RuntimeError, with its last words, if not."""
         await asyncio.to_thread(self.prepare)
         self._process = Process.start(
-            self.command(), log=self.log, env=self.environment(), bound=self._bound
+            self.command(),
+            log=self.log,
+            env=self.environment(),
+            cwd=self.folder,  # away from the .env of whoever runs this
+            bound=self._bound,
         )
         self._process.save(self._pid_file)
         try:

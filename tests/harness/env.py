@@ -1,0 +1,79 @@
+"""The development settings: `.env` in the repository, written once, secrets drawn at random.
+
+The environment wins over the file, as it does in the engine; what a newer version adds is appended.
+"""
+
+import base64
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+ENGINE_PORT = 8070
+VALKEY_PORT = 6390
+ARI_PORTS = {"pbx1": 8088, "pbx2": 8089}
+LAB_REDIS_URL = f"redis://127.0.0.1:{VALKEY_PORT}/0"
+
+
+def ensure_env(path: Path) -> Mapping[str, str]:
+    """Write what `.env` lacks, readable by its owner only, and return all settings."""
+    known = _read(path)
+    missing = {name: value for name, value in _defaults(known).items() if name not in known}
+    if missing:
+        path.touch(mode=0o600)
+        with path.open("a") as out:
+            out.writelines(f"{name}='{value}'\n" for name, value in missing.items())
+    return read_env(path)
+
+
+def read_env(path: Path) -> Mapping[str, str]:
+    """Return the settings: the file's, and over them the environment's."""
+    given = {name: value for name, value in os.environ.items() if name.startswith("SWITCHROOM_")}
+    return {**_read(path), **given}
+
+
+def _read(path: Path) -> dict[str, str]:
+    return {name: value for name, value in dotenv_values(path).items() if value is not None}
+
+
+def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a whole file; the nodes' password is the one that the file has already, if it has."""
+    ari_password = known.get("SWITCHROOM_ARI_PASSWORD", secrets.token_urlsafe(24))
+    return {
+        "SWITCHROOM_RPC_HOST": "127.0.0.1",
+        "SWITCHROOM_RPC_PORT": str(ENGINE_PORT),
+        "SWITCHROOM_RPC_TOKEN": secrets.token_urlsafe(32),
+        "SWITCHROOM_REDIS_URL": LAB_REDIS_URL,
+        "SWITCHROOM_ACCOUNT": f"acct_{secrets.token_hex(8)}",
+        "SWITCHROOM_WEBHOOK_SECRET": _webhook_secret(),
+        "SWITCHROOM_ARI_PASSWORD": ari_password,
+        "SWITCHROOM_AMI_PASSWORD": secrets.token_urlsafe(24),
+        "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),
+        "SWITCHROOM_NODES": json.dumps(_nodes(ari_password)),
+        "SWITCHROOM_SLOTS": "8",
+        "SWITCHROOM_MEDIA_DIR": ".lab/media",
+        "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
+        "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+        "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+    }
+
+
+def _nodes(password: str) -> list[dict[str, str]]:
+    return [
+        {
+            "name": name,
+            "url": f"http://127.0.0.1:{port}",
+            "user": "switchroom",
+            "password": password,
+            "media_url": f"http://127.0.0.1:{ENGINE_PORT}",
+        }
+        for name, port in ARI_PORTS.items()
+    ]
+
+
+def _webhook_secret() -> str:
+    """Return a Standard Webhooks secret: `whsec_` and 24 to 64 random bytes in base64."""
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
