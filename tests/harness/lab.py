@@ -1,4 +1,4 @@
-"""The lab of development, two nodes and all: `python -m tests.harness.lab up|down|status`.
+"""The lab of development, two nodes and all: `python -m tests.harness.lab up|down|status|logs`.
 
 What runs already stays. State, logs and process ids lie under `.lab/`; settings in `.env`. Where a
 Docker engine with compose answers, or SWITCHROOM_PBX=docker says so, compose runs it all instead.
@@ -97,6 +97,16 @@ async def status() -> None:
         _say(f"{server.folder.name:8}{state:10}{server.log}")
 
 
+async def logs() -> None:
+    """Follow what all of it says, until interrupted."""
+    if await compose.wanted():
+        await compose.run("logs", "--follow", "--tail", "20")
+        return
+    files = [str(path) for path in (*LAB.glob("*/output.log"), *LAB.glob("*/var/log/*.log"))]
+    tail = await asyncio.create_subprocess_exec("tail", "-n", "20", "-F", *files)
+    await tail.wait()
+
+
 async def _ensure(server: Server, ports: tuple[int, ...]) -> None:
     if server.running():
         await until(server.answers, timeout_s=server.ready_within_s, what=str(server.log))
@@ -113,8 +123,10 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    deeds = {"up": up, "down": down, "status": status}
+    deeds = {"up": up, "down": down, "status": status, "logs": logs}
     try:
         asyncio.run(deeds[sys.argv[1]]())
+    except KeyboardInterrupt:
+        sys.exit(130)
     except (RuntimeError, PermissionError, TimeoutError) as error:
         sys.exit(f"switchroom lab: {error}")

@@ -1,0 +1,48 @@
+# What a developer types. Everything runs from a fresh clone on Debian 12: what is missing is installed.
+
+PYTHON := .venv/bin/python
+INSTALLED := .venv/.installed
+PACKAGES := sip-tester espeak-ng sox
+
+.PHONY: up down demo test check bench sim logs tools
+
+up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
+	@$(PYTHON) -m tests.harness.lab up
+
+down: $(INSTALLED)  ## stop it; logs and stored calls stay in .lab/
+	@$(PYTHON) -m tests.harness.lab down
+
+demo: up  ## show it at work
+	@$(PYTHON) -m tests.demo
+
+test: $(INSTALLED) tools  ## all four rings of tests
+	@.venv/bin/pytest
+
+check: $(INSTALLED)  ## lint, format, types, layers
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+bench: $(INSTALLED) tools  ## measure; writes bench-out/
+	@$(PYTHON) -m tests.bench
+
+sim: $(INSTALLED)  ## the simulator, seed after seed
+	@$(PYTHON) -m tests.sim
+
+logs: $(INSTALLED)  ## follow what the lab says
+	@$(PYTHON) -m tests.harness.lab logs
+
+tools:
+	@python3 tests/harness/debian.py $(PACKAGES)
+
+# Debian's Python comes without venv; an environment that uv made comes without pip.
+$(INSTALLED): pyproject.toml
+	@python3 -c 'import ensurepip' 2>/dev/null || python3 tests/harness/debian.py python3-venv
+	@test -x $(PYTHON) || python3 -m venv .venv
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip >/dev/null
+	@echo "installing into .venv"
+	@{ $(PYTHON) -m pip install --quiet uv \
+	  && $(PYTHON) -m uv pip install --quiet --python $(PYTHON) --editable '.[dev]'; } \
+	|| $(PYTHON) -m pip install --quiet --editable '.[dev]'
+	@touch $@
