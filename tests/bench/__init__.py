@@ -1,0 +1,1 @@
+"""Benches: what a call costs and how long callers wait, beside Asterisk's own dialplan."""

@@ -1,0 +1,56 @@
+"""`python -m tests.bench [--only NAME] [--quick] [--profile]`: measure, print, keep.
+
+Figures go to bench-out/bench.json. Ends with status 1 when a bench could not run.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.bench.figure import Figure, keep, show
+from tests.bench.ivr50 import ivr50
+from tests.bench.setting import Bench, Setting
+
+BENCHES: Mapping[str, Bench] = {"ivr50": ivr50}
+OUT = Path(__file__).parents[2] / "bench-out"
+
+
+def main() -> int:
+    """Run the benches that were asked for, one after another."""
+    asked = _arguments().parse_args()
+    console = Console()
+    failed = False
+    for name in asked.only or BENCHES:
+        console.print(f"[bold]{name}[/bold]")
+        with tempfile.TemporaryDirectory(prefix=f"bench-{name}-") as folder:
+            setting = Setting(Path(folder), OUT, asked.quick, asked.profile)
+            try:
+                figures = asyncio.run(_run(BENCHES[name], setting))
+            except Exception:  # noqa: BLE001 - one bench that can't run is no reason to drop the rest
+                console.print_exception(max_frames=5)
+                failed = True
+                continue
+        keep(figures, OUT / "bench.json")
+        show(figures, console)
+    return int(failed)
+
+
+async def _run(bench: Bench, setting: Setting) -> list[Figure]:
+    return await bench(setting)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--only", action="append", choices=BENCHES, help="this bench (repeatable)")
+    parser.add_argument("--quick", action="store_true", help="shorter and rougher")
+    parser.add_argument("--profile", action="store_true", help="also write bench-out/engine.prof")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""A figure, its baseline of the same run, and how figures are kept and shown."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import quantiles
+
+import msgspec
+from msgspec import Struct
+from rich.console import Console
+from rich.table import Table
+
+
+class Figure(Struct, frozen=True):
+    """One measured value; baseline and ratio where something comparable ran in the same run."""
+
+    name: str
+    value: float
+    unit: str
+    baseline: float | None
+    ratio: float | None
+    command: str
+
+
+def figure(bench: str, name: str, value: float, unit: str, baseline: float | None = None) -> Figure:
+    """Make a figure of a bench, `name` within it; the ratio is value to baseline."""
+    ratio = round(value / baseline, 2) if baseline else None
+    rounded = None if baseline is None else round(baseline, 3)
+    command = f"python -m tests.bench --only {bench}"
+    return Figure(f"{bench}.{name}", round(value, 3), unit, rounded, ratio, command)
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Give a percentile, interpolated; not a number when fewer than two values are there."""
+    if len(values) < 2:  # quantiles asks for two
+        return float("nan")
+    return quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def keep(figures: Iterable[Figure], path: Path) -> None:
+    """Write figures as JSON over those of the same name that the file has, keeping the others."""
+    known = {each.name: each for each in _kept(path)} | {each.name: each for each in figures}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(list(known.values()))) + b"\n")
+
+
+def show(figures: Iterable[Figure], console: Console) -> None:
+    """Print figures as a table."""
+    table = Table("figure", "value", "unit", "baseline", "ratio")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for each in figures:
+        baseline, ratio = _text(each.baseline), _text(each.ratio)
+        table.add_row(each.name, _text(each.value), each.unit, baseline, ratio)
+    console.print(table)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:,.2f}".removesuffix(".00")
+
+
+def _kept(path: Path) -> list[Figure]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Figure])
+    except (FileNotFoundError, msgspec.DecodeError):
+        return []

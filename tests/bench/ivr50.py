@@ -1,0 +1,69 @@
+"""The standard IVR call at 50 calls/s: by dialplan, then by the engine, on the same Asterisk."""
+
+import asyncio
+
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.measured import Round, idling, measured
+from tests.bench.profile import profile
+from tests.bench.setting import Setting
+from tests.bench.stack import BY_DIALPLAN, BY_ENGINE, Stack, stack
+
+RATE = 50
+
+
+async def ivr50(setting: Setting) -> list[Figure]:
+    """Measure CPU per call, failures, and callers' waits."""
+    seconds = 10 if setting.quick else 40
+    async with stack(setting.folder) as running:
+        idle = await idling(running)
+        plan = await measured(running, BY_DIALPLAN, RATE, seconds, setting.folder, idle=idle)
+        sampling = asyncio.create_task(_profiled(setting, running, seconds))
+        ours = await measured(running, BY_ENGINE, RATE, seconds, setting.folder, idle=idle)
+        await sampling
+    return [*_costs(ours, plan), *_waits(ours, plan)]
+
+
+async def _profiled(setting: Setting, running: Stack, seconds: float) -> None:
+    if setting.profile:
+        await profile(running.engine.pid, seconds - 2, setting.out / "engine.prof")
+
+
+def _costs(ours: Round, plan: Round) -> list[Figure]:
+    asterisk_ms = ours.cpu_ms["asterisk"]
+    engine_ms = ours.cpu_ms["engine"]
+    return [
+        figure("ivr50", "engine_cpu", engine_ms, "ms/call"),
+        figure("ivr50", "engine_cpu_beside_asterisk", engine_ms, "ms/call", asterisk_ms),
+        figure("ivr50", "asterisk_cpu", asterisk_ms, "ms/call", plan.cpu_ms["asterisk"]),
+        figure("ivr50", "valkey_cpu", ours.cpu_ms["valkey"], "ms/call"),
+        figure("ivr50", "failures", ours.failed, "calls", plan.failed),
+        figure("ivr50", "calls", ours.outcome.calls, "calls", plan.outcome.calls),
+    ]
+
+
+def _waits(ours: Round, plan: Round) -> list[Figure]:
+    digit, by_plan = ours.digit_ms, plan.digit_ms
+    answer, answer_by_plan = ours.answer_ms, plan.answer_ms
+    return [
+        *(
+            figure(
+                "ivr50",
+                f"digit_to_prompt_p{percent}",
+                percentile(digit, percent),
+                "ms",
+                percentile(by_plan, percent),
+            )
+            for percent in (50, 99)
+        ),
+        *(
+            figure(
+                "ivr50",
+                f"answer_to_prompt_p{percent}",
+                percentile(answer, percent),
+                "ms",
+                percentile(answer_by_plan, percent),
+            )
+            for percent in (50, 99)
+        ),
+        figure("ivr50", "probes", len(ours.heard), "calls", len(plan.heard)),
+    ]

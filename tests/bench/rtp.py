@@ -1,0 +1,75 @@
+"""RTP as phones send it: voice, RFC 4733 digits, and a pcap file of both for SIPp to play."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+VOICE = 0  # PCMU
+DIGIT = 101  # telephone-event, as the offers here say
+PACKET_MS = 20
+TICKS_PER_MS = 8
+DIGIT_MS = 80
+GAP_MS = 60
+SILENCE = b"\xff" * PACKET_MS * TICKS_PER_MS
+SDP = (
+    "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+    "m=audio {port} RTP/AVP 0 101\r\na=rtpmap:0 PCMU/8000\r\n"
+    "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\n"
+)
+
+
+class Packet(Struct, frozen=True):
+    """One packet and when it leaves, in milliseconds from the answer."""
+
+    at_ms: int
+    data: bytes
+    ends_digit: bool = False
+
+
+def standard_caller(digits: str, digits_at_ms: int) -> Iterator[Packet]:
+    """Give the packets of a caller: two of voice on the answer, then the digits.
+
+    Asterisk waits for a caller's first packet before it plays (answering, up to 500 ms).
+    """
+    sequence = iter(range(1, 1 << 15))
+    for at_ms in (0, PACKET_MS):
+        yield Packet(at_ms, _header(VOICE, next(sequence), at_ms) + SILENCE)
+    for number, digit in enumerate(digits):
+        pressed_ms = digits_at_ms + number * (DIGIT_MS + GAP_MS)
+        for age_ms in range(0, DIGIT_MS, PACKET_MS):
+            event = _event(digit, age_ms + PACKET_MS, is_end=False)
+            header = _header(DIGIT, next(sequence), pressed_ms, is_first=age_ms == 0)
+            yield Packet(pressed_ms + age_ms, header + event)
+        for _ in range(3):  # the end is said three times (RFC 4733, 2.5.1.4)
+            header = _header(DIGIT, next(sequence), pressed_ms)
+            yield Packet(pressed_ms + DIGIT_MS, header + _event(digit, DIGIT_MS, is_end=True), True)
+
+
+def write_pcap(packets: Iterator[Packet], path: Path) -> None:
+    """Write packets for SIPp's play_pcap_audio, which puts its own addresses in their place."""
+    with path.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1))
+        for packet in packets:
+            frame = _framed(packet.data)
+            moment = divmod(packet.at_ms, 1000)
+            out.write(struct.pack("<IIII", moment[0], moment[1] * 1000, len(frame), len(frame)))
+            out.write(frame)
+
+
+def _header(payload: int, sequence: int, at_ms: int, *, is_first: bool = False) -> bytes:
+    marked = payload | (0x80 if is_first else 0)
+    return struct.pack(">BBHII", 0x80, marked, sequence, at_ms * TICKS_PER_MS, 0x5317C4)
+
+
+def _event(digit: str, age_ms: int, *, is_end: bool) -> bytes:
+    flags = (0x80 if is_end else 0) | 10  # volume -10 dBm0
+    return struct.pack(">BBH", "0123456789*#".index(digit), flags, age_ms * TICKS_PER_MS)
+
+
+def _framed(data: bytes) -> bytes:
+    udp = struct.pack(">HHHH", 9, 9, 8 + len(data), 0) + data
+    local = bytes((127, 0, 0, 1))
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, local, local)
+    return bytes(12) + b"\x08\x00" + ip + udp
