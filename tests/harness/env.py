@@ -18,7 +18,7 @@ ARI_PORTS = {"pbx1": 8088, "pbx2": 8089}
 LAB_REDIS_URL = f"redis://127.0.0.1:{VALKEY_PORT}/0"
 
 
-def ensure_env(path: Path) -> Mapping[str, str]:
+def ensure_env(path: Path, environ: Mapping[str, str] = os.environ) -> Mapping[str, str]:
     """Write what `.env` lacks, readable by its owner only, and return all settings."""
     known = _read(path)
     missing = {name: value for name, value in _defaults(known).items() if name not in known}
@@ -26,12 +26,12 @@ def ensure_env(path: Path) -> Mapping[str, str]:
         path.touch(mode=0o600)
         with path.open("a") as out:
             out.writelines(f"{name}='{value}'\n" for name, value in missing.items())
-    return read_env(path)
+    return read_env(path, environ)
 
 
-def read_env(path: Path) -> Mapping[str, str]:
+def read_env(path: Path, environ: Mapping[str, str] = os.environ) -> Mapping[str, str]:
     """Return the settings: the file's, and over them the environment's."""
-    given = {name: value for name, value in os.environ.items() if name.startswith("SWITCHROOM_")}
+    given = {name: value for name, value in environ.items() if name.startswith("SWITCHROOM_")}
     return {**_read(path), **given}
 
 
