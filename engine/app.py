@@ -1,49 +1,32 @@
-"""Building an engine out of its parts, and running it until it is told to stop."""
+"""One engine process: put together, serving, and leaving its calls to the next."""
 
 import asyncio
 import gc
-import ipaddress
 import os
 import random
 import socket
-import time
 from collections.abc import Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from typing import Any
 
 import structlog
 
-from engine.ari.client import Ari, open_ari
-from engine.ari.pbx import PbxAddress
-from engine.config import NodeSettings, Settings
-from engine.media.clip import Limits as MediaLimits
-from engine.media.espeak import find_espeak
-from engine.media.hibari import Hibari
-from engine.media.library import Library
-from engine.media.opening import opened
-from engine.media.speakers import Speaker
+from engine import building
+from engine.ari.client import Ari
+from engine.config import Settings
 from engine.rpc.server import Parts, serving
 from engine.runtime.clock import LoopClock
-from engine.runtime.desk import Desk, Place
-from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
-from engine.runtime.placement import Gate
 from engine.runtime.reaper import Reaper
-from engine.runtime.requests import Dialplan
-from engine.runtime.switch import Rules, Switch
 from engine.runtime.takeover import Owned, take_over
 from engine.store.redis import RedisStore
-from engine.webhooks.addresses import guarded_session
-from engine.webhooks.ask import Asker
-from engine.webhooks.sign import Signer
 from wire.media import Speech
 from wire.tree import Limits
 
 log = structlog.get_logger()
 LEAVE_S = 3.0
 WARM_UP = Speech("Welcome.")  # the first caller to be spoken to need not wait for the voice
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Tasks = list[Coroutine[Any, Any, None]]
 
 
@@ -62,31 +45,46 @@ class Engine:
 
     async def run(self) -> None:
         """Serve until stopped; raises StoreDown when the store can't be reached at the start."""
+        settings = self._settings
         async with AsyncExitStack() as house:
-            store = RedisStore(self._settings.redis_url, kept_s=self._settings.kept_s)
+            store = RedisStore(settings.redis_url, kept_s=settings.kept_s)
             house.push_async_callback(store.close)
             clock = LoopClock(asyncio.get_running_loop())
-            library = await self._library(house)
-            errands = await self._errands(house, library, store)
-            switch = self._switch(store, clock)
-            owned = {
-                slot: await take_over(store, slot, self._name, random.random, self.stop)
-                for slot in range(self._settings.slots)
-            }
+            library = await building.library(settings, house)
+            errands = await building.errands(settings, house, library, store, self._limits)
+            switch = building.switch(settings, store, clock)
+            owned = await self._take_over(store)
+            nodes = building.Nodes(settings, clock, owned, errands)
             tasks = [each.writer.run() for each in owned.values()]
-            for node in self._settings.nodes:
-                ari = await house.enter_async_context(self._ari(node))
-                desks = self._desks(node, ari, owned, clock, errands)
-                switch.nodes[node.name] = Node(node.name, ari, desks, clock, switch.arrive)
-                house.push_async_callback(switch.nodes[node.name].close)
-                tasks += [ari.run(), *self._hearings(ari, switch.nodes[node.name])]
-                tasks.append(Reaper(switch.nodes[node.name], self._settings.reap_s).run())
+            for named in settings.nodes:
+                ari = await house.enter_async_context(building.ari(named, self._name))
+                node = switch.nodes[named.name] = nodes.node(named, ari, switch)
+                house.push_async_callback(node.close)
+                tasks += self._work(ari, node)
             for slot, each in owned.items():
                 for stored in each.calls:
                     switch.adopt(stored, slot)
             await self._serve(
-                Parts(switch, store, library, self._limits, self._settings.slots), owned, tasks
+                Parts(switch, store, library, self._limits, settings.slots), owned, tasks
             )
+
+    async def _take_over(self, store: RedisStore) -> dict[int, Owned]:
+        return {
+            slot: await take_over(store, slot, self._name, random.random, self.stop)
+            for slot in range(self._settings.slots)
+        }
+
+    def _work(self, ari: Ari, node: Node) -> Tasks:
+        grace_ms = self._settings.node_grace_s * 1000
+        hearings = [
+            ari.events(desk.place.plan.app, Hearing(node, slot, grace_ms, self._replaced)).run()
+            for slot, desk in node.desks.items()
+        ]
+        return [ari.run(), Reaper(node, self._settings.reap_s).run(), *hearings]
+
+    def _replaced(self, slot: int) -> None:
+        log.error("stopping: a slot was taken over", slot=slot)
+        self.stop()
 
     async def _serve(self, parts: Parts, owned: dict[int, Owned], tasks: Tasks) -> None:
         settings = self._settings
@@ -114,83 +112,9 @@ class Engine:
         except TimeoutError:
             log.warning("left with changes unstored")
 
-    def _switch(self, store: RedisStore, clock: LoopClock) -> Switch:
-        settings = self._settings
-        rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
-        return Switch(
-            store, clock, Gate(clock, settings.max_calls_per_s, settings.max_calls), rules
-        )
-
-    async def _library(self, house: AsyncExitStack) -> Library:
-        settings = self._settings
-        limits = MediaLimits()
-        espeak = await find_espeak()
-        speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
-        session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
-        return await house.enter_async_context(
-            opened(settings.media_dir, session, speakers, _now_ms, limits)
-        )
-
-    async def _errands(self, house: AsyncExitStack, library: Library, store: RedisStore) -> Errands:
-        secret = self._settings.webhook_secret
-        signer = Signer(*([secret.get_secret_value()] if secret else []))
-        allow = _networks(self._settings.webhook_allow)
-        session = await house.enter_async_context(guarded_session(allow))
-        asker = Asker(session, self._limits, signer, time.time, random.random)
-        errands = Errands(library, asker, store, self._limits)
-        house.push_async_callback(errands.close)
-        return errands
-
-    def _ari(self, node: NodeSettings) -> AbstractAsyncContextManager[Ari]:
-        url = f"{str(node.url).rstrip('/')}/ari"
-        address = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
-        return open_ari(address, f"switchroom-{self._name}", random.random, time.monotonic)
-
-    def _desks(
-        self,
-        node: NodeSettings,
-        ari: Ari,
-        owned: dict[int, Owned],
-        clock: LoopClock,
-        errands: Errands,
-    ) -> dict[int, Desk]:
-        settings = self._settings
-        media_url = str(node.media_url).rstrip("/")
-        return {
-            slot: Desk(
-                Place(
-                    node.name,
-                    slot,
-                    ari,
-                    Dialplan(f"switchroom-{slot}", settings.trunk, settings.agent, media_url),
-                ),
-                clock,
-                each.writer,
-                errands,
-            )
-            for slot, each in owned.items()
-        }
-
-    def _hearings(self, ari: Ari, node: Node) -> Tasks:
-        grace_ms = self._settings.node_grace_s * 1000
-        return [
-            ari.events(
-                desk.place.plan.app, Hearing(node, slot, grace_ms, lambda _slot: self.stop())
-            ).run()
-            for slot, desk in node.desks.items()
-        ]
-
 
 def _quiet_garbage_collector() -> None:
     """Look for cycles seldom: calls are trees, and a look at 10,000 of them takes milliseconds."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-
-
-def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(each) for each in allowed)
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)

@@ -21,24 +21,27 @@ from engine.runtime.translate import is_ours, subject, translate
 
 log = structlog.get_logger()
 LOOK_AGAIN_MS = 1_000
+STRAINED_MS = 150
 
 
 class Node:
     """The desks of one PBX, one for each slot, and what is heard on them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         name: str,
         pbx: Pbx,
         desks: dict[int, Desk],
         clock: Clock,
         arrive: Callable[[Desk, Arrival], None],
+        strain_ms: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.name = name
         self.desks = desks
         self.pbx = pbx
         self._clock = clock
         self._arrive = arrive
+        self._strain_ms = strain_ms
         self._recoveries: dict[int, asyncio.Task[None]] = {}
         self._away: dict[int, Timer] = {}
         for slot, desk in desks.items():
@@ -48,6 +51,11 @@ class Node:
     def is_away(self) -> bool:
         """Whether no desk of it can work."""
         return all(desk.is_held for desk in self.desks.values())
+
+    @property
+    def is_strained(self) -> bool:
+        """Whether it answers so slowly that it should get no new call."""
+        return self._strain_ms() > STRAINED_MS
 
     @property
     def live(self) -> int:

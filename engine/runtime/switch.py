@@ -83,7 +83,8 @@ class Switch:
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
-        if not (desk.can_store and self._gate.admits(self.live)):
+        has_room = desk.can_store and not self.nodes[desk.place.node].is_strained
+        if not (has_room and self._gate.admits(self.live)):
             desk.dismiss(arrival.channel, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)
@@ -134,10 +135,11 @@ class Switch:
         return next((call for call in [*live, *stored] if call), None)
 
     def _free_desk(self, node: str | None, slot: int) -> Desk:
-        desk = self._least_loaded(node).desks[slot]
+        chosen = self._least_loaded(node)
+        desk = chosen.desks[slot]
         if not desk.can_store:
             raise NoRoom("store_down", "calls can't be stored now")
-        if not self._gate.admits(self.live):
+        if chosen.is_strained or not self._gate.admits(self.live):
             raise NoRoom("overloaded", "no room for another call now")
         return desk
 
@@ -146,7 +148,7 @@ class Switch:
         if not nodes:
             away = ", ".join(sorted(self.nodes)) or "none configured"
             raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
-        return min(nodes, key=lambda node: node.live)
+        return min(nodes, key=lambda node: (node.is_strained, node.live))
 
     async def _find(self, desk: Desk, arrival: Arrival) -> None:
         try:

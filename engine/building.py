@@ -1,0 +1,109 @@
+"""The parts of an engine, each built from the settings; `app` puts them together."""
+
+import ipaddress
+import random
+import time
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
+
+from engine.ari.client import Ari, open_ari
+from engine.ari.pbx import PbxAddress
+from engine.config import NodeSettings, Settings
+from engine.media.clip import Limits as MediaLimits
+from engine.media.espeak import find_espeak
+from engine.media.hibari import Hibari
+from engine.media.library import Library
+from engine.media.opening import opened
+from engine.media.speakers import Speaker
+from engine.runtime.clock import Clock
+from engine.runtime.desk import Desk, Place
+from engine.runtime.errands import Errands
+from engine.runtime.node import Node
+from engine.runtime.placement import Gate
+from engine.runtime.requests import Dialplan
+from engine.runtime.strain import Strained
+from engine.runtime.switch import Rules, Switch
+from engine.runtime.takeover import Owned
+from engine.store.store import Store
+from engine.webhooks.addresses import guarded_session
+from engine.webhooks.ask import Asker
+from engine.webhooks.sign import Signer
+from wire.tree import Limits
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def switch(settings: Settings, store: Store, clock: Clock) -> Switch:
+    """Build the switch, without nodes yet."""
+    rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
+    return Switch(store, clock, Gate(clock, settings.max_calls_per_s, settings.max_calls), rules)
+
+
+async def library(settings: Settings, house: AsyncExitStack) -> Library:
+    """Open the audio library, with the voices that this machine has."""
+    limits = MediaLimits()
+    espeak = await find_espeak()
+    speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
+    session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
+    return await house.enter_async_context(
+        opened(settings.media_dir, session, speakers, _now_ms, limits)
+    )
+
+
+async def errands(
+    settings: Settings, house: AsyncExitStack, audio: Library, store: Store, limits: Limits
+) -> Errands:
+    """Build what runs calls' errands; its session asks customers' servers and nobody else."""
+    secret = settings.webhook_secret
+    signer = Signer(*([secret.get_secret_value()] if secret else []))
+    session = await house.enter_async_context(guarded_session(_networks(settings.webhook_allow)))
+    asker = Asker(session, limits, signer, time.time, random.random)
+    running = Errands(audio, asker, store, limits)
+    house.push_async_callback(running.close)
+    return running
+
+
+def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
+    """Open the way to one PBX."""
+    url = f"{str(node.url).rstrip('/')}/ari"
+    address = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
+    return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
+
+
+class Nodes:
+    """Builds nodes with their desks, all on the same clock, slots and errands."""
+
+    def __init__(
+        self, settings: Settings, clock: Clock, owned: dict[int, Owned], running: Errands
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._owned = owned
+        self._errands = running
+
+    def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
+        """Build a node; calls that come in there go to the switch."""
+        pbx = Strained(way, self._clock)
+        desks = {
+            slot: Desk(self._place(named, slot, pbx), self._clock, each.writer, self._errands)
+            for slot, each in self._owned.items()
+        }
+        return Node(named.name, pbx, desks, self._clock, into.arrive, partial(_level_ms, pbx))
+
+    def _place(self, named: NodeSettings, slot: int, pbx: Strained) -> Place:
+        settings = self._settings
+        media_url = str(named.media_url).rstrip("/")
+        plan = Dialplan(f"switchroom-{slot}", settings.trunk, settings.agent, media_url)
+        return Place(named.name, slot, pbx, plan)
+
+
+def _level_ms(pbx: Strained) -> float:
+    return pbx.level_ms
+
+
+def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(each) for each in allowed)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
