@@ -1,8 +1,7 @@
 """A private Debian root with Asterisk in it, made by debootstrap, for machines that have none.
 
-`python -m tests.harness.root` makes it ready and prints its path. It lies in `$SWITCHROOM_CACHE`
-(default `~/.cache/switchroom`), so that a second clone finds it. It takes half a minute to build,
-and root rights are needed for that only.
+It lies in `$SWITCHROOM_CACHE` (default `~/.cache/switchroom`), so that a second clone finds it. It
+takes half a minute to build, and root rights are needed for that only.
 """
 
 import fcntl
@@ -89,7 +88,3 @@ def _lock(folder: Path) -> Iterator[None]:
 
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(f"{ensure_root()}\n")
