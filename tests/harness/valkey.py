@@ -43,7 +43,7 @@ class Valkey(Server):
 
     async def answers(self) -> bool:
         """Tell whether it answers PING (it does not while it loads what was stored)."""
-        client = Redis(port=self.port, retry=Retry(NoBackoff(), 0))
+        client = Redis(host="127.0.0.1", port=self.port, retry=Retry(NoBackoff(), 0))
         try:
             return bool(await client.ping())
         except (RedisError, OSError):
