@@ -93,7 +93,9 @@ class Nodes:
     def _place(self, named: NodeSettings, slot: int, pbx: Strained) -> Place:
         settings = self._settings
         media_url = str(named.media_url).rstrip("/")
-        plan = Dialplan(f"switchroom-{slot}", settings.trunk, settings.agent, media_url)
+        plan = Dialplan(
+            f"switchroom-{slot}", settings.trunk_endpoint, settings.agent_endpoint, media_url
+        )
         return Place(named.name, slot, pbx, plan)
 
 

@@ -46,8 +46,8 @@ class Settings(BaseSettings):
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may live in
     allow_insecure_webhooks: bool = False  # plain http, to this machine only
     caller_id: str = ""  # shown when a call names none
-    trunk: str = "PJSIP/{number}@trunk"  # how a number is dialled
-    agent: str = "PJSIP/{agent_id}"  # how an agent is dialled
+    trunk_endpoint: str = "PJSIP/{number}@trunk"  # how a number is dialled
+    agent_endpoint: str = "PJSIP/{agent_id}"  # how an agent is dialled
     max_calls: int = Field(5_000, ge=1)  # live at once in this engine
     max_calls_per_s: int = Field(400, ge=1)  # new ones
     longest_call_s: int = Field(14_400, ge=1)
