@@ -11,6 +11,7 @@ import pytest
 from tests.harness import Pbx, free_port
 
 REFUSED = Path(__file__).with_name("refused.xml")
+REGISTER = Path(__file__).with_name("register.xml")
 
 
 @pytest.fixture
@@ -51,15 +52,29 @@ async def test_refuses_a_call_when_no_engine_is_connected(
     pbx: Pbx, tmp_path: Path, dialled: str
 ) -> None:
     """An inbound call that no slot's app takes gets 503 within a second, and leaves nothing."""
-    assert await sipp(pbx, tmp_path, dialled) == 0
+    assert await sipp(pbx, tmp_path, REFUSED, "-s", dialled) == 0
     assert await ari(pbx, "channels") == []
+
+
+async def test_an_agent_registers(pbx: Pbx, tmp_path: Path) -> None:
+    """A phone with the agents' password is let in, and can be called."""
+    login = ("-s", "1001", "-au", "1001", "-ap", pbx.passwords.agents)
+    assert await sipp(pbx, tmp_path, REGISTER, *login) == 0
+    assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "online"
+
+
+async def test_nobody_registers_with_another_password(pbx: Pbx, tmp_path: Path) -> None:
+    """A phone with a wrong password stays out."""
+    login = ("-s", "1001", "-au", "1001", "-ap", "wrong")
+    assert await sipp(pbx, tmp_path, REGISTER, *login) != 0
+    assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "offline"
 
 
 async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
     """A second node on the same machine serves on its own ports, and both take calls."""
     async with Pbx(tmp_path / "pbx2", name="pbx2") as other:
-        assert await sipp(pbx, tmp_path, "100") == 0
-        assert await sipp(other, tmp_path, "100") == 0
+        assert await sipp(pbx, tmp_path, REFUSED, "-s", "100") == 0
+        assert await sipp(other, tmp_path, REFUSED, "-s", "100") == 0
 
 
 async def test_comes_back_after_a_crash(pbx: Pbx) -> None:
@@ -87,10 +102,10 @@ async def ari(pbx: Pbx, path: str) -> Any:
         return await reply.json()
 
 
-async def sipp(pbx: Pbx, folder: Path, dialled: str) -> int:
-    """Make the one call of `refused.xml`; returns SIPp's exit code, 0 if it went as written."""
+async def sipp(pbx: Pbx, folder: Path, scenario: Path, *options: str) -> int:
+    """Run a scenario once; returns SIPp's exit code, 0 if it went as written."""
     process = await asyncio.create_subprocess_exec(
-        *("sipp", f"127.0.0.1:{pbx.sip_port}", "-sf", str(REFUSED), "-s", dialled, "-m", "1"),
+        *("sipp", f"127.0.0.1:{pbx.sip_port}", "-sf", str(scenario), "-m", "1", *options),
         *("-i", "127.0.0.1", "-p", str(free_port()), "-mp", str(free_port()), "-nostdin"),
         cwd=folder,
         stdout=asyncio.subprocess.DEVNULL,
