@@ -1,0 +1,156 @@
+"""An engine's RPC as methods: one a request; what comes back is checked by the shapes of `wire`."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from engine.cli.why import why
+from wire import rpc
+from wire.events import CallEvent
+
+T = TypeVar("T")
+Told = AsyncIterator[tuple[str, CallEvent]]  # ids to go on from, and events
+ANSWER_S = 15.0
+CONNECT_S = 3.0
+FAILED = 400
+QUIET_S = 30.0  # the stream sends something every second, if only a comment
+
+
+class Refused(Exception):
+    """The engine said no, and why."""
+
+    def __init__(self, problem: rpc.Problem) -> None:
+        super().__init__(problem.detail or problem.title)
+        self.problem = problem
+
+
+class Unreachable(Exception):
+    """No engine answered there."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(f"no engine answers at {url}: {why}")
+        self.url = url
+
+
+class Client:
+    """The requests; each raises Refused or Unreachable."""
+
+    def __init__(self, http: aiohttp.ClientSession, url: str) -> None:
+        self.url = url
+        self._http = http
+
+    async def originate(self, body: Mapping[str, Any]) -> str:
+        """Start a call; returns its id."""
+        return (await self._ask(rpc.Started, "POST", "/calls", dict(body))).call_id
+
+    async def call(self, call_id: str) -> rpc.CallView:
+        """Show a call."""
+        return await self._ask(rpc.CallView, "GET", f"/calls/{call_id}")
+
+    async def calls(self, account: str = "") -> tuple[rpc.CallView, ...]:
+        """List the live calls, of one account if named."""
+        query = {"account": account} if account else {}
+        return (await self._ask(rpc.Calls, "GET", "/calls", query=query)).calls
+
+    async def hang_up(self, call_id: str) -> rpc.CallView:
+        """End a call."""
+        return await self._ask(rpc.CallView, "POST", f"/calls/{call_id}/hangup", {})
+
+    async def timeline(self, call_id: str) -> rpc.Timeline:
+        """Tell a call's story."""
+        return await self._ask(rpc.Timeline, "GET", f"/calls/{call_id}/timeline")
+
+    async def nodes(self) -> tuple[rpc.NodeView, ...]:
+        """List the PBX nodes."""
+        return (await self._ask(rpc.Nodes, "GET", "/nodes")).nodes
+
+    async def routes(self) -> dict[str, rpc.NumberRoute]:
+        """List the routes by number."""
+        return await self._ask(dict[str, rpc.NumberRoute], "GET", "/routes")
+
+    async def put_route(self, number: str, body: Mapping[str, Any]) -> None:
+        """Say what calls to a number run."""
+        await self._ask(rpc.NumberRoute, "PUT", f"/routes/{number}", dict(body))
+
+    async def delete_route(self, number: str) -> None:
+        """Take a route away."""
+        await self._ask(dict[str, Any], "DELETE", f"/routes/{number}")
+
+    async def put_flow(self, account: str, flow_id: str, action: Any) -> None:
+        """Store a flow."""
+        await self._ask(dict[str, str], "PUT", f"/flows/{account}/{flow_id}", action)
+
+    async def flow(self, account: str, flow_id: str) -> bytes:
+        """Read a flow, as the JSON that was stored."""
+        return bytes(await self._ask(msgspec.Raw, "GET", f"/flows/{account}/{flow_id}"))
+
+    @asynccontextmanager
+    async def events(self, last_id: str = "") -> AsyncIterator[Told]:
+        """Follow what calls tell, from now or from an id on."""
+        headers = {"Last-Event-ID": last_id} if last_id else {}
+        limit = aiohttp.ClientTimeout(total=None, connect=CONNECT_S, sock_read=QUIET_S)
+        try:
+            async with self._http.get(
+                f"{self.url}/rpc/v1/events", headers=headers, timeout=limit
+            ) as reply:
+                if reply.status >= FAILED:
+                    raise Refused(self._problem(reply.status, await reply.read()))
+                yield _server_sent(reply.content)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(self.url, why(error)) from None
+
+    async def _ask(
+        self,
+        shape: type[T],
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, str] | None = None,
+    ) -> T:
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            async with self._http.request(
+                method, f"{self.url}/rpc/v1{path}", data=data, params=query
+            ) as reply:
+                answer, status = await reply.read(), reply.status
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(self.url, why(error)) from None
+        if status >= FAILED:
+            raise Refused(self._problem(status, answer))
+        return self._decoded(answer, shape)
+
+    def _problem(self, status: int, answer: bytes) -> rpc.Problem:
+        try:
+            return msgspec.json.decode(answer, type=rpc.Problem)
+        except msgspec.DecodeError:
+            why = f"something else does (HTTP {status})"
+            raise Unreachable(self.url, why) from None
+
+    def _decoded(self, answer: bytes, shape: type[T]) -> T:
+        try:
+            return msgspec.json.decode(answer, type=shape)
+        except msgspec.DecodeError as error:
+            raise Unreachable(self.url, f"its answer is not understood ({error})") from None
+
+
+@asynccontextmanager
+async def opened(url: str, token: str) -> AsyncIterator[Client]:
+    """Give a client for as long as the context lasts."""
+    headers = {"Authorization": f"Bearer {token}"}
+    limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
+    async with aiohttp.ClientSession(headers=headers, timeout=limit) as http:
+        yield Client(http, url)
+
+
+async def _server_sent(lines: aiohttp.StreamReader) -> Told:
+    entry = ""
+    async for line in lines:
+        name, _, value = line.rstrip(b"\n").partition(b": ")
+        if name == b"id":
+            entry = value.decode()
+        elif name == b"data":
+            yield entry, msgspec.json.decode(value, type=CallEvent)

@@ -1,0 +1,99 @@
+"""The command: all checks, a line each, exit status 1 when one fails."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from engine.cli.client import opened
+from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
+from engine.cli.doctor.pbx import Node, check_node
+from engine.cli.doctor.store import check_store
+from engine.cli.faults import run, setting_faults
+from engine.cli.where import HERE, ClientSettings, Where, address
+from engine.config import Settings
+
+POOL, LANES = 64, 4  # connections to a node at most, and websockets for requests among them
+_COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
+
+
+def doctor(*, where: Where = HERE) -> None:
+    """Check settings, store, PBX nodes, engine and this machine; exit status 1 when one fails."""
+    run(_doctor(where))
+
+
+async def _doctor(where: Where) -> int:
+    console = Console(highlight=False)
+    settings, findings = read_settings()
+    if settings is not None:
+        findings += await examined(settings, where)
+    console.print(report(findings))
+    worst = {each.level for each in findings}
+    console.print(_sum(findings), style=_COLOURS["FAIL" if "FAIL" in worst else "OK"])
+    return 1 if "FAIL" in worst else 0
+
+
+def read_settings() -> tuple[Settings | None, list[Finding]]:
+    """Read the settings as an engine does; None when it would not start with them."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        advice = "set it in .env or the environment (engine/config.py lists all); `make up` does"
+        return None, [bad("settings", each, advice) for each in setting_faults(error)]
+    except SettingsError as error:
+        return None, [bad("settings", str(error), "lists and objects are written as JSON")]
+    return settings, list(_judged(settings))
+
+
+async def examined(settings: Settings, where: Where) -> list[Finding]:
+    """Check all that the settings name, side by side."""
+    async with opened(*address(where, ClientSettings())) as client:
+        found = await asyncio.gather(
+            check_store(settings.redis_url),
+            *(_node(settings, place) for place in range(len(settings.nodes))),
+            check_engine(client),
+        )
+    here = [check_media_dir(settings.media_dir), check_espeak(os.environ.get("PATH", ""))]
+    return [each for findings in (*found, here) for each in findings]
+
+
+def report(findings: Sequence[Finding]) -> Table:
+    """Show findings, and below each that is not good what to do."""
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    for each in findings:
+        advice = f"\n→ {each.advice}" if each.advice else ""
+        level = Text(each.level, style=_COLOURS[each.level])
+        table.add_row(level, Text(each.about), Text.assemble(each.text, (advice, "italic")))
+    return table
+
+
+def _judged(settings: Settings) -> list[Finding]:
+    if not settings.nodes:
+        return [bad("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
+    names = ", ".join(node.name for node in settings.nodes)
+    found = [good("settings", f"complete: {settings.slots} slots, nodes {names}")]
+    if settings.webhook_secret is None:
+        text = "webhooks are asked without a signature"
+        found.append(doubtful("settings", text, "set SWITCHROOM_WEBHOOK_SECRET to whsec_…"))
+    return found
+
+
+async def _node(settings: Settings, place: int) -> list[Finding]:
+    given = settings.nodes[place]
+    password = given.password.get_secret_value()
+    node = Node(given.name, str(given.url).rstrip("/"), given.user, password)
+    sessions = max(POOL, settings.slots + LANES)
+    return await check_node(node, f"switchroom-doctor-{os.getpid()}", sessions)
+
+
+def _sum(findings: Sequence[Finding]) -> str:
+    counts = {level: sum(each.level == level for each in findings) for level in _COLOURS}
+    if counts["FAIL"]:
+        return f"{counts['FAIL']} failed, {counts['WARN']} doubtful, {counts['OK']} fine"
+    return f"nothing failed, {counts['WARN']} doubtful, {counts['OK']} fine"

@@ -1,0 +1,74 @@
+"""Redis or Valkey: reachable, new enough, writable, keeping what it is told."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, RedisError
+
+from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.why import why
+
+OLDEST = 6
+LIMIT_S = 3
+ABOUT = "store"
+
+
+async def check_store(url: str) -> list[Finding]:
+    """Ask the server about itself."""
+    shown = url.rpartition("@")[2].removeprefix("redis://")  # never a password on a screen
+    try:
+        client = Redis.from_url(
+            url, socket_timeout=LIMIT_S, socket_connect_timeout=LIMIT_S, retry=Retry(NoBackoff(), 0)
+        )
+    except ValueError as error:
+        return [bad(ABOUT, str(error), "set SWITCHROOM_REDIS_URL to redis://host:port/0")]
+    try:
+        info = await client.info()
+    except AuthenticationError as error:
+        return [bad(ABOUT, f"{shown}: {error}", "set user and password in SWITCHROOM_REDIS_URL")]
+    except (RedisError, OSError) as error:
+        advice = "start it (`make up`), or set SWITCHROOM_REDIS_URL"
+        return [bad(ABOUT, f"{shown}: {why(error)}", advice)]
+    finally:
+        await client.aclose()
+    return list(_judged(info, shown))
+
+
+def _judged(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
+    yield _version(info, shown)
+    if info.get("role") == "slave":
+        yield bad(
+            ABOUT, "a replica: it takes no writes", "name its primary in SWITCHROOM_REDIS_URL"
+        )
+    yield _kept(info)
+    yield _evicting(info)
+
+
+def _version(info: Mapping[str, Any], shown: str) -> Finding:
+    version = str(info.get("valkey_version") or info.get("redis_version", "?"))
+    name = "Valkey" if "valkey_version" in info else "Redis"
+    major = version.partition(".")[0]
+    if major.isdigit() and int(major) < OLDEST:
+        return bad(ABOUT, f"{name} {version} at {shown}", f"upgrade it to {OLDEST} or later")
+    return good(ABOUT, f"{name} {version} at {shown}")
+
+
+def _kept(info: Mapping[str, Any]) -> Finding:
+    if info.get("aof_enabled"):
+        return good(ABOUT, "every write is kept (append-only file)")
+    text = "not every write is kept: if it dies, live calls are forgotten"
+    return doubtful(ABOUT, text, "CONFIG SET appendonly yes, and in its configuration file")
+
+
+def _evicting(info: Mapping[str, Any]) -> Finding:
+    policy = info.get("maxmemory_policy")
+    if policy == "noeviction":
+        return good(ABOUT, "nothing is evicted (maxmemory-policy noeviction)")
+    if policy is None:
+        return doubtful(ABOUT, "its maxmemory-policy can't be told", "it must be noeviction")
+    text = f"when memory is short it forgets calls (maxmemory-policy {policy})"
+    advice = "CONFIG SET maxmemory-policy noeviction, and in its configuration file"
+    return bad(ABOUT, text, advice) if info.get("maxmemory") else doubtful(ABOUT, text, advice)

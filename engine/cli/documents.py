@@ -1,0 +1,98 @@
+"""`switchroom route`, `routes` and `flow`: what calls to a number run, and stored trees."""
+
+import sys
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from engine.cli import typed, words
+from engine.cli.client import opened
+from engine.cli.faults import BadUse, run
+from engine.cli.where import HERE, ClientSettings, Where, address
+
+AccountFlag = Annotated[str, Parameter(help="Default: SWITCHROOM_ACCOUNT.")]
+flow = App(name="flow", help="Store and show flows: trees that calls run by name.")
+
+
+def route(  # noqa: PLR0913 - one for each flag
+    number: str,
+    action: Annotated[str, Parameter(help="JSON, @file, or an address to ask.")] = "",
+    *,
+    delete: Annotated[bool, Parameter(help="Take the route away.")] = False,
+    account: AccountFlag = "",
+    custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
+    where: Where = HERE,
+) -> None:
+    """Say what calls to a number run; the number * stands for all others."""
+    if delete and not action:
+        run(_unrouted(number, where))
+    run(_routed(number, "" if delete else action, account, custom_data, where))
+
+
+def routes(*, where: Where = HERE) -> None:
+    """List the number routes."""
+    run(_routes(where))
+
+
+@flow.command
+def put(flow_id: str, action: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
+    """Store a flow: JSON, or @file; its strings may hold {{contact.fName}}."""
+    run(_put(flow_id, action, account, where))
+
+
+@flow.command
+def get(flow_id: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
+    """Show a flow."""
+    run(_get(flow_id, account, where))
+
+
+async def _routed(number: str, action: str, account: str, custom_data: str, where: Where) -> None:
+    if not action:
+        raise BadUse("either an action, or --delete")
+    settings = ClientSettings()
+    body: dict[str, Any] = {
+        "account": _account(account, settings),
+        "action": typed.action(action),
+    }
+    if custom_data:
+        body["customData"] = typed.mapping(custom_data, "--custom-data")
+    async with opened(*address(where, settings)) as client:
+        await client.put_route(number, body)
+
+
+async def _unrouted(number: str, where: Where) -> None:
+    async with opened(*address(where, ClientSettings())) as client:
+        await client.delete_route(number)
+
+
+async def _routes(where: Where) -> None:
+    async with opened(*address(where, ClientSettings())) as client:
+        found = await client.routes()
+    table = Table("number", "account", "action", box=None)
+    for number, each in sorted(found.items()):
+        table.add_row(number, each.account, words.action(msgspec.to_builtins(each.action)))
+    Console(highlight=False).print(
+        table if found else "no routes: calls from the trunk are refused"
+    )
+
+
+async def _put(flow_id: str, action: str, account: str, where: Where) -> None:
+    settings = ClientSettings()
+    async with opened(*address(where, settings)) as client:
+        await client.put_flow(_account(account, settings), flow_id, typed.action(action))
+
+
+async def _get(flow_id: str, account: str, where: Where) -> None:
+    settings = ClientSettings()
+    async with opened(*address(where, settings)) as client:
+        body = await client.flow(_account(account, settings), flow_id)
+    sys.stdout.buffer.write(msgspec.json.format(body) + b"\n")
+
+
+def _account(given: str, settings: ClientSettings) -> str:
+    if account := given or settings.account:
+        return account
+    raise BadUse("whose? name an --account, or set SWITCHROOM_ACCOUNT")

@@ -1,0 +1,81 @@
+"""What happened to a call, one row a fact; facts that a reader gains nothing from give none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.cli import words
+from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
+
+_DUE = {
+    "starting": "nobody answered in time",
+    "playing": "it has played long enough",
+    "gathering": "no more digits came in time",
+    "dialing": "nobody answered in time",
+    "talking": "the time to talk is up",
+    "asking": "no answer in time",
+    "ending": "a leg has not gone yet",
+}
+OK = 200
+
+
+def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
+    """Tell an event."""
+    match event:
+        case {"is": "LegRang", "leg": leg}:
+            return Row("rings", leg)
+        case {"is": "LegAnswered", "leg": leg}:
+            seen.answered.add(leg)
+            return Row("answers", leg, kind="good")
+        case {"is": "LegEnded"}:
+            return _ended(event, seen)
+        case {"is": "DigitPressed", "leg": leg, "digit": digit}:
+            return Row(f"presses {digit}", leg, kind="digit")
+        case {"is": "PlaybackEnded", "failed": True}:
+            return Row("could not play it", shape="mark", kind="bad")
+        case {"is": "MediaFetched", "faults": [*faults]} if faults:
+            text = f"can't be had: {'; '.join(faults)}"
+            return Row(text, shape="mark", kind="bad")
+        case {"is": "ActionReplied" | "ActionFailed"}:
+            return _replied(event, seen)
+        case _:
+            return _rare(event, seen)
+
+
+def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
+    match event:
+        case {"is": "BridgeFailed", "reason": reason}:
+            return Row(f"the legs could not be joined: {reason}", shape="mark", kind="bad")
+        case {"is": "HangupRequested", "by": by}:
+            return Row(f"the end is asked for by: {by}", shape="mark")
+        case {"is": "DeadlinePassed"}:
+            return Row(_DUE.get(seen.doing, "time is up"), shape="mark", kind="faint")
+        case {"is": "Recovered"}:
+            return Row("an engine takes the call up again", shape="break", kind="good")
+        case _:
+            return None
+
+
+def _ended(event: Mapping[str, Any], seen: Seen) -> Row:
+    leg = event["leg"]
+    answered = leg in seen.answered
+    cause = words.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
+    kind: Kind = "plain" if answered else "bad"
+    seen.bridge = () if leg in seen.bridge else seen.bridge
+    return Row(f"{'is gone' if answered else 'gone, unanswered'}: {cause}", leg,
+               kind=kind, closes=leg)  # fmt: skip
+
+
+def _replied(event: Mapping[str, Any], seen: Seen) -> Row:
+    is_good = event["is"] == "ActionReplied"
+    said = words.action(event["action"]) if is_good else f"no usable answer: {event['reason']}"
+    kind: Kind = "web" if is_good else "bad"
+    if event["request"] in seen.flows:
+        return Row(f"the flow says: {said}", shape="mark", kind=kind)
+    text = f"answers{_tries(event.get('tries', ()))}: {said}" if is_good else said
+    return Row(text, WEB, ENGINE, kind=kind, closes=WEB)
+
+
+def _tries(tries: Any) -> str:
+    told = [f"{status or 'no answer'} in {ms} ms" for ms, status in tries]
+    plain = len(tries) == 1 and tries[0][1] == OK
+    return f" in {tries[0][0]} ms" if plain else f" ({', then '.join(told)})" if told else ""

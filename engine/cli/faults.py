@@ -1,0 +1,73 @@
+"""Faults as people read them: what is wrong, where, and what to do; never a traceback."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+
+from engine.cli.client import Refused, Unreachable
+from wire.rpc import Problem
+
+BAD = 2  # exit status: nothing was done
+INTERRUPTED = 130
+
+_ADVICE = {
+    "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must be the engine's.",
+    "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
+    "no_node": "No PBX node is connected; `switchroom nodes` and `switchroom doctor` say more.",
+}
+
+
+class BadUse(Exception):
+    """What was typed can't be used; the text says why."""
+
+
+def run(deed: Coroutine[Any, Any, int | None]) -> NoReturn:
+    """Do it, and end the process with its exit status or with an explained fault."""
+    errors = Console(stderr=True, highlight=False)
+    try:
+        status = asyncio.run(deed) or 0
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except (Refused, Unreachable, BadUse, ValidationError) as error:
+        errors.print(explained(error), soft_wrap=True)
+        status = BAD
+    raise SystemExit(status)
+
+
+def explained(fault: Refused | Unreachable | BadUse | ValidationError) -> str:
+    """Tell a fault, as rich markup."""
+    match fault:
+        case Refused(problem=problem):
+            return _refused(problem)
+        case Unreachable():
+            advice = "Start one with `make up` or `switchroom engine`, or name another by --url."
+            return _lines(str(fault), advice)
+        case ValidationError():
+            return _lines(*("setting " + each for each in setting_faults(fault)))
+        case _:
+            return _lines(str(fault))
+
+
+def setting_faults(error: ValidationError) -> list[str]:
+    """Name each variable that is wrong, and how."""
+    return [
+        f"SWITCHROOM_{'__'.join(str(step) for step in each['loc']).upper()}: {each['msg']}"
+        for each in error.errors()
+    ]
+
+
+def _refused(problem: Problem) -> str:
+    if problem.errors:
+        told = [f"{each.path or 'body'}: {each.message}" for each in problem.errors]
+        return _lines("the engine refused this:", *told)
+    first = problem.detail or problem.title
+    return _lines(first, _ADVICE.get(problem.code, ""))
+
+
+def _lines(first: str, *more: str) -> str:
+    rest = [f"\n  {escape(line)}" for line in more if line]
+    return f"[bold red]switchroom:[/] {escape(first)}{''.join(rest)}"

@@ -1,0 +1,74 @@
+"""A call's story as rows between lanes (engine, legs, web), made from its timeline; pure."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.cli.deeds import deed
+from engine.cli.facts import fact
+from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
+from wire.rpc import Moment, Timeline
+
+
+class Lane(Struct, frozen=True):
+    """One column: the word that heads it, and who that is."""
+
+    id: str
+    head: str
+    who: str = ""
+
+
+class Story(Struct, frozen=True):
+    """All of it, in order."""
+
+    lanes: tuple[Lane, ...]
+    rows: tuple[Row, ...]
+
+
+def tell(timeline: Timeline) -> Story:
+    """Make the story of a timeline."""
+    rows = tuple(_rows(timeline))
+    return Story(_lanes(timeline, rows), rows)
+
+
+def _rows(timeline: Timeline) -> Iterator[Row]:
+    call = timeline.call
+    seen = Seen(caller=call.from_)
+    for moment in timeline.moments:
+        for row in _of(moment, seen):
+            yield replace(row, at_ms=moment.at_ms - call.created_ms)
+        seen.doing = moment.doing
+    if call.ended_ms:
+        kind: Kind = "good" if call.status == "completed" else "bad"
+        at_ms = call.ended_ms - call.created_ms
+        yield Row(f"the call is over: {call.status}", shape="mark", kind=kind, at_ms=at_ms)
+
+
+def _of(moment: Moment, seen: Seen) -> Iterator[Row]:
+    if (row := fact(moment.event, seen)) is not None:
+        yield row
+    for command in moment.commands:
+        if (row := deed(command, moment.doing, seen)) is not None:
+            yield row
+    if _listens(moment, seen):
+        yield Row("gather: listens for digits", shape="mark", kind="digit")
+
+
+def _listens(moment: Moment, seen: Seen) -> bool:
+    """Tell whether a gather without a prompt begins here: no command says so."""
+    begins = moment.doing == "gathering" and seen.doing != "gathering"
+    return begins and not any(each["is"] == "FetchMedia" for each in moment.commands)
+
+
+def _lanes(timeline: Timeline, rows: tuple[Row, ...]) -> tuple[Lane, ...]:
+    legs: dict[str, str] = {row.opens: row.who for row in rows if row.opens not in {"", WEB}}
+    webs: dict[str, None] = {row.who: None for row in rows if row.opens == WEB}
+    lanes = [Lane(ENGINE, ENGINE, timeline.call.node)]
+    lanes += [Lane(leg, _letter(place), who) for place, (leg, who) in enumerate(legs.items())]
+    return (*lanes, *([Lane(WEB, WEB, ", ".join(webs))] if webs else []))
+
+
+def _letter(place: int) -> str:
+    rounds, letter = divmod(place, 26)
+    return chr(ord("A") + letter) + (str(rounds) if rounds else "")

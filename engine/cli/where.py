@@ -1,0 +1,47 @@
+"""Which engine to ask, and as whom: flags first, then the environment, then `.env`."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what a server binds to is not what a client asks
+
+
+class ClientSettings(BaseSettings):
+    """The part of the engine's settings that a client of it needs."""
+
+    model_config = SettingsConfigDict(env_prefix="SWITCHROOM_", env_file=".env", extra="ignore")
+
+    rpc_host: str = "127.0.0.1"
+    rpc_port: int = 8070
+    rpc_token: SecretStr = SecretStr("")
+    account: str = ""
+
+    @property
+    def url(self) -> str:
+        """The engine's address."""
+        host = _ANY.get(self.rpc_host, self.rpc_host)
+        return (
+            f"http://[{host}]:{self.rpc_port}" if ":" in host else f"http://{host}:{self.rpc_port}"
+        )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Where:
+    """Flags that every command has."""
+
+    url: Annotated[str, Parameter(help="Engine, such as http://127.0.0.1:8070.")] = ""
+    token: Annotated[str, Parameter(help="RPC token; better kept in SWITCHROOM_RPC_TOKEN.")] = ""
+
+
+HERE = Where()
+
+
+def address(where: Where, settings: ClientSettings) -> tuple[str, str]:
+    """Return the engine's address and token."""
+    url = where.url or settings.url
+    return url.rstrip("/"), where.token or settings.rpc_token.get_secret_value()
