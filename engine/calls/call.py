@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.calls.causes import Status
 from engine.calls.commands import Command
-from engine.calls.doing import Doing, Ending, Next, Over
+from engine.calls.doing import Dialing, Doing, Ending, Next, Over, Talking
 from engine.calls.leg import Leg
 from wire.verbs import Action
 
@@ -51,6 +51,19 @@ class Call(Struct, frozen=True, array_like=True):
 
 
 Step = tuple[Call, tuple[Command, ...]]
+
+
+def expects(call: Call, leg_id: str) -> bool:
+    """Tell whether a leg has a part in what the call does; one that has none is to hang up."""
+    match call.doing:
+        case Ending() | Over():
+            return False
+        case Dialing(legs=legs) if leg_id in legs:
+            return True
+        case Talking(leg=leg) if leg_id == leg:
+            return True
+        case _:
+            return leg_id == call.main
 
 
 def with_leg(call: Call, leg: Leg) -> Call:

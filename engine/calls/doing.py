@@ -77,6 +77,7 @@ class Talking(_Doing, frozen=True, tag="talking"):
     bridge: str
     since_ms: int
     deadline_ms: int
+    number: str | None = None  # which of the dial's was reached
 
 
 class Asking(_Doing, frozen=True, tag="asking"):

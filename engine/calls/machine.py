@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step, with_leg, without_leg
+from engine.calls.call import Call, Step, expects, with_leg, without_leg
 from engine.calls.commands import Command, DestroyBridge, Hangup
 from engine.calls.doing import (
     Asking,
@@ -41,6 +41,7 @@ from wire.verbs import Action, Verb
 LegMoved = LegPlaced | LegRang | LegAnswered
 
 MOST_VERBS = 1_000  # a webhook that answers for ever ends here, loudly
+MOST_FLOWS = 50  # so does a flow that runs itself: each waits for the one within
 
 
 def step(call: Call, event: Event, now: int) -> Step:
@@ -69,7 +70,7 @@ def _refused(event: Event) -> tuple[Command, ...]:
 
 
 def _leg_moved(call: Call, leg: Leg | None, event: LegMoved, now: int) -> Step:
-    if leg is None or isinstance(call.doing, Ending):
+    if leg is None or not expects(call, leg.id):
         return call, (Hangup(event.leg, causes.NORMAL),)
     call, told = _marked(call, leg, event, now)
     return _do(call, told, event, now)
@@ -106,14 +107,18 @@ def _leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
     if leg is None:
         return call, ()
     if leg.id != call.main:
-        call, told = tell_leg_ended(without_leg(call, leg.id), leg, event, now)
+        wanted = expects(call, leg.id)
+        call, told = tell_leg_ended(without_leg(call, leg.id), leg, event, wanted, now)
         return _do(call, (told,), event, now)
     call = without_leg(call, leg.id)
     if isinstance(call.doing, Ending):
         return _do(call, (), event, now)
+    if event.cause == causes.LOST:
+        lost = replace(call, reason=causes.reason(causes.LOST))
+        return _ended(lost, now, "system", causes.TEMPORARY_FAILURE)
     call = replace(call, cause=event.cause, sip_code=event.sip_code)
     by = "caller" if call.direction == "inbound" else "callee"
-    return _ended(call, now, by, event.cause or causes.NORMAL)
+    return _ended(call, now, by, event.cause)
 
 
 def _ended(call: Call, now: int, by: str, cause: int) -> Step:
@@ -168,7 +173,7 @@ def _begin(call: Call, after: Next, now: int) -> Step:
     match after.action:
         case None if call.rest:
             return replace(call, doing=Next(call.rest[0], "flow"), rest=call.rest[1:]), ()
-        case None | verbs.Hangup():
+        case None:
             return end.start(call, now, "action")
         case str(url):
             return ask.start_url(call, url, after, now)
@@ -183,14 +188,18 @@ def _run(call: Call, verb: Verb, now: int) -> Step:
         case verbs.Gather():
             return gather.start(call, verb, now)
         case verbs.Flow(data=data):
-            return ask.start_flow(_pushed(call, verb.action), data.flow_id, now)
+            return _run_flow(call, data.flow_id, verb.action, now)
         case verbs.Dial(data=data) if data.flow_id is not None:
-            return ask.start_flow(_pushed(call, verb.action), data.flow_id, now)
+            return _run_flow(call, data.flow_id, verb.action, now)
         case verbs.Dial():
             return dial.start(call, verb, now)
         case verbs.Hangup():
             return end.start(call, now, "action")
 
 
-def _pushed(call: Call, action: Action | None) -> Call:
-    return call if action is None else replace(call, rest=(action, *call.rest))
+def _run_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step:
+    if len(call.rest) >= MOST_FLOWS:
+        return end.start(replace(call, reason="too_many_flows"), now, "system")
+    if action is not None:
+        call = replace(call, rest=(action, *call.rest))
+    return ask.start_flow(call, flow_id, now)

@@ -6,7 +6,7 @@ One path for a crash, a takeover and a lost websocket (design section 3.6).
 from msgspec import Struct
 
 from engine.calls import causes
-from engine.calls.call import Call
+from engine.calls.call import Call, expects
 from engine.calls.commands import Answer, Bridge, Command, Originate, Play
 from engine.calls.doing import Gathering, Playing, Talking
 from engine.calls.events import (
@@ -46,16 +46,16 @@ def missed(
     """Tell which stored commands to do again, and which events happened while nobody watched."""
     events: list[Event] = []
     for leg in call.legs:
-        events += _leg(leg, seen.channels.get(leg.id), outbox)
+        events += _leg(call, leg, seen.channels.get(leg.id), outbox)
     events += _playback(call, outbox, seen, now)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
 
 
-def _leg(leg: Leg, state: str | None, outbox: tuple[Command, ...]) -> list[Event]:
+def _leg(call: Call, leg: Leg, state: str | None, outbox: tuple[Command, ...]) -> list[Event]:
     if state is None:
         unsent = any(isinstance(each, Originate) and each.leg == leg.id for each in outbox)
-        return [] if unsent else [LegEnded(leg.id, causes.LOST)]
+        return [] if unsent and expects(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
     if state == "Ringing" and leg.state in {"requested", "placed"}:
@@ -74,7 +74,7 @@ def _playback(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> 
 def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
     match command:
         case Originate(leg):
-            return leg not in seen.channels and call.leg(leg) is not None
+            return leg not in seen.channels and expects(call, leg)
         case Answer(leg):
             return seen.channels.get(leg) not in {None, "Up"}
         case Play(playback=playback):

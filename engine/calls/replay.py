@@ -1,6 +1,7 @@
 """Running a call's recorded events through the core again: the same commands, or the log lies."""
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -21,11 +22,14 @@ class Moment(Struct, frozen=True):
 
 
 def replay(log: Sequence[bytes]) -> Iterator[Moment]:
-    """Run a call's log, whose first line is the call as it was opened; raises DecodeError."""
-    if not log:
+    """Run a call's log, whose first line is the call as it was opened; raises DecodeError.
+
+    The story ends where the store has lost a line, which reads as empty bytes.
+    """
+    if not log or not log[0]:
         return
     call = decode_call(log[0])
-    for line in log[1:]:
+    for line in takewhile(bool, log[1:]):
         entry = decode_entry(line)
         call, commands = step(call, entry.event, entry.now)
         yield Moment(entry.now, entry.event, commands, call)

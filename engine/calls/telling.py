@@ -45,9 +45,13 @@ def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[
     )
 
 
-def tell_leg_ended(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, Tell]:
-    """Tell how a leg ended: answered and done, or why it never was."""
+def tell_leg_ended(
+    call: Call, leg: Leg, ended: LegEnded, wanted: bool, now: int
+) -> tuple[Call, Tell]:
+    """Tell how a leg ended: answered and done, not `wanted` any more, or why it never was."""
     status = "completed" if leg.answered_ms else causes.unanswered(ended.cause)
+    if status == "failed" and not wanted:
+        status = "canceled"
     return tell_leg(
         call,
         "leg-completed",

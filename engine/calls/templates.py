@@ -17,7 +17,7 @@ def fill(document: bytes, contact: dict[str, Any]) -> bytes:
     """
     try:
         decoded = msgspec.json.decode(document)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise from_decoder(msgspec.DecodeError(str(error))) from None
     return msgspec.json.encode(_filled(decoded, contact, 0))
 

@@ -13,6 +13,7 @@ from wire.verbs import Action
 
 WEBHOOK_MS = 17_000  # 15 s in all (design section 7), and a little for our own way
 FLOW_MS = 5_000
+REASON_CHARS = 200  # it quotes what the customer's server said, of any length
 
 
 def start_url(call: Call, url: str, after: Next, now: int) -> Step:
@@ -61,5 +62,5 @@ def _prefetched(action: Action | None) -> tuple[Prefetch, ...]:
 
 def _failed(call: Call, doing: Asking, reason: str) -> Call:
     if doing.fallback is None:
-        call = replace(call, rest=(), reason=f"action_failed:{reason}")
+        call = replace(call, rest=(), reason=f"action_failed:{reason[:REASON_CHARS]}")
     return replace(call, doing=Next(doing.fallback, "reply"))

@@ -74,6 +74,8 @@ def on_talking(call: Call, doing: Talking, event: Event, now: int) -> Step:
     match event:
         case LegEnded(leg, cause) if leg == doing.leg:
             return _part(call, doing, cause, now)
+        case BridgeFailed(bridge) if bridge != doing.bridge:
+            return call, ()
         case DeadlinePassed() | BridgeFailed():
             call, parted = _part(call, doing, causes.NORMAL, now)
             return call, (*parted, Hangup(doing.leg, causes.NORMAL))
@@ -99,7 +101,8 @@ def _bridge(call: Call, doing: Dialing, winner: str, now: int) -> Step:
     call, bridge = numbered(call, "b")
     limit_s = doing.verb.data.time_limit
     deadline = now + int(limit_s * 1000) if limit_s else call.latest_ms
-    talking = Talking(doing.verb, winner, bridge, now, deadline)
+    number = _number(call, doing.verb, winner)
+    talking = Talking(doing.verb, winner, bridge, now, deadline, number)
     losers = (Hangup(leg, causes.NORMAL) for leg in doing.legs if leg != winner)
     joined = Bridge(bridge, (call.main, winner))
     return replace(call, doing=talking), (_calm(call, doing.verb), *losers, joined)
@@ -111,7 +114,7 @@ def _part(call: Call, doing: Talking, cause: int, now: int) -> Step:
         status="completed",
         cause=cause,
         duration=(now - doing.since_ms) // 1000,
-        number=_first_number(doing.verb),
+        number=doing.number,
         channel_id=doing.leg,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
@@ -144,6 +147,11 @@ def _calm(call: Call, verb: Dial) -> Command:
 
 def _has_music(verb: Dial) -> bool:
     return (verb.moh or verb.data.moh).enable
+
+
+def _number(call: Call, verb: Dial, leg_id: str) -> str | None:
+    leg = call.leg(leg_id)
+    return leg.party if leg is not None and verb.data.number is not None else None
 
 
 def _first_number(verb: Dial) -> str | None:

@@ -14,6 +14,7 @@ from engine.calls.events import (
     DeadlinePassed,
     DigitPressed,
     Event,
+    LegEnded,
     MediaFetched,
     PlaybackEnded,
     Recovered,
@@ -36,7 +37,8 @@ def start(call: Call, verb: Gather, now: int) -> Step:
     if call.leg(leg) is None:
         return replace(call, doing=Next(verb.data.fallback, "gather")), ()
     limit = now + (int(verb.timeout * 1000) if verb.timeout else LONGEST_MS)
-    doing = Gathering(verb=verb, leg=leg, phase="fetch", deadline_ms=now + FETCH_MS, limit_ms=limit)
+    fetched = min(now + FETCH_MS, limit)
+    doing = Gathering(verb=verb, leg=leg, phase="fetch", deadline_ms=fetched, limit_ms=limit)
     if verb.data.audio_url is None:
         return _listen(call, doing, now), ()
     call, request = numbered(call, "p")
@@ -53,6 +55,8 @@ def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
             return _prompt(call, doing, clips, now)
         case PlaybackEnded(playback) if playback == doing.request and doing.phase == "prompt":
             return _listen(call, doing, now), ()
+        case LegEnded(leg) if leg == doing.leg:
+            return _finish(call, doing, "hangup", now)
         case DeadlinePassed() if now >= doing.limit_ms:
             return _finish(call, doing, "timeout", now)
         case DeadlinePassed():

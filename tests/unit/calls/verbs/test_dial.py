@@ -1,0 +1,325 @@
+"""dial: call, bridge the first to answer, go on when the bridged party hangs up (spec, Verbs)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED, TEMPORARY_FAILURE
+from engine.calls.commands import (
+    AskWebhook,
+    Bridge,
+    DestroyBridge,
+    FetchMedia,
+    Hangup,
+    Originate,
+    StartMusic,
+    StartRinging,
+    StopMusic,
+    StopRinging,
+)
+from engine.calls.doing import Dialing, Talking
+from engine.calls.events import (
+    BridgeFailed,
+    DeadlinePassed,
+    HangupRequested,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    Recovered,
+)
+from tests.unit.calls.building import (
+    HTTPS,
+    ID,
+    LONGEST_MS,
+    MAIN,
+    NOW,
+    Story,
+    called,
+    dialing,
+    say,
+    talking,
+)
+
+FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"
+BRIDGE = f"{ID}.b2"
+BOB, EVE = "+4712345678", "sip:eve@example.com"
+
+
+def result(story: Story) -> dict[str, Any]:
+    """Read how the dial ended, as its action webhook was told."""
+    body: dict[str, Any] = json.loads(story.wanted(AskWebhook)[-1].body)
+    assert body["event"] == "dial"
+    found: dict[str, Any] = body["dial"]
+    return found
+
+
+def test_a_number_is_called() -> None:
+    """The waiting party hears ringing; the dialled one sees the call's caller id."""
+    story = dialing(BOB, timeout=20)
+    assert story.wanted(StartRinging) == [StartRinging(MAIN)]
+    assert story.wanted(Originate)[-1] == Originate(FIRST, BOB, "+4799", 20)
+    assert story.doing(Dialing).deadline_ms == story.now + 20_000
+    assert story.told[-1].event == "leg-initiated"
+
+
+def test_a_caller_id_of_its_own() -> None:
+    """dial.data: callerId."""
+    story = dialing(data={"number": BOB, "callerId": "4755"})
+    assert story.wanted(Originate)[-1].caller_id == "4755"
+
+
+def test_an_agent_is_called() -> None:
+    """agent_id alone names an agent; it and reference_id are told with the leg's events."""
+    story = dialing(data={"agent_id": "7", "reference_id": "ticket 9"}, action=HTTPS)
+    assert story.wanted(Originate)[-1].party == "agent:7"
+    assert (story.told[-1].agent_id, story.told[-1].reference_id) == ("7", "ticket 9")
+    story.take(LegAnswered(FIRST))
+    story.take(LegEnded(FIRST, NORMAL), 4_000)
+    assert result(story)["agent_id"] == "7"
+    assert result(story)["reference_id"] == "ticket 9"
+    assert "number" not in result(story)
+
+
+def test_a_number_with_an_agent_id_is_called_by_number() -> None:
+    """agent_id beside a number is only a tracking value."""
+    story = dialing(data={"number": BOB, "agent_id": "7"})
+    assert [each.party for each in story.wanted(Originate)[1:]] == [BOB]
+
+
+@pytest.mark.parametrize(
+    "more", [{"moh": {"enable": True}}, {"data": {"number": BOB, "moh": {"enable": True}}}]
+)
+def test_music_on_hold(more: dict[str, Any]) -> None:
+    """moh.enable turns on music while bridging, instead of ringing; it ends with the answer."""
+    story = dialing(BOB, **more)
+    assert story.wanted(StartMusic) == [StartMusic(MAIN)]
+    assert story.wanted(StartRinging) == []
+    assert story.take(LegAnswered(FIRST))[0] == StopMusic(MAIN)
+
+
+def test_the_answer_bridges() -> None:
+    """The waiting tone stops, then both legs are joined."""
+    story = dialing(BOB)
+    story.take(LegPlaced(FIRST), 10)
+    story.take(LegRang(FIRST), 10)
+    assert story.take(LegAnswered(FIRST), 2_000) == (
+        StopRinging(MAIN),
+        Bridge(BRIDGE, (MAIN, FIRST)),
+    )
+    legs = [event.event for event in story.told[-3:]]
+    assert legs == ["leg-initiated", "leg-ringing", "leg-answered"]
+    assert story.call.status == "in-progress"
+
+
+def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
+    """Nested action runs after the dial leg ends; it is told how long they talked."""
+    story = talking(BOB, action=HTTPS)
+    commands = story.take(LegEnded(FIRST, NORMAL), 7_900)
+    assert [type(each) for each in commands] == [DestroyBridge, AskWebhook]
+    assert result(story) == {
+        "status": "completed",
+        "cause": 16,
+        "duration": 7,
+        "number": BOB,
+        "channelId": FIRST,
+    }
+
+
+def test_the_caller_hangs_up_first() -> None:
+    """The main leg's end is the call's: the other leg is hung up and no action runs."""
+    story = talking(BOB, action=HTTPS)
+    assert story.hang_up() == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
+    story.take(LegEnded(FIRST, NORMAL), 10)
+    assert story.call.is_over
+    assert story.wanted(AskWebhook) == []
+    assert [event.event for event in story.told[-2:]] == ["leg-completed", "completed"]
+
+
+def test_nobody_answers_in_time() -> None:
+    """timeout: seconds for the dial leg; then the leg is hung up and the action runs."""
+    story = dialing(BOB, timeout=20, action=HTTPS)
+    commands = story.due()
+    assert commands[:2] == (Hangup(FIRST, NO_ANSWER), StopRinging(MAIN))
+    assert (result(story)["status"], result(story)["cause"]) == ("no-answer", NO_ANSWER)
+
+
+def test_a_dial_rings_for_a_minute_by_itself() -> None:
+    """Without a timeout a dial rings 60 s."""
+    story = dialing(BOB)
+    assert story.doing(Dialing).deadline_ms == story.now + 60_000
+    assert story.wanted(Originate)[-1].timeout_s == 60
+
+
+@pytest.mark.parametrize(
+    ("cause", "status"),
+    [(BUSY, "busy"), (NO_ANSWER, "no-answer"), (REJECTED, "failed"), (LOST, "failed")],
+)
+def test_a_party_that_does_not_answer(cause: int, status: str) -> None:
+    """The causes give the status (17 busy; 18, 19 no-answer); the next action runs."""
+    story = dialing(BOB, action=HTTPS)
+    assert story.take(LegEnded(FIRST, cause, 486), 500)[0] == StopRinging(MAIN)
+    assert result(story)["status"] == status
+    ended = story.told[-1]
+    assert (ended.event, ended.leg_status, ended.duration) == ("leg-completed", status, 0)
+    assert ended.sip_code == 486
+
+
+def test_simultaneous_ring() -> None:
+    """Number may be a list: the first to answer wins, the others are hung up."""
+    story = dialing(BOB, EVE, action=HTTPS)
+    assert [each.leg for each in story.wanted(Originate)[1:]] == [FIRST, SECOND]
+    commands = story.take(LegAnswered(SECOND), 2_000)
+    assert commands == (
+        StopRinging(MAIN),
+        Hangup(FIRST, NORMAL),
+        Bridge(f"{ID}.b3", (MAIN, SECOND)),
+    )
+    story.take(LegEnded(FIRST, NORMAL), 20)
+    assert story.told[-1].leg_status == "canceled"
+    story.take(LegEnded(SECOND, NORMAL), 1_000)
+    assert result(story)["number"] == EVE
+
+
+def test_two_who_answer_at_once() -> None:
+    """The second to answer is hung up, though it was told so before: it is not left alone."""
+    story = dialing(BOB, EVE)
+    story.take(LegAnswered(SECOND))
+    assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
+    assert story.doing(Talking).leg == SECOND
+
+
+def test_a_number_twice_is_called_once() -> None:
+    """Doubles in a list ring one phone."""
+    story = dialing(BOB, EVE, BOB)
+    assert [each.party for each in story.wanted(Originate)[1:]] == [BOB, EVE]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "status"),
+    [
+        (BUSY, NORMAL, "busy"),
+        (NORMAL, BUSY, "busy"),
+        (NO_ANSWER, BUSY, "busy"),
+        (NORMAL, NO_ANSWER, "no-answer"),
+        (NORMAL, LOST, "failed"),
+    ],
+)
+def test_several_that_do_not_answer(first: int, second: int, status: str) -> None:
+    """The cause that says most is told: busy, then silence."""
+    story = dialing(BOB, EVE, action=HTTPS)
+    assert story.take(LegEnded(FIRST, first)) == ()
+    story.take(LegEnded(SECOND, second))
+    assert result(story)["status"] == status
+
+
+def test_numbers_that_cannot_be_called() -> None:
+    """When each originate is refused, the dial has failed and the action runs."""
+    story = dialing(BOB, EVE, action=HTTPS)
+    story.take(LegEnded(FIRST, TEMPORARY_FAILURE))
+    story.take(LegEnded(SECOND, TEMPORARY_FAILURE))
+    assert (result(story)["status"], result(story)["cause"]) == ("failed", TEMPORARY_FAILURE)
+
+
+def test_an_answer_after_the_dial_gave_up() -> None:
+    """An answered leg is bridged or hung up: one that comes too late is hung up again."""
+    story = dialing(BOB, timeout=20, action=say())
+    story.due()
+    assert story.state == "Playing"
+    for event in (LegPlaced(FIRST), LegRang(FIRST), LegAnswered(FIRST)):
+        assert story.take(event, 5) == (Hangup(FIRST, NORMAL),)
+    story.take(LegEnded(FIRST, NO_ANSWER), 5)
+    assert story.told[-1].leg_status == "no-answer"
+    assert story.state == "Playing"
+
+
+def test_a_time_limit_ends_the_talk() -> None:
+    """dial.data: timeLimit, in seconds; the party is hung up and the action runs."""
+    story = talking(data={"number": BOB, "timeLimit": 30}, action=say())
+    began = story.now
+    commands = story.due()
+    assert story.now == began + 30_000
+    assert commands[:2] == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
+    assert isinstance(commands[2], FetchMedia)
+
+
+def test_without_a_time_limit_the_call_has_one() -> None:
+    """No call lives longer than the longest; then everything ends."""
+    story = talking(BOB)
+    assert story.doing(Talking).deadline_ms == NOW + LONGEST_MS
+    commands = story.due()
+    assert commands == (DestroyBridge(BRIDGE), Hangup(MAIN, NORMAL), Hangup(FIRST, NORMAL))
+    assert story.call.reason == "longest_call"
+
+
+def test_a_bridge_that_cannot_be_made() -> None:
+    """Both parties are let go: the dialled one is hung up, the action runs."""
+    story = talking(BOB, action=say())
+    commands = story.take(BridgeFailed(BRIDGE, "no"))
+    assert commands[:2] == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
+    assert story.state == "Playing"
+
+
+def test_an_earlier_bridge_is_not_this_one() -> None:
+    """What is told of another bridge changes nothing."""
+    story = talking(BOB)
+    before = story.call
+    assert story.take(BridgeFailed(f"{ID}.b99", "no")) == ()
+    assert story.call is before
+
+
+def test_a_recovery_joins_whoever_is_missing() -> None:
+    """Recovered names who is in the bridge; the others are joined, again or at last."""
+    story = talking(BOB)
+    assert story.take(Recovered(())) == (Bridge(BRIDGE, (MAIN, FIRST)),)
+    assert story.take(Recovered((MAIN,))) == (Bridge(BRIDGE, (FIRST,)),)
+    assert story.take(Recovered((MAIN, FIRST))) == ()
+
+
+def test_a_recovery_while_it_rings() -> None:
+    """Ringing goes on; who answered meanwhile has been told before."""
+    story = dialing(BOB)
+    before = story.call
+    assert story.take(Recovered()) == ()
+    assert story.call is before
+
+
+def test_a_hangup_while_it_rings() -> None:
+    """Hangup during anything: every leg is told."""
+    story = dialing(BOB, EVE)
+    assert story.take(HangupRequested("api")) == tuple(
+        Hangup(leg, NORMAL) for leg in (MAIN, FIRST, SECOND)
+    )
+
+
+def test_a_hangup_while_they_talk() -> None:
+    """The bridge is taken down too."""
+    story = talking(BOB)
+    assert story.take(HangupRequested("api", 21))[0] == DestroyBridge(BRIDGE)
+    for leg in (MAIN, FIRST):
+        story.take(LegEnded(leg, NORMAL))
+    assert (story.call.status, story.call.ended_by, story.call.cause) == ("completed", "api", 21)
+
+
+def test_events_of_a_talk_that_change_nothing() -> None:
+    """An answer heard twice is not a second call."""
+    story = talking(BOB)
+    before = story.call
+    assert story.take(LegAnswered(FIRST)) == ()
+    assert story.call is before
+
+
+def test_dials_follow_each_other() -> None:
+    """A dial that fails may lead to another."""
+    second = {"type": "dial", "data": {"number": EVE}}
+    story = dialing(BOB, timeout=5, action=second)
+    story.take(DeadlinePassed(), 5_000)
+    assert story.doing(Dialing).legs == (SECOND,)
+    story.take(LegEnded(FIRST, NO_ANSWER))
+    assert story.doing(Dialing).legs == (SECOND,)
+
+
+def test_a_dial_may_run_a_flow() -> None:
+    """Dial with flowId runs a stored flow (the originate schema's second form)."""
+    assert called({"type": "dial", "data": {"flowId": "f"}}).state == "Asking"

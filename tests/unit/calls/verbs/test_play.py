@@ -1,0 +1,123 @@
+"""play and say: the audio is fetched, then heard, then the nested action runs (spec, Verbs)."""
+
+import pytest
+
+from engine.calls.commands import FetchMedia, Hangup, Play, StopPlayback
+from engine.calls.doing import Playing
+from engine.calls.events import DigitPressed, MediaFetched, PlaybackEnded, Recovered
+from engine.calls.verbs.play import FETCH_MS, GRACE_MS
+from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
+from wire.media import Audio, Speech
+
+PLAYBACK = f"{ID}.p1"
+LENGTH_MS = 4_000
+
+
+def playing(**more: object) -> Story:
+    """Make a call that plays one address, then speaks."""
+    return called({"type": "play", "data": {"audioUrl": HTTPS}, "action": say(), **more})
+
+
+def test_audio_is_fetched_then_played() -> None:
+    """The clips are played to the main leg under an id that we chose."""
+    story = playing()
+    assert story.wanted(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
+    assert story.fetched() == (Play(MAIN, PLAYBACK, CLIPS),)
+    assert story.doing(Playing).ends_ms == story.now + LENGTH_MS
+
+
+def test_the_nested_action_runs_after_the_playback() -> None:
+    """Nested action runs after playback ends."""
+    story = playing()
+    story.fetched()
+    assert story.take(PlaybackEnded(PLAYBACK), LENGTH_MS) == (
+        FetchMedia(f"{ID}.p2", (Speech("hello"),)),
+    )
+
+
+def test_several_addresses_are_one_playback() -> None:
+    """A list is played one after another."""
+    story = called({"type": "play", "data": {"audioUrl": [HTTPS, HTTPS + "b"]}})
+    assert story.wanted(FetchMedia)[0].sources == (Audio(HTTPS), Audio(HTTPS + "b"))
+
+
+def test_speech_carries_voice_and_language() -> None:
+    """say.data: text, voice, language, ssml."""
+    data = {"text": "namaste", "voice": "asha", "language": "hi-IN", "ssml": True}
+    story = called({"type": "say", "data": data})
+    assert story.wanted(FetchMedia)[0].sources == (Speech("namaste", "asha", "hi-IN", True),)
+
+
+def test_audio_that_cannot_be_had_is_passed_over() -> None:
+    """A media error is no end of the call: the next action runs."""
+    story = playing()
+    assert isinstance(story.fetched(())[0], FetchMedia)
+    assert story.doing(Playing).request == f"{ID}.p2"
+
+
+def test_a_fetch_that_never_ends_is_given_up() -> None:
+    """Every state that waits has a deadline."""
+    story = playing()
+    began = story.now
+    commands = story.due()
+    assert story.now == began + FETCH_MS
+    assert [type(each) for each in commands] == [FetchMedia]
+
+
+def test_a_playback_that_never_ends_is_stopped() -> None:
+    """A playback that outlives its length by the grace is given up."""
+    story = playing()
+    story.fetched()
+    began = story.now
+    assert story.due()[0] == StopPlayback(PLAYBACK)
+    assert story.now == began + LENGTH_MS + GRACE_MS
+
+
+def test_a_timeout_cuts_it_short() -> None:
+    """The verb's own timeout, in seconds, ends the playback."""
+    story = playing(timeout=1.5)
+    story.fetched()
+    began = story.now
+    assert story.due()[0] == StopPlayback(PLAYBACK)
+    assert story.now == began + 1_500
+
+
+def test_a_failed_playback_is_passed_over() -> None:
+    """PlaybackFinished with state `failed` goes on like any end."""
+    story = playing()
+    story.fetched()
+    story.take(PlaybackEnded(PLAYBACK, failed=True))
+    assert story.doing(Playing).request == f"{ID}.p2"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        MediaFetched("other", CLIPS),
+        MediaFetched(PLAYBACK, CLIPS),
+        PlaybackEnded("other"),
+        DigitPressed(MAIN, "1", 0),
+        Recovered(),
+    ],
+)
+def test_what_does_not_concern_a_playback_is_ignored(event: MediaFetched) -> None:
+    """Another request's audio, the same audio again, digits, a recovery: it plays on."""
+    story = playing()
+    story.fetched()
+    before = story.call
+    assert story.take(event) == ()
+    assert story.call is before
+
+
+def test_a_recovery_gives_the_fetch_its_time_again() -> None:
+    """An outage is not the audio's fault."""
+    story = playing()
+    story.take(Recovered(), 15_000)
+    assert story.doing(Playing).deadline_ms == story.now + FETCH_MS
+
+
+def test_after_the_last_the_call_hangs_up() -> None:
+    """After the last action the call hangs up."""
+    story = called(say())
+    story.fetched()
+    assert story.take(PlaybackEnded(PLAYBACK), 1_000)[0] == Hangup(MAIN, 16)
