@@ -1,5 +1,15 @@
+# The store: Debian's Valkey, for those who have none.
+FROM debian:forky-slim AS valkey
+
+RUN apt-get -o Acquire::Check-Valid-Until=false update \
+ && apt-get install --yes --no-install-recommends valkey-server valkey-tools \
+ && rm -rf /var/lib/apt/lists/* \
+ && install --directory --owner=valkey --group=valkey /data
+USER valkey
+
+
 # The engine.
-FROM debian:forky-slim
+FROM debian:forky-slim AS engine
 
 # a mirror may be a snapshot whose Release file has expired; signatures are still checked
 RUN apt-get -o Acquire::Check-Valid-Until=false update \
