@@ -36,7 +36,7 @@ def start(call: Call, verb: Gather, now: int) -> Step:
     leg = verb.data.channel_id or call.main
     if call.leg(leg) is None:
         return replace(call, doing=Next(verb.data.fallback, "gather")), ()
-    limit = now + (int(verb.timeout * 1000) if verb.timeout else LONGEST_MS)
+    limit = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else LONGEST_MS)
     fetched = min(now + FETCH_MS, limit)
     doing = Gathering(verb=verb, leg=leg, phase="fetch", deadline_ms=fetched, limit_ms=limit)
     if verb.data.audio_url is None:

@@ -211,6 +211,22 @@ def test_the_limit_keeps_what_was_collected() -> None:
     assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "timeout")
 
 
+def test_a_key_that_went_down_before_the_limit_counts() -> None:
+    """The limit, too, is compared with the press, and given the grace of a key that is down."""
+    story = gathering(verb_timeout=2.0)
+    story.press("1", 1_950)
+    story.due()
+    assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "timeout")
+
+
+def test_the_limit_stands_over_the_fetch_of_the_prompt() -> None:
+    """A prompt that can't be had in time does not keep the caller beyond the verb's timeout."""
+    story = gathering(verb_timeout=2.0, audioUrl=HTTPS)
+    began = story.now
+    story.due()
+    assert (story.now, result(story)["reason"]) == (began + 2_000 + GRACE_MS, "timeout")
+
+
 def test_no_gather_lasts_for_ever() -> None:
     """Without a timeout of its own a gather is over within an hour."""
     story = gathering()
