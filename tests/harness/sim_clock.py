@@ -1,0 +1,99 @@
+"""SimClock: time that passes only when nothing is left to do now; a clock for the engine."""
+
+import heapq
+from collections import deque
+from collections.abc import Callable
+
+START_MS = 1_700_000_000_000
+
+
+class SimTimer:
+    """What is due; `owner` is who loses it in a crash."""
+
+    __slots__ = ("callback", "owner")
+
+    def __init__(self, callback: Callable[[], object], owner: object) -> None:
+        self.callback: Callable[[], object] | None = callback
+        self.owner = owner
+
+    def cancel(self) -> None:
+        """Call it off."""
+        self.callback = None
+
+
+class SimClock:
+    """Virtual milliseconds since 1970; equal moments keep the order in which they were asked."""
+
+    def __init__(self, start_ms: float = START_MS) -> None:
+        self.at_ms = start_ms
+        self._soon: deque[SimTimer] = deque()
+        self._later: list[tuple[float, int, SimTimer]] = []
+        self._count = 0
+
+    def now_ms(self) -> int:
+        """Give the wall clock's milliseconds."""
+        return int(self.at_ms)
+
+    def soon(self, callback: Callable[[], object], owner: object = None) -> SimTimer:
+        """Call back before time moves on."""
+        timer = SimTimer(callback, owner)
+        self._soon.append(timer)
+        return timer
+
+    def after(
+        self, delay_ms: float, callback: Callable[[], object], owner: object = None
+    ) -> SimTimer:
+        """Call back when that much time has passed."""
+        return self.at(self.at_ms + delay_ms, callback, owner)
+
+    def at(self, when_ms: float, callback: Callable[[], object], owner: object = None) -> SimTimer:
+        """Call back at a moment, or next if it has passed."""
+        timer = SimTimer(callback, owner)
+        self._count += 1
+        heapq.heappush(self._later, (max(when_ms, self.at_ms), self._count, timer))
+        return timer
+
+    def forget(self, owner: object) -> None:
+        """Lose all that an owner had to do, to the end of what it is just doing: it crashed."""
+        self._lose(owner)
+        self._soon.appendleft(SimTimer(lambda: self._lose(owner), None))
+
+    def _lose(self, owner: object) -> None:
+        for timer in self._soon:
+            if timer.owner is owner:
+                timer.callback = None
+        for _, _, timer in self._later:
+            if timer.owner is owner:
+                timer.callback = None
+
+    def run(self, until_ms: float) -> None:
+        """Let time pass up to a moment."""
+        later, soon = self._later, self._soon
+        while True:
+            while soon:
+                if (callback := soon.popleft().callback) is not None:
+                    callback()
+            if not later or later[0][0] > until_ms:
+                break
+            when_ms, _, timer = heapq.heappop(later)
+            if timer.callback is not None:
+                self.at_ms = when_ms
+                callback, timer.callback = timer.callback, None
+                callback()
+        self.at_ms = max(self.at_ms, until_ms)
+
+
+class LifeClock:
+    """The clock as one life of an engine sees it: what it wants called dies with it."""
+
+    def __init__(self, clock: SimClock, owner: object) -> None:
+        self._clock = clock
+        self._owner = owner
+
+    def now_ms(self) -> int:
+        """Give the wall clock's milliseconds."""
+        return int(self._clock.at_ms)
+
+    def call_at(self, when_ms: float, callback: Callable[[], None]) -> SimTimer:
+        """Call back at a moment."""
+        return self._clock.at(when_ms, callback, self._owner)

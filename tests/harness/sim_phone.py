@@ -1,0 +1,85 @@
+"""SimPhones: people at the ends of the lines, who answer, refuse, press keys and hang up."""
+
+import random
+
+from engine.calls.ids import call_of
+from tests.harness.sim_asterisk import SimAsterisk
+from tests.harness.sim_channel import SimChannel, SimPlayback
+from tests.harness.sim_clock import SimClock
+
+REFUSALS = (486, 486, 480, 603, 404, 503)
+KEYS = "0123456789*##"
+
+
+class SimPhones:
+    """Seeded people; `pbx` is theirs once it has been made."""
+
+    def __init__(self, clock: SimClock, rng: random.Random) -> None:
+        self.pbx: SimAsterisk
+        self._clock = clock
+        self._rng = rng
+
+    def is_reachable(self, endpoint: str) -> bool:
+        """Know no endpoint whose name says so."""
+        return "unknown" not in endpoint
+
+    def called(self, channel: SimChannel) -> None:
+        """Answer, refuse, ring for ever, or be silent."""
+        rng, kind = self._rng, self._rng.random()
+        rings_ms = rng.uniform(5, 800)
+        if kind < 0.06:
+            return  # silent: not even a provisional answer
+        if kind > 0.12:
+            self._after(rings_ms, lambda: self.pbx.rings(channel))
+        if kind < 0.25:
+            sip = rng.choice(REFUSALS)
+            self._after(rings_ms + rng.uniform(0, 3_000), lambda: self.pbx.refuses(channel, sip))
+        elif kind > 0.35:
+            waits_ms = rng.choice((0, 50, 500, 3_000, 8_000)) * rng.random()
+            self._after(rings_ms + waits_ms, lambda: self.pbx.answers(channel))
+
+    def calls(self, channel: SimChannel) -> None:
+        """Be the caller of a call that came in; some lose patience at once."""
+        if self._rng.random() < 0.03:
+            self._after(self._rng.uniform(0, 30), lambda: self.pbx.hangs_up(channel))
+
+    def up(self, channel: SimChannel) -> None:
+        """Talk for a while, and press keys now and then."""
+        rng = self._rng
+        is_main = channel.is_inbound or channel.id.endswith(".l0")
+        stays_ms = rng.choice((500, 5_000, 20_000, 60_000, 180_000)) * (0.1 + rng.random())
+        if not is_main:
+            stays_ms /= 3
+        if rng.random() < 0.9:
+            self._after(stays_ms, lambda: self.pbx.hangs_up(channel))
+        if is_main and rng.random() < 0.5:
+            self._after(rng.uniform(0, 15_000), lambda: self._burst(channel))
+
+    def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
+        """Press keys before the prompt is over, at its very end, after it, or not."""
+        rng, kind = self._rng, self._rng.random()
+        length_ms = playback.length_ms
+        if kind < 0.2:
+            self._after(rng.uniform(0, length_ms), lambda: self._burst(channel))
+        elif kind < 0.3:
+            at_ms = max(0, length_ms + rng.uniform(-20, 20))
+            self._after(at_ms, lambda: self._burst(channel))
+        elif kind < 0.6:
+            self._after(length_ms + rng.uniform(0, 4_000), lambda: self._burst(channel))
+
+    def _burst(self, channel: SimChannel) -> None:
+        rng, at_ms = self._rng, 0.0
+        for _ in range(rng.choice((1, 1, 2, 4, 6))):
+            held_ms = rng.uniform(40, 110)
+            at_ms += held_ms
+            digit = rng.choice(KEYS)
+            self._after(at_ms, lambda d=digit, h=held_ms: self.pbx.pressed(channel, d, h))
+            at_ms += rng.choice((30, 200, 600, 2_000)) * (0.5 + rng.random())
+
+    def _after(self, delay_ms: float, act: object) -> None:
+        self._clock.after(delay_ms, act, self.pbx)  # type: ignore[arg-type]  # lambdas with defaults
+
+
+def is_dialled(channel: SimChannel) -> bool:
+    """Tell whether a channel is a leg that a dial called, not the one a tree runs on."""
+    return call_of(channel.id) is not None and not channel.id.endswith(".l0")

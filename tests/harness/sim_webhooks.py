@@ -1,0 +1,57 @@
+"""SimAsker: customers' servers, which answer, fail, time out, or answer late."""
+
+import random
+from collections.abc import Callable
+
+from engine.webhooks.ask import Answer
+from engine.webhooks.failure import WebhookFailed
+from tests.harness.sim_clock import SimClock
+from tests.harness.sim_loop import SimLoop
+from wire.verbs import Action
+
+Offer = Callable[[], Action | None]
+
+
+class SimServers:
+    """What customers have been asked, and how they answer; they outlive every engine."""
+
+    def __init__(self, rng: random.Random, offer: Offer) -> None:
+        self.asked: dict[str, bytes] = {}
+        self.at_ms: dict[str, list[float]] = {}
+        self.wrong: list[str] = []
+        self._rng = rng
+        self._offer = offer
+
+    def hear(self, request_id: str, body: bytes, at_ms: float) -> tuple[float, str, Action | None]:
+        """Take a request; say after how many ms what comes: an action, or a fault's name."""
+        if self.asked.setdefault(request_id, body) != body:
+            self.wrong.append(f"{request_id} was used for two bodies")
+        self.at_ms.setdefault(request_id, []).append(at_ms)
+        kind = self._rng.random()
+        if kind < 0.06:
+            return 15_000, "timeout", None
+        if kind < 0.14:
+            return self._rng.uniform(5, 5_000), "status_500", None
+        if kind < 0.18:
+            return self._rng.uniform(14_000, 19_000), "", self._offer()
+        return self._rng.choice((3, 40, 800)) * (0.5 + self._rng.random()), "", self._offer()
+
+
+class SimAsker:
+    """Implements `engine.runtime.errands.Asker` for one life."""
+
+    def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
+        self._clock = clock
+        self._loop = loop
+        self._servers = servers
+
+    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+        """Ask for the next action; raises WebhookFailed."""
+        del url
+        delay_ms, fault, action = self._servers.hear(request_id, body, self._clock.at_ms)
+        answered = self._loop.create_future()
+        self._clock.after(delay_ms, lambda: answered.set_result(None), self._loop)
+        await answered
+        if fault:
+            raise WebhookFailed(fault, "sim", ())
+        return Answer(action, ())

@@ -1,0 +1,16 @@
+"""What must hold in every world: each check yields the id of a call or channel, and the fault."""
+
+from collections.abc import Iterator, Sequence
+
+from tests.sim.checks import digits, ends, legs, prompts, sounds, telling
+from tests.sim.story import Story
+from tests.sim.world import World
+
+Fault = tuple[str, str]
+CHECKS = (ends.check, telling.check, legs.check, sounds.check, prompts.check, digits.check)
+
+
+def faults_of(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+    """Find all that is wrong with a world that has come to its end."""
+    for check in CHECKS:
+        yield from check(world, told)

@@ -1,0 +1,90 @@
+"""A gather reports exactly what was pressed while it listened, and ends when it should."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from engine.calls.doing import Gathering
+from engine.calls.events import DigitPressed
+from tests.sim.story import Story
+from tests.sim.world import World
+from wire.events import CallEvent
+
+GRACE_MS = 120
+SLACK_MS = 30
+
+
+class _Gather(Struct, frozen=True):
+    first: Gathering
+    last: Gathering
+    begin_ms: float
+    end_ms: float
+    listens_ms: float  # since when the clock of the first digit or of a gap has run
+    told: CallEvent
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every gather that nothing disturbed."""
+    heard: dict[str, list[tuple[str, int]]] = {}
+    for life in world.lives:
+        for channel, digit, at_ms in life.line.digits:
+            heard.setdefault(channel, []).append((digit, at_ms))
+    for story in told:
+        for gather in _gathers(story):
+            if not world.faults.touched(gather.begin_ms, gather.end_ms):
+                pressed = heard.get(gather.first.leg, ())
+                yield from ((story.id, words) for words in _exact(gather, pressed))
+                yield from ((story.id, words) for words in _in_time(gather))
+
+
+def _gathers(story: Story) -> Iterator[_Gather]:
+    first: Gathering | None = None
+    begin_ms = listens_ms = 0
+    before = story.opened
+    for moment in story.moments:
+        if isinstance(before.doing, Gathering) and first is not None:
+            for event in (c.event for c in moment.commands if hasattr(c, "event")):
+                if event.event == "gathered":
+                    yield _Gather(first, before.doing, begin_ms, moment.now, listens_ms, event)
+                    first = None
+        doing = moment.call.doing
+        if isinstance(doing, Gathering):
+            if first is None or doing.limit_ms != first.limit_ms or doing.verb is not first.verb:
+                first, begin_ms, listens_ms = doing, moment.now, moment.now
+            elif isinstance(moment.event, DigitPressed) or not _is_same(before.doing, doing):
+                listens_ms = moment.now
+        before = moment.call
+
+
+def _is_same(before: object, doing: Gathering) -> bool:
+    return isinstance(before, Gathering) and before.phase == doing.phase
+
+
+def _exact(gather: _Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]:
+    begin_ms, end_ms, told = gather.begin_ms, gather.end_ms, gather.told
+    surely = "".join(digit for digit, at_ms in pressed if begin_ms < at_ms < end_ms)
+    before = ["", *(digit for digit, at_ms in pressed if at_ms == begin_ms)]
+    after = "".join(digit for digit, at_ms in pressed if at_ms == end_ms)
+    dtmf = told.dtmf or ""
+    ends = {
+        "terminator": [gather.first.verb.data.terminator],
+        "timeout": ["", *after],
+        "digit-timeout": ["", *after],
+    }.get(told.reason or "", [""])
+    cuts = {after[:n] for n in range(len(after) + 1)}
+    if not any(b + surely + a == dtmf + e for b in before for a in cuts for e in ends):
+        yield f"gathered {dtmf!r} ({told.reason}) of {before[1:]} {surely!r} {after!r}"
+    if told.reason == "max-digits" and len(dtmf) != gather.first.verb.data.max_digits:
+        yield f"gathered {dtmf!r}, not as many as it should"
+
+
+def _in_time(gather: _Gather) -> Iterator[str]:
+    data, last, end_ms = gather.first.verb.data, gather.last, gather.end_ms
+    if end_ms > gather.first.limit_ms + SLACK_MS:
+        yield "gathered for longer than its timeout"
+    if gather.told.reason not in {"timeout", "digit-timeout"} or end_ms >= last.limit_ms:
+        return
+    allowed_ms = data.digit_timeout if last.phase == "between" else data.timeout
+    waited_ms = end_ms - gather.listens_ms
+    if not allowed_ms <= waited_ms <= allowed_ms + GRACE_MS + SLACK_MS:
+        yield f"waited {waited_ms} ms for a digit instead of {allowed_ms} ({last.phase})"

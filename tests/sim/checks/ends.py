@@ -1,0 +1,85 @@
+"""Every call ends, once, and its log tells the same story; nothing is left on the PBX."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls import causes
+from engine.calls.call import deadline_ms
+from engine.calls.codec import encode
+from engine.calls.commands import Bridge, Originate, Play
+from engine.calls.events import LegAnswered, LegPlaced, LegRang
+from engine.calls.ids import call_of
+from tests.sim.story import Story
+from tests.sim.world import World
+
+LATE_MS = 100
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check the ends of all that was begun."""
+    yield from world.pbx.wrong
+    # A recovery can't tell an originate that was never made from one that has ended since.
+    again = [each for each, at_ms in world.pbx.called_again if not world.faults.touched(at_ms, at_ms)]
+    yield from ((each, "a party was called twice") for each in again)
+    for life in world.lives:
+        yield from (("", f"a task broke: {words}") for words in life.loop.broken)
+    for words in world.servers.wrong:
+        yield words.partition(" ")[0], words
+    for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):
+        yield left, "is left on the PBX"
+    yield from _ghosts(world, told)
+    for story in told:
+        for words in (*_ended(story), *_late(world, story), *_status(world, story)):
+            yield story.id, words
+
+
+def _ended(story: Story) -> Iterator[str]:
+    if story.is_live or not story.record.call.is_over:
+        yield "never ended"
+        return
+    if not story.moments or encode(story.moments[-1].call) != encode(story.record.call):
+        yield "its log does not lead to its record"
+    over = [m for m in story.moments if m.call.is_over]
+    for moment in over[1:]:
+        if not isinstance(moment.event, LegPlaced | LegRang | LegAnswered):
+            yield f"went on after its end: {moment.event}"
+
+
+def _late(world: World, story: Story) -> Iterator[str]:
+    for begin_ms, end_ms, call in story.stretches():
+        due_ms = deadline_ms(call)
+        if due_ms is not None and end_ms > due_ms + LATE_MS:
+            begins_ms = max(begin_ms, due_ms)
+            if world.faults.healthy_ms(begins_ms, end_ms) > LATE_MS:
+                yield f"acted {end_ms - due_ms} ms after a deadline, in {call.doing}"
+
+
+def _status(world: World, story: Story) -> Iterator[str]:
+    call = story.record.call
+    channel = world.pbx.past.get(call.main)
+    if channel is None or not call.is_over or world.faults.touched(channel.born_ms, call.ended_ms):
+        return
+    if channel.up_ms is not None:
+        due = {"completed"}
+    elif call.ended_by == "callee":
+        due = {causes.unanswered(channel.cause)}
+    else:
+        due = {"canceled", "no-answer", "failed"}
+    if call.status not in due:
+        yield f"has status {call.status} instead of {due}"
+
+
+def _ghosts(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    wanted: set[str] = set()
+    for story in told:
+        for command in story.commands():
+            match command:
+                case Originate(leg):
+                    wanted.add(leg)
+                case Play(playback=playback):
+                    wanted.add(playback)
+                case Bridge(bridge):
+                    wanted.add(bridge)
+                case _:
+                    pass
+    made = {each for each in world.pbx.past if call_of(each)} | world.pbx.heard.keys()
+    yield from ((each, "was made, but its log does not say so") for each in made - wanted)

@@ -1,0 +1,90 @@
+"""Every prompt is heard once and whole, unless it can't be had, is interrupted, or is cut off."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.commands import FetchMedia, Play
+from engine.calls.doing import Gathering, Playing
+from engine.calls.events import DeadlinePassed, MediaFetched
+from engine.calls.recover import playback_of
+from tests.harness.sim_media import parts
+from tests.sim.story import Story
+from tests.sim.world import World
+from wire.media import Source
+
+ON_MS = 250  # within this, what comes after a prompt has begun
+WAY_MS = 60  # from a commit to the PBX
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every prompt of every call."""
+    for story in told:
+        for words in (*_fetched(story), *_played(world, story), *_left(world, story)):
+            yield story.id, words
+
+
+def _fetched(story: Story) -> Iterator[str]:
+    sources: dict[str, tuple[Source, ...]] = {}
+    before = story.opened
+    for moment in story.moments:
+        sources |= {c.request: c.sources for c in moment.commands if isinstance(c, FetchMedia)}
+        match moment.event:
+            case MediaFetched(request, clips) if _waits_for(before.doing, request):
+                if len(clips) < sum(parts(each)[2] != "bad" for each in sources[request]):
+                    yield f"{request}: something that can be had was left out"
+                if clips and not any(isinstance(each, Play) for each in moment.commands):
+                    yield f"{request}: was fetched and not played"
+            case _:
+                pass
+        before = moment.call
+
+
+def _waits_for(doing: object, request: str) -> bool:
+    match doing:
+        case Playing() if doing.request == request:
+            return not doing.clips
+        case Gathering() if doing.request == request:
+            return doing.phase == "fetch"
+        case _:
+            return False
+
+
+def _played(world: World, story: Story) -> Iterator[str]:
+    for moment in story.moments:
+        for command in moment.commands:
+            if isinstance(command, Play) and not _was_heard(world, story, command, moment.now):
+                yield f"{command.playback}: was never heard"
+
+
+def _was_heard(world: World, story: Story, play: Play, now: int) -> bool:
+    heard = world.pbx.heard.get(play.playback)
+    if heard is not None and heard.span is not None:
+        return True  # whole, or stopped; the PBX sees to that
+    if heard is not None and heard.stopped:
+        return True
+    until_ms = _waited_until_ms(story, play.playback)
+    channel = world.pbx.past.get(play.leg)
+    ended_ms = channel.ended_ms if channel and channel.ended_ms is not None else until_ms
+    if min(until_ms, ended_ms) <= now + WAY_MS:
+        return True  # interrupted before it began
+    length_ms = sum(clip.duration_ms for clip in play.clips)
+    return any(b <= now + WAY_MS and e >= now + length_ms for b, e in world.faults.troubles)
+
+
+def _waited_until_ms(story: Story, playback: str) -> float:
+    return max((e for _, e, call in story.stretches() if playback_of(call) == playback), default=0)
+
+
+def _left(world: World, story: Story) -> Iterator[str]:
+    for moment, (begin_ms, end_ms, call) in zip(story.moments[1:], story.stretches(), strict=False):
+        playback = world.pbx.heard.get(playback_of(call) or "")
+        if playback is None or playback.ended_ms is None:
+            continue
+        if world.faults.healthy_ms(max(begin_ms, playback.ended_ms), end_ms) > ON_MS:
+            yield f"{playback.id}: waited {end_ms - playback.ended_ms:.0f} ms after its end"
+        is_struck = isinstance(moment.event, DeadlinePassed) and not _has_limit(call.doing)
+        if is_struck and not world.faults.touched(begin_ms, end_ms):
+            yield f"{playback.id}: was given up"
+
+
+def _has_limit(doing: object) -> bool:
+    return isinstance(doing, Playing | Gathering) and doing.verb.timeout is not None

@@ -1,0 +1,102 @@
+"""Seeded faults: what goes wrong in a world, when, and in which stretches it can be noticed."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from tests.harness.sim_clock import SimClock
+
+KINDS = ("crash", "socket", "restart", "lost", "double", "late", "store", "media")
+SETTLE_MS = 700  # after trouble, until all is as if nothing had been
+SLOW_MS = 10_000
+
+
+class Faults:
+    """The weather of one world; implements `SimWeather`."""
+
+    def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
+        self.kinds = kinds
+        self.counts: Counter[str] = Counter()
+        self.crash: Callable[[str], None] = lambda _boundary: None
+        self.is_well: Callable[[], bool] = lambda: True
+        self.is_over = False  # no fault begins any more
+        self.troubles: list[tuple[float, float]] = []
+        self._clock = clock
+        self._rng = rng
+        self._random = rng.random
+        self._until_crash = self._next_crash()
+
+    def passes(self, boundary: str) -> bool:
+        """Count a boundary; the engine may die at it."""
+        self._until_crash -= 1
+        if self._until_crash or self.is_over:
+            return True
+        self._until_crash = self._next_crash()
+        self.counts[f"crash at {boundary}"] += 1
+        self.crash(boundary)
+        return False
+
+    def loses(self) -> float:
+        """Lose an answer now and then; it is mostly noticed at once, for the socket broke."""
+        if "lost" not in self.kinds or self.is_over or self._random() > 0.02:
+            return 0
+        self.counts["lost answer"] += 1
+        noticed_ms = SLOW_MS if self._random() < 0.1 else 5.0
+        self.trouble(noticed_ms)
+        return noticed_ms
+
+    def delay_ms(self) -> float:
+        """Hold events up now and then."""
+        if "late" not in self.kinds or self.is_over or self._random() > 0.02:
+            return 0
+        self.counts["late event"] += 1
+        delay_ms = self._rng.choice((20, 200, 1_500))
+        self.trouble(delay_ms)
+        return delay_ms
+
+    def doubles(self) -> bool:
+        """Double an event now and then."""
+        if "double" not in self.kinds or self.is_over or self._random() > 0.05:
+            return False
+        self.counts["double event"] += 1
+        return True
+
+    def trouble(self, at_least_ms: float = 0) -> None:
+        """Begin a stretch in which quality is not to be had; it ends when all is well again."""
+        begins_ms = self._clock.at_ms
+        self._watch(begins_ms, begins_ms + at_least_ms)
+
+    def healthy_ms(self, begin_ms: float, end_ms: float) -> float:
+        """Tell how much of a stretch was without trouble."""
+        return sum(end - begin for begin, end in self._gaps(begin_ms, end_ms))
+
+    def touched(self, begin_ms: float, end_ms: float) -> bool:
+        """Tell whether there was any trouble in a stretch."""
+        return any(begin <= end_ms and end >= begin_ms for begin, end in self.troubles)
+
+    def _watch(self, begins_ms: float, least_ms: float) -> None:
+        now = self._clock.at_ms
+        if now >= least_ms and self.is_well():
+            self.troubles.append((begins_ms, now + SETTLE_MS))
+        else:
+            self._clock.after(100, lambda: self._watch(begins_ms, least_ms))
+
+    def _gaps(self, begin_ms: float, end_ms: float) -> Iterator[tuple[float, float]]:
+        at_ms = begin_ms
+        for begin, end in sorted(self.troubles):
+            if begin > at_ms:
+                yield at_ms, min(begin, end_ms)
+            at_ms = max(at_ms, end)
+            if at_ms >= end_ms:
+                return
+        yield at_ms, end_ms
+
+    def _next_crash(self) -> int:
+        return self._rng.choice((10, 50, 300, 1_000)) + self._rng.randrange(50) if "crash" in self.kinds else -1
+
+
+def choose(rng: random.Random) -> frozenset[str]:
+    """Choose what goes wrong in a world; in a third of them, nothing does."""
+    if rng.random() < 0.35:
+        return frozenset()
+    return frozenset(rng.sample(KINDS, rng.choice((1, 1, 2, 3))))

@@ -1,0 +1,118 @@
+"""One life of an engine in a world: the real runtime on simulated surroundings, until it dies."""
+
+import random
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from engine.runtime.desk import Desk, Place
+from engine.runtime.errands import Errands
+from engine.runtime.hearing import Hearing
+from engine.runtime.node import Node
+from engine.runtime.placement import Gate
+from engine.runtime.ports import Errands as ErrandsPort
+from engine.runtime.ports import Pbx
+from engine.runtime.ports import Writer as WriterPort
+from engine.runtime.reaper import Reaper
+from engine.runtime.requests import Dialplan
+from engine.runtime.switch import Rules, Switch
+from engine.runtime.takeover import take_over
+from engine.store.memory import Memory
+from tests.harness.sim_asterisk import SimAsterisk
+from tests.harness.sim_clock import LifeClock, SimClock
+from tests.harness.sim_line import SimLine
+from tests.harness.sim_loop import SimLoop
+from tests.harness.sim_media import SimLibrary
+from tests.harness.sim_store import SimStore
+from tests.harness.sim_webhooks import SimAsker, SimServers
+from tests.sim.faults import Faults
+from wire.media import Clip, Source
+from wire.tree import DEFAULT_LIMITS
+
+APP = "switchroom-0"
+NODE = "pbx1"
+LONGEST_MS = 240_000
+GRACE_MS = 30_000
+
+
+class Surroundings(Struct, frozen=True):
+    """What outlives an engine."""
+
+    clock: SimClock
+    rng: random.Random
+    pbx: SimAsterisk
+    memory: Memory
+    servers: SimServers
+    at_hand: dict[Source, Clip]
+    faults: Faults
+
+
+class Broken(Struct, frozen=True):
+    """Ways to put broken parts in, which prove that the checks find them."""
+
+    pbx: Callable[[Pbx], Pbx] = lambda pbx: pbx
+    writer: Callable[[WriterPort], WriterPort] = lambda writer: writer
+    errands: Callable[[ErrandsPort], ErrandsPort] = lambda errands: errands
+
+
+class Life:
+    """An engine from its start to its death."""
+
+    def __init__(self, around: Surroundings, number: int, broken: Broken) -> None:
+        self.loop = SimLoop(around.clock)
+        clock, loop = around.clock, self.loop
+        self.line = SimLine(clock, around.pbx, loop, around.faults, around.rng)
+        self.store = SimStore(around.memory, clock, loop, around.faults, around.rng)
+        self.clock = LifeClock(clock, loop)
+        self.is_ready = False
+        self._around = around
+        self._number = number
+        self._broken = broken
+        gate = Gate(self.clock, 1_000_000, 1_000_000)
+        self.switch = Switch(self.store, self.clock, gate, Rules(1, LONGEST_MS, "+4721930000"))  # type: ignore[arg-type]  # as much of a Store as a life needs
+
+    def start(self) -> None:
+        """Take the slot over, then listen."""
+        self.loop.enter()
+        self.loop.create_task(self._begin())
+
+    def connect(self) -> None:
+        """Have the websocket."""
+        self._around.pbx.is_listened_to = True
+        self.hearing.on_back()
+
+    def disconnect(self) -> None:
+        """Learn that the websocket is gone."""
+        self.hearing.on_lost("sim")
+
+    def die(self) -> None:
+        """Lose everything in memory, at this very moment."""
+        self.is_ready = self.line.is_alive = False
+        self._around.pbx.is_listened_to = False
+        self.loop.die()
+
+    async def _begin(self) -> None:
+        store = self.store
+        owned = await take_over(store, 0, f"life{self._number}", self._around.rng.random, self._fenced)  # type: ignore[arg-type]
+        self.writer = owned.writer
+        asker = SimAsker(self._around.clock, self.loop, self._around.servers)
+        library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
+        errands = self._broken.errands(Errands(library, asker, store, DEFAULT_LIMITS))
+        pbx = self._broken.pbx(self.line)
+        plan = Dialplan(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
+        place = Place(NODE, 0, pbx, plan)
+        self.desk = Desk(place, self.clock, self._broken.writer(self.writer), errands)
+        self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
+        self.switch.nodes[NODE] = self.node
+        self.hearing = Hearing(self.node, 0, GRACE_MS, lambda _slot: None)
+        self.line.hear = self.hearing.on_event
+        self.loop.create_task(self.writer.run())
+        self.loop.create_task(Reaper(self.node, 15.0).run())
+        for stored in owned.calls:
+            self.switch.adopt(stored, 0)
+        self.is_ready = True
+        if self.line.is_up:
+            self.connect()
+
+    def _fenced(self) -> None:
+        self.loop.broken.append("fenced, with no other engine there")

@@ -1,0 +1,27 @@
+"""The engine's log, kept quiet while worlds run; only what must never be logged is kept."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+
+NEVER = ("call dropped", "a call's node is not configured")
+
+
+@contextmanager
+def quiet() -> Iterator[list[str]]:
+    """Drop the log; gives the list of what must never be logged."""
+    before = structlog.get_config()
+    found: list[str] = []
+
+    def drop(_logger: object, _level: str, said: Any) -> Any:
+        if said["event"] in NEVER:
+            found.append(repr({k: v for k, v in said.items() if k != "exc_info"}))
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[structlog.processors.format_exc_info, drop])
+    try:
+        yield found
+    finally:
+        structlog.configure(**before)

@@ -1,0 +1,114 @@
+"""Seeded scenarios: trees of all verbs, calls in and out, and what customers' servers answer."""
+
+import random
+
+from wire import verbs
+from wire.rpc import NumberRoute, Originate
+from wire.verbs import Action, Verb
+
+FLOWS = 3
+PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
+DELAYS_MS = (0, 5, 60, 400, 3_000)
+
+
+class Scenarios:
+    """Makes what the calls of one seed will run."""
+
+    def __init__(self, rng: random.Random, *, trouble_with_media: bool) -> None:
+        self._rng = rng
+        self._trouble_with_media = trouble_with_media
+
+    def outbound(self, request_id: str) -> Originate:
+        """Ask for a call, in either click-to-call form."""
+        rng = self._rng
+        return Originate(
+            account="acc",
+            from_=rng.choice(("+4721930000", "agent:1001")),
+            to=self._party(),
+            action=self.action(3),
+            flow_id=self._flow_id() if rng.random() < 0.1 else None,
+            from_first=rng.random() < 0.3,
+            timeout=rng.choice((2, 5, 15)),
+            request_id=request_id,
+        )
+
+    def route(self) -> NumberRoute:
+        """Say what a number runs."""
+        return NumberRoute("acc", self.action(4) or verbs.Hangup())
+
+    def offer(self) -> Action | None:
+        """Answer a webhook."""
+        return self.action(2) if self._rng.random() < 0.8 else None
+
+    def action(self, depth: int) -> Action | None:
+        """Make a tree of at most that depth."""
+        rng = self._rng
+        kind = rng.random()
+        if depth <= 0 or kind < 0.1:
+            return None
+        if kind < 0.2:
+            return f"https://hooks/{rng.randrange(100)}"
+        return self.verb(depth)
+
+    def verb(self, depth: int) -> Verb:
+        """Make a verb and what comes after it."""
+        rng = self._rng
+        after = self.action(depth - 1)
+        match rng.choices(("play", "say", "gather", "dial", "flow", "hangup"), (4, 2, 6, 6, 1, 0.3)):
+            case ["play"]:
+                many = tuple(self._audio() for _ in range(rng.choice((2, 3))))
+                url = self._audio() if rng.random() < 0.7 else many
+                timeout = rng.choice((1, 4)) if rng.random() < 0.1 else None
+                return verbs.Play(verbs.PlayData(url), after, timeout)
+            case ["say"]:
+                return verbs.Say(verbs.SayData(self._audio().removeprefix("https://")), after)
+            case ["gather"]:
+                return self._gather(depth, after)
+            case ["dial"]:
+                return self._dial(after)
+            case ["flow"]:
+                return verbs.Flow(verbs.FlowData(self._flow_id()), after)
+            case _:
+                return verbs.Hangup()
+
+    def _gather(self, depth: int, after: Action | None) -> verbs.Gather:
+        rng = self._rng
+        data = verbs.GatherData(
+            audio_url=self._audio() if rng.random() < 0.75 else None,
+            max_digits=rng.choice((1, 2, 4, 64)),
+            timeout=rng.choice((0, 500, 2_000, 5_000)),
+            digit_timeout=rng.choice((300, 1_000, 2_000)),
+            terminator=rng.choice(("#", "#", "*", "")),
+            fallback=self.verb(depth - 2) if depth > 1 and rng.random() < 0.3 else None,
+        )
+        timeout = rng.choice((1, 3, 8)) if rng.random() < 0.2 else None
+        return verbs.Gather(data, after, timeout)
+
+    def _dial(self, after: Action | None) -> verbs.Dial:
+        rng, kind = self._rng, self._rng.random()
+        music = verbs.MusicOnHold(rng.random() < 0.5)
+        limit = rng.choice((1, 5, 20)) if rng.random() < 0.4 else None
+        if kind < 0.2:
+            data = verbs.DialData(agent_id="1001", reference_id="r", time_limit=limit, moh=music)
+        elif kind < 0.25:
+            data = verbs.DialData(flow_id=self._flow_id())
+        elif kind < 0.5:
+            numbers = tuple(f"+47000{rng.randrange(9)}" for _ in range(rng.choice((2, 3))))
+            data = verbs.DialData(number=numbers, time_limit=limit, moh=music)
+        else:
+            data = verbs.DialData(number=self._party(), time_limit=limit, moh=music)
+        timeout = rng.choice((1, 5, 20)) if rng.random() < 0.8 else None
+        return verbs.Dial(data, after, timeout)
+
+    def _party(self) -> str:
+        return "sip:unknown@host" if self._rng.random() < 0.05 else "+47123456"
+
+    def _flow_id(self) -> str:
+        return f"flow{self._rng.randrange(FLOWS + 1)}"  # the last is none
+
+    def _audio(self) -> str:
+        rng, kind, delay_ms = self._rng, "ok", self._rng.choice(DELAYS_MS)
+        if self._trouble_with_media:
+            kind = rng.choices(("ok", "bad", "lost"), (8, 1, 1))[0]
+            delay_ms = 25_000 if rng.random() < 0.03 else delay_ms
+        return f"https://audio/{rng.choice(PROMPTS_MS)}/{delay_ms}/{kind}"
