@@ -148,7 +148,11 @@ class Node:
     def _claim(self, desk: Desk, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")
         is_here = channel.dialplan.app_name == "Stasis" and app == desk.place.plan.app
-        if is_here and desk.route(channel.id) is None:
+        if not is_here or desk.route(channel.id) is not None:
+            return
+        if channel.state == "Up":
+            desk.dismiss(channel.id)  # whoever was answered is no new caller: the call was given up
+        else:
             self._enter(desk, channel, args)
 
     def _enter(self, desk: Desk, channel: Channel, args: list[str]) -> None:
