@@ -82,7 +82,7 @@ def _in_time(gather: _Gather) -> Iterator[str]:
     data, last, end_ms = gather.first.verb.data, gather.last, gather.end_ms
     if end_ms > gather.first.limit_ms + SLACK_MS:
         yield "gathered for longer than its timeout"
-    if gather.told.reason not in {"timeout", "digit-timeout"} or end_ms >= last.limit_ms:
+    if gather.told.reason not in {"timeout", "digit-timeout"} or end_ms >= last.limit_ms - GRACE_MS:
         return
     allowed_ms = data.digit_timeout if last.phase == "between" else data.timeout
     waited_ms = end_ms - gather.listens_ms

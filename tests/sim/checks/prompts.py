@@ -64,10 +64,10 @@ def _was_heard(world: World, story: Story, play: Play, now: int) -> bool:
     until_ms = _waited_until_ms(story, play.playback)
     channel = world.pbx.past.get(play.leg)
     ended_ms = channel.ended_ms if channel and channel.ended_ms is not None else until_ms
-    if min(until_ms, ended_ms) <= now + WAY_MS:
-        return True  # interrupted before it began
-    length_ms = sum(clip.duration_ms for clip in play.clips)
-    return any(b <= now + WAY_MS and e >= now + length_ms for b, e in world.faults.troubles)
+    trouble_ms = max((e for b, e in world.faults.troubles if b <= now + WAY_MS <= e), default=now)
+    if min(until_ms, ended_ms) <= trouble_ms + WAY_MS:
+        return True  # interrupted before it could begin
+    return trouble_ms >= now + sum(clip.duration_ms for clip in play.clips)
 
 
 def _waited_until_ms(story: Story, playback: str) -> float:
