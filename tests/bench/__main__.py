@@ -12,11 +12,25 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tests.bench.capacity import capacity
+from tests.bench.core import core
+from tests.bench.engine_alone import engine_alone
 from tests.bench.figure import Figure, keep, show
+from tests.bench.idle_memory import idle_memory
 from tests.bench.ivr50 import ivr50
 from tests.bench.setting import Bench, Setting
+from tests.bench.store import store
+from tests.bench.timers import timers
 
-BENCHES: Mapping[str, Bench] = {"ivr50": ivr50}
+BENCHES: Mapping[str, Bench] = {
+    "ivr50": ivr50,
+    "capacity": capacity,
+    "engine_alone": engine_alone,
+    "idle_memory": idle_memory,
+    "timers": timers,
+    "core": core,
+    "store": store,
+}
 OUT = Path(__file__).parents[2] / "bench-out"
 
 

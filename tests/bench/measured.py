@@ -11,7 +11,6 @@ from tests.bench.load import Outcome, load
 from tests.bench.phone import CallFailed, Heard, standard_call
 from tests.bench.stack import BY_DIALPLAN, BY_ENGINE, Stack
 
-PROBES_PER_S = 2.0
 WINDOW_S = 2.0
 MOST_WINDOWS = 10
 SETTLED_SHARE = 0.01
@@ -49,11 +48,12 @@ async def measured(  # noqa: PLR0913 - what a round is
     folder: Path,
     *,
     idle: Mapping[str, float],
+    probes_per_s: float = 2,
 ) -> Round:
     """Call a number at a rate, with probes beside; `idle` is what the processes take anyway."""
     await standard_call(stack.pbx.sip_port, number)  # caches are warm from here on
     meter = Meter(stack.pids, idle)
-    probing = asyncio.create_task(_probes(stack.pbx.sip_port, number, seconds))
+    probing = asyncio.create_task(_probes(stack.pbx.sip_port, number, seconds, probes_per_s))
     outcome = await load(stack.pbx.sip_port, number, rate, seconds, folder)
     heard, faults = await probing
     calls = outcome.calls + len(heard) + len(faults)
@@ -75,12 +75,12 @@ async def idling(stack: Stack) -> Mapping[str, float]:
 
 
 async def _probes(
-    sip_port: int, number: str, seconds: float
+    sip_port: int, number: str, seconds: float, per_s: float
 ) -> tuple[tuple[Heard, ...], tuple[str, ...]]:
     calls: list[asyncio.Task[Heard]] = []
-    for _ in range(int(seconds * PROBES_PER_S)):
+    for _ in range(int(seconds * per_s)):
         calls.append(asyncio.create_task(standard_call(sip_port, number)))
-        await asyncio.sleep(1 / PROBES_PER_S)
+        await asyncio.sleep(1 / per_s)
     ended = await asyncio.gather(*calls, return_exceptions=True)
     unexpected = [each for each in ended if isinstance(each, BaseException)]
     for each in unexpected:

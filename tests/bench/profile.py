@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 TOP = 40
-RATE_HZ = 200
+RATE_HZ = 500
 WAITING = ("epoll_pwait", "_queue_SimpleQueue_get")  # no work: waiting for work
 
 
