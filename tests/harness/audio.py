@@ -20,6 +20,7 @@ FRAME_SAMPLES = RATE_HZ * FRAME_MS // 1000
 AMPLITUDE = 8000
 HEARD = 800  # a tenth of what phones speak with
 GAP_MS = 70  # three lost frames do not end a tone
+CLICK_MS = 40  # what is no longer than this is the edge of another sound
 
 
 class Frame(Struct, frozen=True):
@@ -68,6 +69,7 @@ def tones(frames: Iterable[Frame], candidates: Iterable[int]) -> list[Heard]:
         heard
         for hz in candidates
         for heard in spans([each for each in listed if level(each.samples, hz) > HEARD], hz)
+        if heard.length_ms > CLICK_MS
     ]
     return sorted(found, key=lambda heard: heard.start_ms)
 

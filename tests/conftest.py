@@ -1,0 +1,54 @@
+"""What the live tests share: one PBX, one Valkey and one engine, and a phone's trunk to them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.harness.engine import Engine
+from tests.harness.live import Lab
+from tests.harness.media_server import MediaServer
+from tests.harness.pbx import Pbx
+from tests.harness.ports import free_port
+from tests.harness.valkey import Valkey
+from tests.harness.webhook_server import WebhookServer
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
+    """Start the servers once; `lab` mends them between tests."""
+    folder: Path = tmp_path_factory.mktemp("lab")
+    trunk_port = free_port()
+    valkey = Valkey(folder / "valkey")
+    pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}")
+    engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
+    lab = Lab(valkey, pbx, engine, trunk_port)
+    try:
+        await lab.mended()
+        yield lab
+    finally:
+        await lab.stop()
+
+
+@pytest.fixture
+async def lab(servers: Lab) -> AsyncIterator[Lab]:
+    """Give the servers, all running; afterwards no channel and no bridge may be left."""
+    await servers.mended()
+    yield servers
+    await servers.mended()
+    await servers.emptied()
+
+
+@pytest.fixture
+async def hooks() -> AsyncIterator[WebhookServer]:
+    """Serve a customer's webhooks."""
+    async with WebhookServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def sounds() -> AsyncIterator[MediaServer]:
+    """Serve a customer's sounds."""
+    async with MediaServer() as server:
+        yield server
