@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from engine.calls import causes
 from engine.calls.call import Call
 from engine.calls.commands import Tell
 from engine.calls.doing import Talking
@@ -35,7 +36,7 @@ def call_view(call: Call) -> rpc.CallView:
         bridge_id=call.doing.bridge if isinstance(call.doing, Talking) else None,
         hangup_cause=call.cause,
         ended_by=call.ended_by,
-        reason=call.reason,
+        reason=call.reason or (causes.reason(call.cause) if call.is_over else ""),
         custom_data=call.custom_data,
     )
 
