@@ -18,6 +18,8 @@ async def read(request: web.Request, shape: type[T]) -> T:
         return msgspec.json.decode(body or b"{}", type=shape)
     except msgspec.DecodeError as error:
         raise from_decoder(error) from None
+    except UnicodeDecodeError:
+        raise BadInput("", "not UTF-8") from None
     except RecursionError:
         raise BadInput("", "nested too deep", "too_deep") from None
 

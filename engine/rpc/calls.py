@@ -11,6 +11,7 @@ from engine.rpc.views import call_view, timeline
 from engine.runtime.switch import Switch
 from engine.store.store import Store
 from wire import rpc
+from wire.data import check_data
 from wire.tree import Limits, check_action
 
 
@@ -23,11 +24,15 @@ class CallsHandlers:
         self._limits = limits
 
     async def originate(self, request: web.Request) -> web.Response:
-        """Start a call; 201, or 200 for a requestId that has its call already."""
+        """Start a call; a requestId that has its call already is answered with that call."""
         asked = await read(request, rpc.Originate)
         if asked.action is not None:
             check_action(asked.action, self._limits, "action")
+        check_data(asked.custom_data, "customData")
+        check_data(asked.contact, "contact")
         call = await self._switch.originate(asked)
+        if call.account != asked.account:
+            raise Conflict("the requestId is in use")
         return answer(rpc.Started(call.id), 201)
 
     async def list(self, request: web.Request) -> web.Response:

@@ -1,5 +1,7 @@
 """Flows and number routes over RPC: small documents that calls run."""
 
+import re
+
 import msgspec
 from aiohttp import web
 
@@ -8,7 +10,9 @@ from engine.rpc.bodies import answer, read
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
+from wire.data import check_data
 from wire.errors import BadInput
+from wire.patterns import NAME, PATTERNS
 from wire.tree import Limits, check_action, parse_action
 
 
@@ -28,7 +32,7 @@ class DocumentHandlers:
             raise BadInput("", f"larger than {self._limits.size_bytes} bytes", "too_large")
         else:
             fill(body, {})
-        account, flow_id = request.match_info["account"], request.match_info["flow"]
+        account, flow_id = _name(request, "account"), _name(request, "flow")
         await self._store.put_flow(account, flow_id, body)
         return answer({"flowId": flow_id})
 
@@ -44,6 +48,7 @@ class DocumentHandlers:
         """Say what calls to a number run; the number `*` stands for all others."""
         route = await read(request, rpc.NumberRoute)
         check_action(route.action, self._limits, "action")
+        check_data(route.custom_data, "customData")
         await self._store.put_route(request.match_info["number"], msgspec.json.encode(route))
         return answer(route)
 
@@ -56,3 +61,10 @@ class DocumentHandlers:
         """List the numbers' routes."""
         found = await self._store.routes()
         return answer({number: msgspec.Raw(body) for number, body in found.items()})
+
+
+def _name(request: web.Request, part: str) -> str:
+    name = request.match_info[part]
+    if re.search(NAME, name) is None:
+        raise BadInput(part, f"expected {PATTERNS[NAME]}")
+    return name

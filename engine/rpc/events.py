@@ -1,5 +1,7 @@
 """The stream of call events, as server-sent events that can be taken up again by Last-Event-ID."""
 
+import re
+
 import msgspec
 from aiohttp import web
 
@@ -9,6 +11,7 @@ from wire.events import CallEvent
 
 WAIT_MS = 1_000
 _place = msgspec.json.Decoder(dict[int, str])
+_ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
 _event = msgspec.json.Decoder(CallEvent)
 
 
@@ -35,9 +38,12 @@ class EventHandlers:
         if last is None:
             return newest
         try:
-            return newest | _place.decode(last)
-        except msgspec.DecodeError:
-            raise BadInput("Last-Event-ID", "not one of this stream's ids") from None
+            given = _place.decode(last)
+        except (msgspec.DecodeError, UnicodeError):
+            given = {-1: ""}
+        if not given.keys() <= newest.keys() or not all(map(_ENTRY.fullmatch, given.values())):
+            raise BadInput("Last-Event-ID", "not one of this stream's ids")
+        return newest | given
 
     def _line(
         self, after: dict[int, str], found: tuple[int, str, bytes], request: web.Request

@@ -36,13 +36,10 @@ def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
         return answer({"status": "ok"})
 
     async def ready(_request: web.Request) -> web.Response:
-        faults = [f"node {node.name} is away" for node in switch.nodes.values() if node.is_away]
-        try:
-            await store.ping()
-        except StoreDown as error:
-            faults.append(f"store: {error}")
-        usable = len(faults) < len(switch.nodes) and not any("store" in each for each in faults)
-        return answer({"ready": usable, "faults": faults}, 200 if usable else 503)
+        away = [f"node {node.name} is away" for node in switch.nodes.values() if node.is_away]
+        down = await _store_faults(store)
+        usable = len(away) < len(switch.nodes) and not down
+        return answer({"ready": usable, "faults": [*away, *down]}, 200 if usable else 503)
 
     async def metrics(_request: web.Request) -> web.Response:
         page = generate_latest(registry)
@@ -53,3 +50,11 @@ def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
         web.get("/readyz", ready),
         web.get("/metrics", metrics),
     ]
+
+
+async def _store_faults(store: Store) -> list[str]:
+    try:
+        await store.ping()
+    except StoreDown as error:
+        return [f"store: {error}"]
+    return []

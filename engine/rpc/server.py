@@ -37,7 +37,7 @@ class Parts(Struct, frozen=True):
 @asynccontextmanager
 async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterator[None]:
     """Serve for as long as the context lasts."""
-    app = web.Application()
+    app = web.Application(client_max_size=MOST_BYTES)
     app.add_subapp("/rpc/v1", rpc_app(parts, token))
     app.add_routes([*media_routes(parts.library), *health_routes(parts.switch, parts.store)])
     # Handlers that stream end with the server, not after it.
@@ -54,7 +54,7 @@ def rpc_app(parts: Parts, token: str) -> web.Application:
     """Build the application that answers under /rpc/v1."""
     calls = CallsHandlers(parts.switch, parts.store, parts.limits)
     documents = DocumentHandlers(parts.store, parts.limits)
-    app = web.Application(middlewares=[problems, _only(token)], client_max_size=MOST_BYTES)
+    app = web.Application(middlewares=[problems, _only(token)])
     app.add_routes(
         [
             web.post("/calls", calls.originate),
@@ -84,7 +84,7 @@ def _only(token: str) -> Middleware:
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        given = request.headers.get("Authorization", "").encode()
+        given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         if not hmac.compare_digest(given, expected):
             return reply(Problem("Who are you?", 401, "unauthorized", "wrong or no bearer token"))
         return await handler(request)

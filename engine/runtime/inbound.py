@@ -1,5 +1,6 @@
 """Calls that come in: found by the dialled number, refused early when there is no room."""
 
+import re
 from collections.abc import Callable
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from msgspec import Struct
 from engine.calls.call import Call
 from engine.calls.doing import Starting
 from engine.calls.leg import Leg
+from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
 
 NO_SUCH_NUMBER = 1  # Q.850, told to the caller as SIP 404
@@ -68,6 +70,7 @@ def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest
         doing=Starting(route.action, now + ANSWER_MS),
         created_ms=now,
         latest_ms=latest_ms,
-        caller_id=arrival.from_,
+        # Whoever calls us chooses what stands there: only a number may be shown to others.
+        caller_id=arrival.from_ if re.search(CALLER_ID, arrival.from_) else "",
         custom_data=route.custom_data,
     )

@@ -24,6 +24,7 @@ from engine.calls.commands import (
 )
 from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced, PlaybackEnded
 
+GONE = 404
 CONFLICT = 409  # the id that we chose exists: it was done before
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
@@ -103,7 +104,9 @@ def outcome(command: PbxCommand, reply: Reply) -> Event | None:
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Play(playback=playback) if not reply.ok:
             return PlaybackEnded(playback, failed=True)
-        case Bridge(bridge) if not fine:
+        case Answer(leg) if reply.status == GONE:
+            return LegEnded(leg, causes.NORMAL)
+        case Bridge(bridge) if not reply.ok:  # 409 here: a leg that can't be joined
             return BridgeFailed(bridge, _message(reply))
         case _:
             return None

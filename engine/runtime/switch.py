@@ -135,7 +135,7 @@ class Switch:
         return next((call for call in [*live, *stored] if call), None)
 
     def _free_desk(self, node: str | None, slot: int) -> Desk:
-        chosen = self._least_loaded(node)
+        chosen = self._least_loaded(node, slot)
         desk = chosen.desks[slot]
         if not desk.can_store:
             raise NoRoom("store_down", "calls can't be stored now")
@@ -143,8 +143,10 @@ class Switch:
             raise NoRoom("overloaded", "no room for another call now")
         return desk
 
-    def _least_loaded(self, name: str | None) -> Node:
-        nodes = [n for n in self.nodes.values() if not n.is_away and name in {None, n.name}]
+    def _least_loaded(self, name: str | None, slot: int) -> Node:
+        # Asterisk drops who answers into an app that nobody listens to: this slot must be heard.
+        heard = (n for n in self.nodes.values() if not n.desks[slot].is_held)
+        nodes = [n for n in heard if name in {None, n.name}]
         if not nodes:
             away = ", ".join(sorted(self.nodes)) or "none configured"
             raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
@@ -159,6 +161,8 @@ class Switch:
         self._admit(desk, arrival, route)
 
     def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:
+        if desk.route(arrival.channel) is not None:
+            return  # told twice, by its event and by a recovery, while its route was being read
         if route is None:
             log.warning("no route for a number", number=arrival.to, node=desk.place.node)
             desk.dismiss(arrival.channel, NO_SUCH_NUMBER)

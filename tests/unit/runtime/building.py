@@ -1,0 +1,184 @@
+"""A desk's world by hand: time, a PBX that records, a store that commits when told to."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from engine.ari.request import Done, Reply, Request
+from engine.calls.call import Call
+from engine.calls.commands import Errand, Prefetch
+from engine.calls.events import Event
+from engine.runtime.clock import Timer
+from engine.runtime.desk import Desk, Place
+from engine.runtime.requests import Dialplan
+from engine.store.change import Change
+from tests.unit.calls.building import NOW
+from wire.media import Clip, Source
+
+PLAN = Dialplan(
+    app="switchroom-0",
+    trunk="PJSIP/{number}@trunk",
+    agent="PJSIP/{agent_id}",
+    media_url="http://127.0.0.1:8070",
+)
+OK = Reply(200, b"{}")
+LOST = Reply(0)
+
+
+class Sent(Struct, frozen=True):
+    """A request that waits for its reply."""
+
+    request: Request
+    key: str
+    may_block: bool
+    done: Done
+
+    @property
+    def line(self) -> str:
+        """Give the request line."""
+        return f"{self.request.method} {self.request.path}"
+
+
+class RecordingPbx:
+    """Keeps what is sent; the test replies. What is asked is answered from `shows`, by path."""
+
+    def __init__(self) -> None:
+        self.sent: list[Sent] = []
+        self.lines: list[str] = []
+        self.shows: dict[str, Reply] = {
+            "channels": Reply(200, b"[]"),
+            "bridges": Reply(200, b"[]"),
+        }
+
+    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+        """Keep a request."""
+        self.sent.append(Sent(request, key, may_block, done))
+        self.lines.append(self.sent[-1].line)
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer from what it shows."""
+        return self.shows.get(request.path, Reply(404))
+
+    def reply(self, reply: Reply = OK) -> Sent:
+        """Answer the oldest request."""
+        sent = self.sent.pop(0)
+        sent.done(reply)
+        return sent
+
+    def settle(self) -> None:
+        """Answer everything well, and what follows from it."""
+        while self.sent:
+            self.reply()
+
+
+class HandTimer:
+    """A timer that the clock's hand reaches."""
+
+    def __init__(self, when_ms: int, callback: Callable[[], None]) -> None:
+        self.when_ms = when_ms
+        self.callback = callback
+        self.off = False
+
+    def cancel(self) -> None:
+        """Call it off."""
+        self.off = True
+
+
+class HandClock:
+    """A clock moved by hand."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.now = now
+        self.timers: list[HandTimer] = []
+
+    def now_ms(self) -> int:
+        """Give the time."""
+        return self.now
+
+    def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
+        """Set a timer."""
+        self.timers.append(HandTimer(when_ms, callback))
+        return self.timers[-1]
+
+    @property
+    def armed(self) -> list[HandTimer]:
+        """List the timers that will fire, the next first."""
+        return sorted((each for each in self.timers if not each.off), key=lambda t: t.when_ms)
+
+    def pass_ms(self, passing_ms: int) -> None:
+        """Move on, stopping at each timer."""
+        end = self.now + passing_ms
+        while (armed := self.armed) and armed[0].when_ms <= end:
+            self.timers.remove(armed[0])
+            self.now = max(self.now, armed[0].when_ms)
+            armed[0].callback()
+        self.now = end
+
+
+class HandWriter:
+    """A store's writer: it keeps changes, and commits at once or when told to."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.waiting: list[Callable[[], None]] = []
+        self.at_once = True
+        self.healthy = True
+        self.overloaded = False
+        self.refusal: Exception | None = None
+
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Keep a change."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.changes.append(change)
+        if self.at_once:
+            done()
+        else:
+            self.waiting.append(done)
+
+    def commit(self) -> None:
+        """Commit what waits."""
+        waiting, self.waiting = self.waiting, []
+        for done in waiting:
+            done()
+
+
+class HandErrands:
+    """Errands that the test ends; clips that are at hand are in `clips`."""
+
+    def __init__(self) -> None:
+        self.clips: dict[Source, Clip] = {}
+        self.running: list[tuple[Errand, Callable[[Event], None]]] = []
+        self.prefetched: list[Source] = []
+
+    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        """Give clips at hand."""
+        found = tuple(self.clips[each] for each in sources if each in self.clips)
+        return found if len(found) == len(sources) else None
+
+    def prefetch(self, command: Prefetch) -> None:
+        """Keep what is wanted."""
+        self.prefetched += command.sources
+
+    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+        """Keep an errand."""
+        assert call.id
+        self.running.append((errand, done))
+
+
+class World:
+    """One desk, released, and everything around it."""
+
+    def __init__(self) -> None:
+        self.pbx = RecordingPbx()
+        self.clock = HandClock()
+        self.writer = HandWriter()
+        self.errands = HandErrands()
+        place = Place("pbx1", 0, self.pbx, PLAN)
+        self.desk = Desk(place, self.clock, self.writer, self.errands)
+        self.desk.release()
+        self.doubts = 0
+        self.desk.on_doubt = self._doubted
+
+    def _doubted(self) -> None:
+        self.doubts += 1

@@ -1,0 +1,114 @@
+"""Doing what calls want: one request after another for each call, hangups at once."""
+
+from engine.ari.request import Reply
+from engine.calls.commands import (
+    Bridge,
+    Command,
+    Hangup,
+    Prefetch,
+    StartRinging,
+    StopRinging,
+    Tell,
+)
+from engine.calls.doing import Talking
+from engine.calls.events import BridgeFailed, Event, LegAnswered, LegPlaced
+from engine.runtime.actor import Actor
+from engine.runtime.perform import Performer
+from tests.unit.calls.building import ID, MAIN, dialing, outbound
+from tests.unit.runtime.building import LOST, OK, PLAN, HandErrands, RecordingPbx, World
+from wire.media import Speech
+
+
+class Bench:
+    """A performer, its PBX, and the events that came back."""
+
+    def __init__(self, *commands: Command) -> None:
+        self.pbx = RecordingPbx()
+        self.errands = HandErrands()
+        self.events: list[Event] = []
+        self.doubts: list[bool] = []
+        self.actor = Actor(outbound(), commands)
+        self.performer = Performer(
+            self.pbx,
+            PLAN,
+            self.errands,
+            lambda _, event: self.events.append(event),
+            lambda: self.doubts.append(True),
+        )
+        self.performer.perform(self.actor, commands)
+
+
+def test_a_calls_requests_go_one_after_another() -> None:
+    """The next is sent when the one before has its reply, whatever the reply."""
+    bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
+    assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
+    bench.pbx.reply(Reply(412))
+    assert bench.pbx.lines[-1] == f"DELETE channels/{MAIN}/ring"
+    bench.pbx.reply()
+    assert not bench.actor.busy
+    assert bench.actor.outbox == []
+
+
+def test_a_hangup_waits_for_nothing() -> None:
+    """It is sent at once, though another request is on its way, and holds up none."""
+    bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
+    bench.performer.perform(bench.actor, (Hangup(MAIN, 16),))
+    assert bench.pbx.lines == [f"POST channels/{MAIN}/ring", f"DELETE channels/{MAIN}"]
+    hangup = bench.pbx.sent.pop()
+    hangup.done(Reply(404))
+    assert bench.actor.busy
+    assert len(bench.pbx.sent) == 1
+
+
+def test_a_bridge_is_two_requests() -> None:
+    """It is made, or was made before, then its legs join; a failure of either is told."""
+    bridge = Bridge(f"{ID}.b1", (MAIN, f"{ID}.l1"))
+    for first, second, failed in (
+        (OK, OK, False),
+        (Reply(409), Reply(204), False),
+        (Reply(500, b'{"message":"no"}'), None, True),
+        (OK, Reply(409), True),
+        (OK, Reply(422), True),
+    ):
+        bench = Bench(bridge)
+        assert bench.pbx.sent[0].may_block
+        bench.pbx.reply(first)
+        if second is not None:
+            bench.pbx.reply(second)
+        assert [type(each) for each in bench.events] == ([BridgeFailed] if failed else [])
+        assert bench.actor.outbox == []
+
+
+def test_doubt_keeps_the_command() -> None:
+    """No reply: the queue stands still until a recovery."""
+    bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
+    bench.pbx.reply(LOST)
+    assert bench.doubts == [True]
+    assert bench.pbx.sent == []
+    assert len(bench.actor.outbox) == 2
+
+
+def test_what_needs_no_pbx() -> None:
+    """What is told was committed; what is prefetched is handed on and done."""
+    story = dialing("+4712345678")
+    tell = next(each for each in story.commands if isinstance(each, Tell))
+    bench = Bench(tell, Prefetch((Speech("a"),)))
+    assert bench.pbx.lines == []
+    assert bench.errands.prefetched == [Speech("a")]
+    assert bench.actor.outbox == [tell]
+
+
+def test_a_queue_keeps_the_order_of_steps() -> None:
+    """What later steps want comes after what earlier ones wanted."""
+    world = World()
+    story = dialing("+4712345678")
+    actor = world.desk.adopt(Actor(story.call))
+    world.desk.feed(actor, LegPlaced(f"{ID}.l1"))
+    world.desk.feed(actor, LegAnswered(f"{ID}.l1"))
+    assert isinstance(actor.call.doing, Talking)
+    world.pbx.settle()
+    assert world.pbx.lines == [
+        f"DELETE channels/{MAIN}/ring",
+        f"POST bridges/{ID}.b2",
+        f"POST bridges/{ID}.b2/addChannel",
+    ]

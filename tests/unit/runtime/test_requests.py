@@ -1,0 +1,104 @@
+"""From the core's words to Asterisk's, and what the replies mean (design sections 3.4, 6)."""
+
+import pytest
+
+from engine.ari.request import Reply
+from engine.calls import commands as do
+from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced, PlaybackEnded
+from engine.runtime.requests import may_block, outcome, requests
+from tests.unit.calls.building import CLIPS, ID, MAIN
+from tests.unit.runtime.building import PLAN
+
+LINES: list[tuple[do.PbxCommand, list[str]]] = [
+    (do.Answer(MAIN), [f"POST channels/{MAIN}/answer"]),
+    (do.Hangup(MAIN, 17), [f"DELETE channels/{MAIN}"]),
+    (do.StopPlayback(f"{ID}.p1"), [f"DELETE playbacks/{ID}.p1"]),
+    (do.StartMusic(MAIN), [f"POST channels/{MAIN}/moh"]),
+    (do.StopMusic(MAIN), [f"DELETE channels/{MAIN}/moh"]),
+    (do.StartRinging(MAIN), [f"POST channels/{MAIN}/ring"]),
+    (do.StopRinging(MAIN), [f"DELETE channels/{MAIN}/ring"]),
+    (
+        do.Bridge(f"{ID}.b1", (MAIN, f"{ID}.l1")),
+        [f"POST bridges/{ID}.b1", f"POST bridges/{ID}.b1/addChannel"],
+    ),
+    (do.DestroyBridge(f"{ID}.b1"), [f"DELETE bridges/{ID}.b1"]),
+]
+
+
+@pytest.mark.parametrize(("command", "lines"), LINES)
+def test_each_command_is_its_requests(command: do.PbxCommand, lines: list[str]) -> None:
+    """Every command names ids chosen before, so that doing it twice is harmless."""
+    found = requests(command, PLAN)
+    assert [f"{each.method} {each.path}" for each in found] == lines
+
+
+def test_only_bridges_may_block() -> None:
+    """What would wait behind a playback is kept off the calls' lanes."""
+    blocking = {type(command) for command, _ in LINES if may_block(command)}
+    assert blocking == {do.Bridge, do.DestroyBridge}
+
+
+@pytest.mark.parametrize(
+    ("party", "endpoint"),
+    [
+        ("+4721930000", "PJSIP/+4721930000@trunk"),
+        ("*21#", "PJSIP/*21#@trunk"),
+        ("agent:1001", "PJSIP/1001"),
+        ("sip:bob@example.com:5060", "PJSIP/trunk/sip:bob@example.com:5060"),
+        ("sips:bob@example.com", "PJSIP/trunk/sips:bob@example.com"),
+    ],
+)
+def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
+    """Numbers by the trunk, agents by their endpoint, sip: addresses through the trunk."""
+    (request,) = requests(do.Originate(MAIN, party, "+4799", 30), PLAN)
+    assert request.path == f"channels/{MAIN}"
+    query = dict(request.query)
+    assert query["endpoint"] == endpoint
+    assert query["app"] == "switchroom-0"
+    assert query["callerId"] == "+4799"
+    assert query["timeout"] == "35"
+
+
+def test_without_a_caller_id_none_is_sent() -> None:
+    """The PBX's own default stands then."""
+    (request,) = requests(do.Originate(MAIN, "+4721930000", "", 30), PLAN)
+    assert "callerId" not in dict(request.query)
+
+
+def test_clips_are_played_from_our_media_server() -> None:
+    """Each clip is a sound at its key; an offset is for the first."""
+    (request,) = requests(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), PLAN)
+    assert request.path == f"channels/{MAIN}/play/{ID}.p1"
+    query = dict(request.query)
+    media = "sound:http://127.0.0.1:8070/media/{}.wav"
+    assert query["media"] == ",".join(media.format(clip.key) for clip in CLIPS)
+    assert query["offsetms"] == "250"
+
+
+ORIGINATE = do.Originate(MAIN, "+4721930000", "", 30)
+PLAY = do.Play(MAIN, f"{ID}.p1", CLIPS)
+BRIDGE = do.Bridge(f"{ID}.b1", (MAIN,))
+OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
+    (ORIGINATE, Reply(200), LegPlaced(MAIN)),
+    (ORIGINATE, Reply(409), LegPlaced(MAIN)),
+    (ORIGINATE, Reply(400), LegEnded(MAIN, 41)),
+    (ORIGINATE, Reply(500), LegEnded(MAIN, 41)),
+    (PLAY, Reply(201), None),
+    (PLAY, Reply(404), PlaybackEnded(f"{ID}.p1", failed=True)),
+    (BRIDGE, Reply(204), None),
+    (BRIDGE, Reply(404, b'{"message":"gone"}'), BridgeFailed(f"{ID}.b1", "gone")),
+    (BRIDGE, Reply(409, b'{"error":"busy"}'), BridgeFailed(f"{ID}.b1", "busy")),
+    (BRIDGE, Reply(500, b"<html>"), BridgeFailed(f"{ID}.b1", "status 500")),
+    (BRIDGE, Reply(500, b"\xff"), BridgeFailed(f"{ID}.b1", "status 500")),
+    (do.Answer(MAIN), Reply(204), None),
+    (do.Answer(MAIN), Reply(404), LegEnded(MAIN, 16)),
+    (do.Answer(MAIN), Reply(409), None),
+    (do.Hangup(MAIN, 16), Reply(404), None),
+    (do.StopPlayback("p"), Reply(404), None),
+]
+
+
+@pytest.mark.parametrize(("command", "reply", "event"), OUTCOMES)
+def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event | None) -> None:
+    """Failures come back as events; a known id (409) was done before."""
+    assert outcome(command, reply) == event
