@@ -19,8 +19,9 @@ from engine.runtime.clock import LoopClock
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
 from engine.runtime.reaper import Reaper
-from engine.runtime.takeover import Owned, take_over
+from engine.runtime.takeover import Claimant, Owned, take_over
 from engine.store.redis import RedisStore
+from engine.store.writer import Pace
 from wire.media import Speech
 from wire.tree import Limits
 
@@ -69,10 +70,9 @@ class Engine:
             )
 
     async def _take_over(self, store: RedisStore) -> dict[int, Owned]:
-        return {
-            slot: await take_over(store, slot, self._name, random.random, self.stop)
-            for slot in range(self._settings.slots)
-        }
+        claimant = Claimant(self._name, random.random, Pace(), self.stop)
+        slots = range(self._settings.slots)
+        return {slot: await take_over(store, slot, claimant) for slot in slots}
 
     def _work(self, ari: Ari, node: Node) -> Tasks:
         grace_ms = self._settings.node_grace_s * 1000

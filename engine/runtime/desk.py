@@ -5,6 +5,7 @@ others, and what the call wants is done when the commit has been made.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import structlog
 from msgspec import Struct
@@ -12,7 +13,7 @@ from msgspec import Struct
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import Entry, encode
-from engine.calls.commands import Command, FetchMedia, Hangup
+from engine.calls.commands import Command, FetchMedia, Hangup, Tell
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched
 from engine.calls.machine import step
 from engine.runtime.actor import Actor
@@ -165,16 +166,16 @@ class Desk:
         self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]
     ) -> None:
         change = actor.want(wanted, log, self.place.node)
-        self._writer.write(change, lambda: self._committed(actor, wanted, stored))
+        todo = [each for each in wanted if not isinstance(each, Tell)]
+        done = partial(self._committed, actor, todo, stored)
+        self._writer.write(change, done, hurry=bool(todo))
         if actor.call.is_over:
             self._close(actor)
 
-    def _committed(
-        self, actor: Actor, wanted: Sequence[Command], stored: Callable[[], None]
-    ) -> None:
+    def _committed(self, actor: Actor, todo: Sequence[Command], stored: Callable[[], None]) -> None:
         stored()
-        if wanted:
-            self._performer.perform(actor, wanted)
+        if todo:
+            self._performer.perform(actor, todo)
 
     def _close(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)

@@ -30,8 +30,8 @@ class Writer(Protocol):
     def overloaded(self) -> bool:
         """Whether so much waits that no new call should begin."""
 
-    def write(self, change: Change, done: Callable[[], None]) -> None:
-        """Queue a change; never waits."""
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Queue a change; never waits. One upon which nothing is done need not hurry."""
 
 
 class Errands(Protocol):

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.calls.codec import Record, decode_record
 from engine.store.store import Store
-from engine.store.writer import Watch, Writer
+from engine.store.writer import Pace, Watch, Writer
 
 
 class Stored(Struct, frozen=True):
@@ -23,11 +23,19 @@ class Owned(Struct, frozen=True):
     calls: tuple[Stored, ...]
 
 
-async def take_over(
-    store: Store, slot: int, owner: str, random: Callable[[], float], fenced: Callable[[], None]
-) -> Owned:
+class Claimant(Struct, frozen=True):
+    """Who takes slots over, and how its writers go together."""
+
+    owner: str
+    random: Callable[[], float]
+    pace: Pace
+    fenced: Callable[[], None]
+
+
+async def take_over(store: Store, slot: int, claimant: Claimant) -> Owned:
     """Claim a slot and read its calls; raises StoreDown."""
-    token = await store.claim(slot, owner)
+    token = await store.claim(slot, claimant.owner)
     calls = [Stored(node, decode_record(state)) async for _call, node, state in store.live(slot)]
-    writer = Writer(store, slot, token, random, watch=Watch(on_fenced=fenced))
+    watch = Watch(on_fenced=claimant.fenced)
+    writer = Writer(store, slot, token, claimant.random, watch=watch, pace=claimant.pace)
     return Owned(writer, tuple(calls))

@@ -42,11 +42,11 @@ class RedisStore:
             url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
         )
         self._client = Redis(connection_pool=self._pool)
-        self._links: dict[int, Link] = {}
+        self._link = Link(self._pool, timeout_s)
 
     async def claim(self, slot: int, owner: str) -> int:
         """See Store."""
-        return int(await self._link(slot).run(_CLAIM, _owner_key(slot), owner.encode()))
+        return int(await self._link.run(_CLAIM, _owner_key(slot), owner.encode()))
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
         """See Store."""
@@ -143,8 +143,7 @@ class RedisStore:
 
     async def close(self) -> None:
         """See Store."""
-        for link in self._links.values():
-            await link.close()
+        await self._link.close()
         await self._client.aclose()
         await self._pool.aclose()
 
@@ -152,15 +151,10 @@ class RedisStore:
         self, slot: int, token: int, changes: Sequence[Change], *, create: bool
     ) -> int:
         batch = packed((token, self._kept_ms, self._stream_length, create), changes)
-        answer = await self._link(slot).run(_COMMIT, _owner_key(slot), batch)
+        answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())
-
-    def _link(self, slot: int) -> Link:
-        if slot not in self._links:
-            self._links[slot] = Link(self._pool, self._timeout_s)
-        return self._links[slot]
 
     async def _bounded(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
         try:

@@ -11,6 +11,7 @@ from engine.store.change import Change, coalesced
 from engine.store.errors import Fenced, Overflow, StoreDown
 from engine.store.store import Store
 
+LAZY_S = 0.02
 _BATCH = 256  # changes; a script holds up the whole store while it runs
 _BACKOFF_S = 0.05
 _BACKOFF_MAX_S = 1.0
@@ -32,6 +33,35 @@ class Watch(Struct, frozen=True):
     on_fenced: Callable[[], None] = _nothing
 
 
+class Pace:
+    """Lets writers commit together: what need not hurry goes with the next that must.
+
+    A change that hurries takes along what waits in all writers, so that it all goes out in one
+    write; without one, it goes after `LAZY_S`.
+    """
+
+    def __init__(self) -> None:
+        self._writers: list[Writer] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def join(self, writer: "Writer") -> None:
+        """Take a writer in."""
+        self._writers.append(writer)
+
+    def hurry(self) -> None:
+        """Have everything committed now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for writer in self._writers:
+            writer.flush()
+
+    def later(self) -> None:
+        """Have everything committed soon."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LAZY_S, self.hurry)
+
+
 class Writer:
     """Commits changes in the order of `write`, grouping those of a loop tick or of a commit's time.
 
@@ -49,6 +79,7 @@ class Writer:
         *,
         watch: Watch = Watch(),  # noqa: B008  frozen
         limit: int = 20_000,
+        pace: Pace | None = None,
     ) -> None:
         self._store = store
         self._slot = slot
@@ -62,24 +93,39 @@ class Writer:
         self._idle.set()
         self._fenced = False
         self.healthy = True
+        self._pace = pace or Pace()
+        self._pace.join(self)
 
     @property
     def overloaded(self) -> bool:
         """Whether new calls should be refused: half of the limit waits already."""
         return len(self._waiting) * 2 >= self._limit
 
-    def write(self, change: Change, done: Callable[[], None]) -> None:
-        """Commit a change, then call `done`, which must not raise; raises Overflow at the limit."""
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Commit a change, then call `done`, which must not raise; raises Overflow at the limit.
+
+        One that need not hurry, since nothing is done upon it, may be lost with the process within
+        LAZY_S, like an event that came as much later.
+        """
         if self._fenced:
             return
         if len(self._waiting) >= self._limit:
             raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
         self._waiting.append((change, done))
-        self._wake.set()
         self._idle.clear()
+        if hurry:
+            self._pace.hurry()
+        else:
+            self._pace.later()
+
+    def flush(self) -> None:
+        """Have what waits committed now."""
+        if self._waiting:
+            self._wake.set()
 
     async def drained(self) -> None:
         """Wait until nothing waits: everything is stored, or the slot is another's."""
+        self.flush()
         await self._idle.wait()
 
     async def run(self) -> None:
