@@ -11,6 +11,7 @@ from wire.media import Audio, Clip, Source, Speech
 
 FETCH_MS = 20_000
 GRACE_MS = 5_000  # a playback that outlives its length by this is given up
+GONE_MS = 200  # one fails when its leg hangs up, a moment before that is told
 
 
 def start(call: Call, verb: verbs.Play | verbs.Say, now: int) -> Step:
@@ -25,7 +26,9 @@ def on_event(call: Call, doing: Playing, event: Event, now: int) -> Step:
     match event:
         case MediaFetched(request, clips) if request == doing.request and not doing.clips:
             return _play(call, doing, clips, now)
-        case PlaybackEnded(playback) if playback == doing.request:
+        case PlaybackEnded(playback, failed) if playback == doing.request:
+            if failed:
+                return replace(call, doing=replace(doing, deadline_ms=now + GONE_MS)), ()
             return _end(call, doing), ()
         case Recovered() if not doing.clips:
             return replace(call, doing=replace(doing, deadline_ms=now + FETCH_MS)), ()

@@ -5,7 +5,7 @@ import pytest
 from engine.calls.commands import FetchMedia, Hangup, Play, StopPlayback
 from engine.calls.doing import Playing
 from engine.calls.events import DigitPressed, MediaFetched, PlaybackEnded, Recovered
-from engine.calls.verbs.play import FETCH_MS, GRACE_MS
+from engine.calls.verbs.play import FETCH_MS, GONE_MS, GRACE_MS
 from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from wire.media import Audio, Speech
 
@@ -83,11 +83,23 @@ def test_a_timeout_cuts_it_short() -> None:
 
 
 def test_a_failed_playback_is_passed_over() -> None:
-    """PlaybackFinished with state `failed` goes on like any end."""
+    """PlaybackFinished with state `failed` goes on, once the leg has had time to be gone."""
+    story = playing()
+    story.fetched()
+    failed_ms = story.now
+    assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
+    story.due()
+    assert story.now == failed_ms + GONE_MS
+    assert story.doing(Playing).request == f"{ID}.p2"
+
+
+def test_nothing_begins_when_a_playback_failed_because_the_caller_left() -> None:
+    """Asterisk tells the failed playback first and the hangup a moment later."""
     story = playing()
     story.fetched()
     story.take(PlaybackEnded(PLAYBACK, failed=True))
-    assert story.doing(Playing).request == f"{ID}.p2"
+    story.hang_up()
+    assert story.wanted(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
 
 
 @pytest.mark.parametrize(
