@@ -5,6 +5,7 @@ import re
 import msgspec
 from aiohttp import web
 
+from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.errors import BadInput
 from wire.events import CallEvent
@@ -28,7 +29,10 @@ class EventHandlers:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         while True:
-            found = await self._store.events(after, WAIT_MS)
+            try:
+                found = await self._store.events(after, WAIT_MS)
+            except StoreDown:
+                return response  # the headers are out: the listener comes back and is told then
             lines = [self._line(after, each, request) for each in found]
             # A comment when nothing came: it finds out whether the listener is still there.
             await response.write(b"".join(lines) or b":\n\n")

@@ -50,6 +50,8 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
         return reply(Problem("Not now", 503, error.code, str(error)), again)
     except StoreDown as error:
         return reply(Problem("Not now", 503, "store_down", str(error)), {"Retry-After": "1"})
+    except web.RequestPayloadError as error:
+        return reply(Problem("Invalid input", 400, "invalid", str(error)))
     except web.HTTPException as error:
         return reply(Problem(error.reason, error.status, f"http_{error.status}"))
     except Exception:
