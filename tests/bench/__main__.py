@@ -19,6 +19,7 @@ from tests.bench.figure import Figure, keep, show
 from tests.bench.idle_memory import idle_memory
 from tests.bench.ivr50 import ivr50
 from tests.bench.setting import Bench, Setting
+from tests.bench.sim import sim
 from tests.bench.store import store
 from tests.bench.timers import timers
 
@@ -30,6 +31,7 @@ BENCHES: Mapping[str, Bench] = {
     "timers": timers,
     "core": core,
     "store": store,
+    "sim": sim,
 }
 OUT = Path(__file__).parents[2] / "bench-out"
 

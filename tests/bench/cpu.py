@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -44,5 +45,6 @@ async def idle_shares(pids: Mapping[str, int], seconds: float) -> dict[str, floa
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
+        with suppress(FileNotFoundError):  # a thread may end between two looks
+            found += [int(child) for child in (task / "children").read_text().split()]
     return found

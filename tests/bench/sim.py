@@ -1,0 +1,23 @@
+"""The simulator's pace: calls a second of `python -m tests.sim`, all faults and checks included."""
+
+import asyncio
+import re
+import sys
+
+from tests.bench.figure import Figure, figure
+from tests.bench.setting import Setting
+
+CALLS = 10_000
+
+
+async def sim(setting: Setting) -> list[Figure]:
+    """Run it as `make sim` does, with fewer calls; raises RuntimeError if it tells no pace."""
+    calls = CALLS // 5 if setting.quick else CALLS
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.sim", "--calls", str(calls)), stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await process.communicate()
+    found = re.search(r"(\d+) calls/s", printed.decode())
+    if found is None:
+        raise RuntimeError(f"the simulator says no pace: {printed.decode()[-500:]}")
+    return [figure("sim", "calls_per_s", int(found[1]), "calls/s")]
