@@ -120,6 +120,7 @@ class HandWriter:
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
+        self.hurried: list[bool] = []  # of each change
         self.waiting: list[Callable[[], None]] = []
         self.at_once = True
         self.healthy = True
@@ -131,6 +132,7 @@ class HandWriter:
         if self.refusal is not None:
             raise self.refusal
         self.changes.append(change)
+        self.hurried.append(hurry)
         if self.at_once:
             done()
         else:

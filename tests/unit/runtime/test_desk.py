@@ -50,6 +50,16 @@ def test_nothing_is_done_before_the_commit() -> None:
     assert world.errands.prefetched == [Speech("hello")]
 
 
+def test_what_nothing_is_done_upon_need_not_hurry() -> None:
+    """A change that only tells or notes something goes with the next that wants something done."""
+    world = World()
+    actor = world.desk.open(outbound(say()))
+    world.pbx.settle()
+    world.desk.feed(actor, LegRang(MAIN))
+    world.desk.feed(actor, LegAnswered(MAIN))
+    assert world.writer.hurried == [True, False, False, True]
+
+
 def test_what_is_done_leaves_the_outbox() -> None:
     """A command stays until it is done; the next commit shows it gone."""
     world = World()

@@ -1,0 +1,156 @@
+"""Errands: each ends in exactly one event, whatever happens to it."""
+
+import asyncio
+
+from engine.calls.commands import AskWebhook, Errand, FetchMedia, LoadFlow, Prefetch
+from engine.calls.events import ActionFailed, ActionReplied, Event, MediaFetched
+from engine.media.clip import MediaFailed
+from engine.runtime.errands import Errands
+from engine.store.errors import StoreDown
+from engine.store.memory import Memory
+from engine.webhooks.ask import Answer
+from engine.webhooks.failure import Attempt, WebhookFailed
+from tests.unit.calls.building import CLIPS, HTTPS, outbound, say, tree
+from wire.media import Audio, Clip, Source, Speech
+from wire.tree import Limits
+
+GOOD, BAD, BROKEN = Audio(HTTPS), Audio(HTTPS + "404"), Audio(HTTPS + "bug")
+
+
+class SmallLibrary:
+    """One clip at hand, one that can be had, one that can't."""
+
+    def __init__(self) -> None:
+        self.prefetched: tuple[Source, ...] = ()
+
+    def known(self, source: Source) -> Clip | None:
+        """Know one text."""
+        return CLIPS[0] if source == Speech("known") else None
+
+    async def fetch(self, source: Source) -> Clip:
+        """Get a clip, fail, or have a fault."""
+        if source == BAD:
+            raise MediaFailed("not_found", "404")
+        if source == BROKEN:
+            raise RuntimeError("a fault of ours")
+        return CLIPS[1]
+
+    def prefetch(self, sources: tuple[Source, ...]) -> None:
+        """Keep what is wanted."""
+        self.prefetched = sources
+
+
+class SmallAsker:
+    """A customer's server that answers by its address."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+        """Answer, fail, or have a fault."""
+        assert isinstance(body, bytes)
+        self.asked.append(request_id)
+        await self.go.wait()
+        if url.endswith("500"):
+            raise WebhookFailed("status_500", "answered 500", (Attempt(7, 500, "status_500"),))
+        if url.endswith("bug"):
+            raise RuntimeError("a fault of ours")
+        return Answer(tree(say()), (Attempt(5, 200, ""),))
+
+
+class SmallFlows(Memory):
+    """The memory store, whose flow `down` can't be read."""
+
+    async def flow(self, account: str, flow_id: str) -> bytes | None:
+        """Read a flow."""
+        if flow_id == "down":
+            raise StoreDown("gone")
+        return await super().flow(account, flow_id)
+
+
+class Bench:
+    """Errands among small collaborators."""
+
+    def __init__(self) -> None:
+        self.library, self.asker, self.flows = SmallLibrary(), SmallAsker(), SmallFlows()
+        self.errands = Errands(self.library, self.asker, self.flows, Limits())
+        self.events: list[Event] = []
+
+    async def run(self, errand: Errand) -> Event:
+        """Run an errand to its one event."""
+        ended: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
+        self.errands.run(errand, outbound(contact={"fName": "Ada"}), ended.set_result)
+        return await asyncio.wait_for(ended, 5)
+
+
+async def test_audio_is_fetched_in_order() -> None:
+    """In the order asked; what could not be had is left out and told as a fault."""
+    bench = Bench()
+    event = await bench.run(FetchMedia("r", (GOOD, BAD, GOOD)))
+    assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), ("not_found: 404",))
+
+
+def test_what_is_at_hand() -> None:
+    """All of a command's sources, or none."""
+    bench = Bench()
+    assert bench.errands.known((Speech("known"),)) == (CLIPS[0],)
+    assert bench.errands.known((Speech("known"), GOOD)) is None
+    bench.errands.prefetch(Prefetch((GOOD,)))
+    assert bench.library.prefetched == (GOOD,)
+
+
+async def test_a_webhook_is_asked() -> None:
+    """Its action, or why there is none, with what it took."""
+    bench = Bench()
+    assert await bench.run(AskWebhook("r1", HTTPS, b"{}")) == ActionReplied(
+        "r1", tree(say()), ((5, 200),)
+    )
+    failed = await bench.run(AskWebhook("r2", HTTPS + "500", b"{}"))
+    assert isinstance(failed, ActionFailed)
+    assert (failed.request, failed.tries) == ("r2", ((7, 500),))
+
+
+async def test_a_flow_is_read_and_filled() -> None:
+    """The account's own flow, with the contact's fields; a bad one is a failure."""
+    bench = Bench()
+    await bench.flows.put_flow("acme", "hi", b'{"type":"say","data":{"text":"{{contact.fName}}"}}')
+    await bench.flows.put_flow("acme", "bad", b'{"type":"{{contact.fName}}"}')
+    await bench.flows.put_flow("other", "theirs", b'{"type":"hangup"}')
+    assert await bench.run(LoadFlow("r", "hi")) == ActionReplied("r", tree(say("Ada")))
+    for flow_id, why in (("bad", "Invalid value"), ("theirs", "no flow"), ("down", "gone")):
+        failed = await bench.run(LoadFlow("r", flow_id))
+        assert isinstance(failed, ActionFailed)
+        assert why in failed.reason
+
+
+async def test_a_fault_of_ours_is_an_event_too() -> None:
+    """The call goes on as if the other side had failed."""
+    bench = Bench()
+    assert await bench.run(FetchMedia("r", (BROKEN,))) == MediaFetched("r", (), ("internal",))
+    assert await bench.run(AskWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
+
+
+async def test_a_second_run_adds_nothing() -> None:
+    """What a recovery asks again while it is under way is asked once."""
+    bench = Bench()
+    bench.asker.go.clear()
+    errand = AskWebhook("r", HTTPS, b"{}")
+    first = asyncio.create_task(bench.run(errand))
+    await asyncio.sleep(0)
+    bench.errands.run(errand, outbound(), bench.events.append)
+    bench.asker.go.set()
+    await first
+    assert bench.asker.asked == ["r"]
+    assert bench.events == []
+
+
+async def test_closing_leaves_errands_undone() -> None:
+    """The outbox remembers them: no event is made up."""
+    bench = Bench()
+    bench.asker.go.clear()
+    bench.errands.run(AskWebhook("r", HTTPS, b"{}"), outbound(), bench.events.append)
+    await asyncio.sleep(0)
+    await bench.errands.close()
+    assert bench.events == []

@@ -1,0 +1,84 @@
+"""Calls that come in (design section 7): found by the dialled number, answered, run."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from engine.calls.doing import Starting
+from engine.runtime.inbound import ANSWER_MS, Arrival, NumberBook, arrived
+from engine.store.memory import Memory
+from tests.unit.calls.building import CHANNEL, ID, NOW, say, tree
+from tests.unit.runtime.building import HandClock
+from wire.rpc import NumberRoute
+
+ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"})
+OTHERS = NumberRoute("other", "https://example.com/a")
+
+
+class CountingStore(Memory):
+    """The memory store, which counts how often a route is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+
+    async def route(self, number: str) -> bytes | None:
+        """Count, and read."""
+        self.reads += 1
+        return await super().route(number)
+
+
+async def book(**routes: NumberRoute) -> tuple[NumberBook, CountingStore, HandClock]:
+    """Make a book of routes, on a clock moved by hand."""
+    store, clock = CountingStore(), HandClock()
+    for number, route in routes.items():
+        await store.put_route(number, msgspec.json.encode(route))
+    return NumberBook(store, clock.now_ms), store, clock
+
+
+async def test_a_number_is_read_once_a_second() -> None:
+    """A busy number costs one read a second; a change is seen after that."""
+    numbers, store, clock = await book(**{"+47": ROUTE})
+    assert numbers.known("+47") == (False, None)
+    assert await numbers.find("+47") == ROUTE
+    clock.pass_ms(999)
+    assert numbers.known("+47") == (True, ROUTE)
+    await store.put_route("+47", None)
+    clock.pass_ms(1)
+    assert not numbers.known("+47")[0]
+    assert await numbers.find("+47") is None
+    assert numbers.known("+47") == (True, None)
+
+
+async def test_a_star_stands_for_all_others() -> None:
+    """A number without a route of its own has the route of `*`."""
+    numbers, _, _ = await book(**{"+47": ROUTE, "*": OTHERS})
+    assert await numbers.find("+47") == ROUTE
+    assert await numbers.find("+4800") == OTHERS
+
+
+async def test_the_book_has_a_bound() -> None:
+    """Callers choose what they dial: what is remembered is limited."""
+    numbers, _, _ = await book()
+    await asyncio.gather(*(numbers.find(str(number)) for number in range(10_050)))
+    assert sum(numbers.known(str(number))[0] for number in range(10_050)) <= 10_001
+
+
+def test_an_arrival_becomes_a_call() -> None:
+    """It is the route's account's; its channel is the main leg, not yet answered."""
+    call = arrived(ID, Arrival(CHANNEL, "+4722222222", "+4733333333"), ROUTE, NOW, NOW + 1)
+    assert (call.account, call.direction, call.main) == ("acme", "inbound", CHANNEL)
+    assert (call.from_, call.to, call.caller_id) == ("+4722222222", "+4733333333", "+4722222222")
+    assert call.doing == Starting(ROUTE.action, NOW + ANSWER_MS)
+    assert call.custom_data == {"queue": "sales"}
+
+
+@pytest.mark.parametrize(
+    "number", ["", "anonymous", '"Eve" <1001>', "1001\r\nX-Evil: 1", "47\n", "+", "٣٣٣٣"]
+)
+def test_what_is_no_number_is_shown_to_nobody(number: str) -> None:
+    """Whoever calls us chooses what stands there; it is told, but never dialled or shown."""
+    call = arrived(ID, Arrival(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
+    assert call.from_ == number
+    assert call.caller_id == ""

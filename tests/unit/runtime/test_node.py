@@ -1,0 +1,158 @@
+"""A node: its events to its calls, its comings and goings, arrivals (design sections 3.6, 5)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from engine.ari.request import Reply
+from engine.runtime.inbound import Arrival
+from engine.runtime.node import Node
+from engine.runtime.placement import Gate
+from engine.runtime.switch import Rules, Switch
+from engine.store.memory import Memory
+from tests.harness.until import until
+from tests.unit.calls.building import CHANNEL, MAIN, outbound, say, tree
+from tests.unit.runtime.building import World
+from tests.unit.runtime.test_translate import ari, channel
+from wire.rpc import NumberRoute
+
+
+class Around:
+    """A node of one desk under a switch, all by hand."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.store = Memory()
+        gate = Gate(self.world.clock, 100, 100)
+        self.switch = Switch(self.store, self.world.clock, gate, Rules(1, 3_600_000))
+        desks = {0: self.world.desk}
+        self.node = Node("pbx1", self.world.pbx, desks, self.world.clock, self.switch.arrive)
+        self.switch.nodes["pbx1"] = self.node
+
+    def shows(self, *channels: object) -> None:
+        """Let the PBX show channels."""
+        self.world.pbx.shows["channels"] = Reply(200, msgspec.json.encode(channels))
+
+    async def route(self) -> None:
+        """Route the number that is dialled."""
+        body = msgspec.json.encode(NumberRoute("acme", tree(say())))
+        await self.store.put_route("+4733333333", body)
+
+
+@asynccontextmanager
+async def around() -> AsyncIterator[Around]:
+    """Close the node in the end."""
+    made = Around()
+    try:
+        yield made
+    finally:
+        await made.node.close()
+
+
+async def test_events_reach_their_calls() -> None:
+    """By the channel's id; what is about no call of ours is passed over."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say()))
+        at.node.heard(0, ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
+        at.node.heard(0, ari("ChannelStateChange", channel=channel("1.1", "Ringing")))
+        at.node.heard(0, ari("ChannelStateChange", channel=channel(MAIN, "Up")))
+        at.node.heard(0, ari("BridgeCreated", bridge=BRIDGE))
+        assert actor.call.status == "ringing"
+
+
+BRIDGE = {
+    "id": "b", "technology": "", "bridge_type": "mixing", "bridge_class": "", "creator": "",
+    "name": "", "channels": [], "creationtime": "2026-11-21T05:00:00.000+0000",
+}  # fmt: skip
+
+
+async def test_a_call_comes_in() -> None:
+    """It is found by the dialled number, taken in and answered."""
+    async with around() as at:
+        await at.route()
+        at.node.heard(0, ari("StasisStart", channel=channel(CHANNEL, "Ring"), args=["inbound"]))
+        await until(lambda: at.switch.live == 1, every_s=0.001)
+        assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+
+
+async def test_an_arrival_told_twice_is_one_call() -> None:
+    """Its event and a recovery may both tell it while its route is being read."""
+    async with around() as at:
+        await at.route()
+        arrival = Arrival(CHANNEL, "+4722222222", "+4733333333")
+        at.switch.arrive(at.world.desk, arrival)
+        at.switch.arrive(at.world.desk, arrival)
+        await until(lambda: at.switch.live > 0, every_s=0.001)
+        await asyncio.sleep(0)
+        assert at.switch.live == 1
+        assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+
+
+async def test_nobodys_number_and_strays_are_dismissed() -> None:
+    """No route: the caller is told that there is no such number; strays are hung up."""
+    async with around() as at:
+        at.switch.arrive(at.world.desk, Arrival(CHANNEL, "+47", "+4700"))
+        await until(lambda: bool(at.world.pbx.sent), every_s=0.001)
+        assert at.world.pbx.sent[0].request.query == (("reason_code", "1"),)
+        at.node.heard(0, ari("StasisStart", channel=channel(MAIN), args=["called"]))
+        at.node.heard(0, ari("StasisStart", channel=channel("1.5"), args=["odd"]))
+        assert at.world.pbx.lines[1:] == [f"DELETE channels/{MAIN}", "DELETE channels/1.5"]
+
+
+async def test_a_busy_engine_refuses_early() -> None:
+    """No room: told as no circuit, try elsewhere."""
+    async with around() as at:
+        at.world.writer.healthy = False
+        at.switch.arrive(at.world.desk, Arrival(CHANNEL, "+47", "+4700"))
+        assert at.world.pbx.sent[0].request.query == (("reason_code", "34"),)
+
+
+async def test_a_node_that_comes_back_tells_what_was_missed() -> None:
+    """Stored calls are compared with the PBX; a leg that has gone ends its call."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say()))
+        at.world.pbx.settle()
+        at.node.lost(0, 30_000)
+        assert at.node.is_away
+        at.node.back(0)
+        await until(lambda: not at.node.is_away, every_s=0.001)
+        assert actor.call.is_over
+        assert actor.call.reason == "lost"
+        assert at.world.clock.armed == []
+
+
+async def test_what_goes_on_goes_on() -> None:
+    """A leg that is still there is not disturbed; one that answered meanwhile begins."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say()))
+        at.world.pbx.settle()
+        at.shows(channel(MAIN, "Up"))
+        at.node.lost(0, 30_000)
+        at.node.back(0)
+        await until(lambda: not at.node.is_away, every_s=0.001)
+        assert actor.call.status == "in-progress"
+
+
+async def test_a_node_that_stays_away_loses_its_calls() -> None:
+    """After the grace its calls are over, told as lost."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say()))
+        at.world.pbx.settle()
+        at.node.lost(0, 30_000)
+        at.node.lost(0, 30_000)
+        at.world.clock.pass_ms(29_999)
+        assert not actor.call.is_over
+        at.world.clock.pass_ms(1)
+        assert (actor.call.is_over, actor.call.reason) == (True, "lost")
+
+
+async def test_no_answer_is_looked_into() -> None:
+    """A request without a reply: the desk is held, compared with the PBX, and goes on."""
+    async with around() as at:
+        at.world.desk.open(outbound(say()))
+        at.world.pbx.reply(Reply(0))
+        assert at.node.is_away
+        await until(lambda: not at.node.is_away, every_s=0.001)
+        assert at.world.pbx.lines == [f"POST channels/{MAIN}", f"POST channels/{MAIN}"]
