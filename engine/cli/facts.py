@@ -8,7 +8,7 @@ from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
 
 _DUE = {
     "starting": "nobody answered in time",
-    "playing": "it has played long enough",
+    "playing": "the prompt's time is up",
     "gathering": "no more digits came in time",
     "dialing": "nobody answered in time",
     "talking": "the time to talk is up",

@@ -1,0 +1,67 @@
+"""`python -m tests.demo`: two calls on a real Asterisk, shown live, measured, kept in demo-out/."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+
+from rich.console import Console
+
+from engine.cli.client import Refused, Unreachable, opened
+from engine.cli.faults import explained
+from engine.cli.watch import listening
+from tests.demo import click_to_call, ivr
+from tests.demo.measure import Check
+from tests.demo.stage import Stage
+from tests.harness import lab
+from tests.harness.env import read_env
+
+OUT = lab.HERE / "demo-out"
+
+
+async def main(console: Console) -> int:
+    """Bring the lab up, play both acts, and return the exit status."""
+    await lab.up()
+    settings = read_env(lab.HERE / ".env")
+    OUT.mkdir(exist_ok=True)
+    url = f"http://127.0.0.1:{settings['SWITCHROOM_RPC_PORT']}"
+    async with opened(url, settings["SWITCHROOM_RPC_TOKEN"]) as client, listening(client) as news:
+        pbx = lab.lab_pbx("pbx1", lab.PORTS["pbx1"], settings)
+        stage = Stage(client, news, pbx, _trunk_port(settings), OUT, console)
+        console.rule("1  click-to-call: a number, then a second one, joined")
+        first = await click_to_call.play(stage)
+        console.rule("2  an inbound call: prompt, digits, webhook, dial, goodbye")
+        second = await ivr.play(stage)
+    return _verdict({"click-to-call": first, "inbound": second}, console)
+
+
+def _verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
+    console.rule("verdict")
+    for act, checks in acts.items():
+        console.print(act, style="bold")
+        for each in checks:
+            mark = "[green]✔[/]" if each.holds else "[bold red]✘[/]"
+            console.print(f" {mark} {each.claim} [dim]({each.measured})[/]", soft_wrap=True)
+    failed = sum(not each.holds for checks in acts.values() for each in checks)
+    console.print(f"timelines and what each phone heard: {os.path.relpath(OUT)}/")
+    if failed:
+        console.print(f"{failed} checks failed", style="bold red")
+        return 1
+    console.print("all of it works", style="bold green")
+    return 0
+
+
+def _trunk_port(settings: Mapping[str, str]) -> int:
+    return int(settings.get("SWITCHROOM_TRUNK", lab.TRUNK).rpartition(":")[2])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(asyncio.run(main(Console(highlight=False))))
+    except (Refused, Unreachable) as error:
+        Console(stderr=True, highlight=False).print(explained(error), soft_wrap=True)
+    except (RuntimeError, PermissionError, TimeoutError) as error:
+        sys.stderr.write(f"switchroom demo: {error}\n")
+    except KeyboardInterrupt:
+        pass
+    sys.exit(1)

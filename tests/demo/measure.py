@@ -1,0 +1,117 @@
+"""Checks of a call: what its timeline says was to be heard, against what the phones heard."""
+
+import io
+import wave
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+import numpy as np
+from msgspec import Struct
+
+from tests.demo.stage import phone_ms
+from tests.harness.audio import FRAME_MS, FRAME_SAMPLES, is_sound
+from tests.harness.phone import Phone
+from wire.rpc import Timeline
+
+SPEECH = 0.9  # of what sounds in the prompt itself: the rest of it is pauses
+MUSIC = 0.8
+EDGE_MS = 60  # frames on their way
+TALK_MS = 1_000
+
+
+class Check(Struct, frozen=True):
+    """One claim, whether it held, and what was measured."""
+
+    claim: str
+    holds: bool
+    measured: str
+
+
+def crossed(name: str, phone: Phone, hz: int, other: str) -> Check:
+    """Check that a phone heard the other's tone for a second at least."""
+    heard_ms = sum(each.length_ms for each in phone.heard(hz))
+    claim = f"the {name} hears the {other}'s tone ({hz} Hz)"
+    return Check(claim, heard_ms >= TALK_MS, f"for {heard_ms / 1000:.1f} s")
+
+
+async def spoken(phone: Phone, timeline: Timeline, place: int, what: str, media: str) -> Check:
+    """Check that a phone heard a prompt, the `place`th played, as long as it is in itself.
+
+    `media` is the address that the engine serves its audio at.
+    """
+    claim = f"{what} is heard"
+    began = [(at_ms, each) for at_ms, each in _deeds(timeline) if each["is"] == "Play"]
+    if len(began) <= place:
+        return Check(claim, False, "it was never played")
+    at_ms, play = began[place]
+    ended_ms = _ended_ms(timeline, play["playback"])
+    if not ended_ms:
+        return Check(claim, False, "Asterisk could not play it")
+    spoken_ms = sum([await _clip_ms(f"{media}/{key}.wav") for key, _length in play["clips"]])
+    heard_ms = sounding_ms(phone, at_ms, ended_ms)
+    measured = f"{heard_ms / 1000:.1f} s of the {spoken_ms / 1000:.1f} s that it sounds"
+    return Check(claim, heard_ms >= SPEECH * spoken_ms, measured)
+
+
+async def _clip_ms(url: str) -> int:
+    """Tell for how long a clip is not silent."""
+    async with aiohttp.ClientSession() as http, http.get(url) as reply:
+        body = await reply.read()
+    with wave.open(io.BytesIO(body)) as clip:
+        samples = np.frombuffer(clip.readframes(clip.getnframes()), "<i2")
+    starts = range(0, len(samples) - FRAME_SAMPLES + 1, FRAME_SAMPLES)
+    return sum(FRAME_MS for at in starts if is_sound(samples[at : at + FRAME_SAMPLES]))
+
+
+def music(phone: Phone, timeline: Timeline) -> Check:
+    """Check that music filled the wait for the second leg."""
+    claim = "music on hold is heard while the second leg rings"
+    began_ms = _when(timeline, "StartMusic")
+    ended_ms = _when(timeline, "StopMusic")
+    if not began_ms or not ended_ms:
+        return Check(claim, False, "there was none")
+    wait_ms = ended_ms - began_ms
+    heard_ms = sounding_ms(phone, began_ms, ended_ms)
+    measured = f"for {heard_ms / 1000:.1f} s of {wait_ms / 1000:.1f} s"
+    return Check(claim, heard_ms >= MUSIC * wait_ms, measured)
+
+
+def sounding_ms(phone: Phone, from_ms: float, to_ms: float) -> int:
+    """Tell for how long anything was heard between two moments of the wall clock."""
+    first, last = phone_ms(from_ms), phone_ms(to_ms) + EDGE_MS
+    heard = [each for each in phone.frames if first <= each.at_ms <= last]
+    return sum(FRAME_MS for each in heard if is_sound(each.samples))
+
+
+def nothing_left(left: list[str]) -> Check:
+    """Check that Asterisk has no channel and no bridge of the call any more."""
+    return Check("no channel and no bridge is left", not left, ", ".join(left) or "none")
+
+
+def completed(timeline: Timeline) -> Check:
+    """Check how the call ended."""
+    status = timeline.call.status
+    return Check("the call is completed", status == "completed", status)
+
+
+def _when(timeline: Timeline, command: str) -> int:
+    return next((at_ms for at_ms, each in _deeds(timeline) if each["is"] == command), 0)
+
+
+def _deeds(timeline: Timeline) -> Iterator[tuple[int, dict[str, Any]]]:
+    for moment in timeline.moments:
+        for command in moment.commands:
+            yield moment.at_ms, command
+
+
+def _ended_ms(timeline: Timeline, playback: str) -> int:
+    """Tell when a playback came to its end; 0 when it failed, or never did."""
+    ends = (
+        moment.at_ms
+        for moment in timeline.moments
+        if moment.event["is"] == "PlaybackEnded"
+        and moment.event["playback"] == playback
+        and not moment.event["failed"]
+    )
+    return next(ends, 0)

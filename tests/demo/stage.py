@@ -1,0 +1,109 @@
+"""Where the demo plays: the lab's engine and first PBX, its trunk, and the folder for what is kept.
+
+Each act is watched as `switchroom call` watches a call, and leaves its timeline and its sound.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+from msgspec import Struct
+from rich.console import Console
+
+from engine.cli import screen
+from engine.cli.client import Client, Refused
+from engine.cli.watch import News, to_the_end
+from tests.harness.pbx import Pbx
+from tests.harness.phone import Phone, now_ms
+from tests.harness.until import until
+from wire.rpc import Timeline
+
+
+class Stage(Struct, frozen=True):
+    """What every act is given."""
+
+    client: Client
+    news: News
+    pbx: Pbx
+    trunk_port: int
+    out: Path
+    console: Console
+
+    async def played(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
+        """Show a call live while a script plays its phones; one that is stuck ends the call."""
+        watching = asyncio.create_task(self._watched(call_id))
+        try:
+            await script
+        except TimeoutError as error:
+            self.console.print(f"stuck: {error}", style="bold red")
+            with suppress(Refused):
+                await self.client.hang_up(call_id)
+        return await watching
+
+    async def _watched(self, call_id: str) -> Timeline:
+        with screen.opened(self.console) as live:
+            timeline = await to_the_end(self.client, call_id, self.news, live)
+        self.console.print()
+        screen.put(timeline, self.console)
+        self.console.print()
+        return timeline
+
+    def keep(self, act: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
+        """Write the timeline, to read and to compute with, and what each phone heard."""
+        with (self.out / f"{act}.txt").open("w") as text:
+            screen.put(timeline, Console(file=text, width=screen.MOST))
+        plain = msgspec.json.format(msgspec.json.encode(timeline))
+        (self.out / f"{act}.json").write_bytes(plain + b"\n")
+        for name, phone in phones.items():
+            phone.write_wav(self.out / f"{act}-{name}-heard.wav")
+
+    async def doing(self, call_id: str, state: str) -> None:
+        """Wait until a call is playing, gathering, dialing, talking."""
+
+        async def is_so() -> bool:
+            return (await self.client.call(call_id)).doing == state
+
+        await until(is_so, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
+
+    async def new_call(self, known: set[str]) -> str:
+        """Wait for a live call that was not known before, and return its id."""
+        found: list[str] = []
+
+        async def is_there() -> bool:
+            calls = await self.client.calls()
+            found[:] = [each.call_id for each in calls if each.call_id not in known]
+            return bool(found)
+
+        await until(is_there, what="the call to come in")
+        return found[0]
+
+    async def channels_left(self, call_id: str) -> list[str]:
+        """Give a moment's grace, then list the call's channels and bridges that Asterisk has."""
+        left: list[str] = []
+
+        async def is_empty() -> bool:
+            shown = [*await self._ari("channels"), *await self._ari("bridges")]
+            left[:] = [each["id"] for each in shown if each["id"].startswith(call_id)]
+            return not left
+
+        with suppress(TimeoutError):
+            await until(is_empty, timeout_s=3, what="the PBX to be empty")
+        return left
+
+    async def _ari(self, path: str) -> Any:
+        login = aiohttp.encode_basic_auth(self.pbx.ari_user, self.pbx.ari_password)
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": login}) as http,
+            http.get(f"{self.pbx.url}/ari/{path}") as reply,
+        ):
+            return await reply.json()
+
+
+def phone_ms(wall_ms: float) -> float:
+    """Turn a timeline's wall-clock time into the monotonic time of phones."""
+    return wall_ms - time.time() * 1000 + now_ms()
