@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import Entry, encode
-from engine.calls.commands import Command, FetchMedia, Hangup, Tell
+from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched
 from engine.calls.machine import step
 from engine.runtime.actor import Actor
@@ -23,6 +23,8 @@ from engine.runtime.ports import Errands, Pbx, Writer
 from engine.runtime.requests import Dialplan, requests
 
 log = structlog.get_logger()
+# Done before they are stored: a call that was lost with them is taken in anew, as it stands.
+EARLY = (Answer, Prefetch)
 
 
 def _nothing() -> None:
@@ -166,9 +168,11 @@ class Desk:
         self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]
     ) -> None:
         change = actor.want(wanted, log, self.place.node)
-        todo = [each for each in wanted if not isinstance(each, Tell)]
+        early = [each for each in wanted if isinstance(each, EARLY)]
+        todo = [each for each in wanted if not isinstance(each, (Tell, *EARLY))]
         done = partial(self._committed, actor, todo, stored)
         self._writer.write(change, done, hurry=bool(todo))
+        self._performer.perform(actor, early)
         if actor.call.is_over:
             self._close(actor)
 

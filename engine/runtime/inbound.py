@@ -31,6 +31,7 @@ class Arrival(Struct, frozen=True):
     channel: str
     from_: str
     to: str
+    is_up: bool = False  # answered in an earlier life that nobody remembers
 
 
 class NumberBook:

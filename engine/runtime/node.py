@@ -160,4 +160,5 @@ class Node:
             desk.dismiss(channel.id)
         else:
             called = args[1] if len(args) > 1 else channel.dialplan.exten
-            self._arrive(desk, Arrival(channel.id, channel.caller.number, called))
+            is_up = channel.state == "Up"
+            self._arrive(desk, Arrival(channel.id, channel.caller.number, called, is_up))

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
-from engine.calls.events import HangupRequested
+from engine.calls.events import HangupRequested, LegAnswered
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
@@ -167,16 +167,11 @@ class Switch:
             log.warning("no route for a number", number=arrival.to, node=desk.place.node)
             desk.dismiss(arrival.channel, NO_SUCH_NUMBER)
             return
-        now = self._clock.now_ms()
-        place = desk.place
-        made = arrived(
-            call_id(place.slot, place.node, _tail(now)),
-            arrival,
-            route,
-            now,
-            now + self._rules.longest_ms,
-        )
-        desk.open(made)
+        now, place = self._clock.now_ms(), desk.place
+        chosen = call_id(place.slot, place.node, _tail(now))
+        actor = desk.open(arrived(chosen, arrival, route, now, now + self._rules.longest_ms))
+        if arrival.is_up:
+            desk.feed(actor, LegAnswered(arrival.channel))
 
 
 def _tail(now_ms: int) -> str:
