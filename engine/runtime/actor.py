@@ -14,11 +14,14 @@ from engine.store.change import Change
 class Actor:
     """What an engine holds of a call between two events."""
 
-    __slots__ = ("armed_ms", "busy", "call", "life", "logged", "outbox", "queue", "timer")
+    __slots__ = (
+        "armed_ms", "busy", "call", "life", "logged", "outbox", "queue", "timer", "waiting",
+    )  # fmt: skip
 
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), logged: int = 0) -> None:
         self.call = call
         self.outbox: list[Command] = list(outbox)  # wanted, and not yet done
+        self.waiting: list[Command] = []  # of them: to be done once their step is stored
         self.queue: list[PbxCommand] = []  # to be sent to the PBX, one after another
         self.busy = False  # whether the first of them is on its way
         self.life = 0  # grows with each recovery: replies to an earlier life count no more
@@ -45,10 +48,12 @@ class Actor:
         if command in self.outbox:
             self.outbox.remove(command)
 
-    def recover(self, redo: tuple[Command, ...]) -> None:
-        """Begin another life with what must be done again."""
-        self.outbox, self.queue, self.busy = list(redo), [], False
+    def recover(self, redo: tuple[Command, ...]) -> tuple[Command, ...]:
+        """Begin another life; of what must be done again, give what is not waiting to be stored."""
+        stored = tuple(each for each in redo if each not in self.waiting)
+        self.outbox, self.queue, self.busy = [*stored, *self.waiting], [], False
         self.life += 1
+        return stored
 
     def arm(self, clock: Clock, due: Callable[[], None]) -> None:
         """Set the timer to the call's deadline, or off when it has none."""

@@ -109,8 +109,7 @@ class Desk:
 
     def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
         """Do again what may not have been done, then take what was missed."""
-        actor.recover(redo)
-        self._performer.perform(actor, redo)
+        self._performer.perform(actor, actor.recover(redo))
         for event in events:
             self._take(actor, event)
 
@@ -170,6 +169,7 @@ class Desk:
         change = actor.want(wanted, log, self.place.node)
         early = [each for each in wanted if isinstance(each, EARLY)]
         todo = [each for each in wanted if not isinstance(each, (Tell, *EARLY))]
+        actor.waiting += todo
         done = partial(self._committed, actor, todo, stored)
         self._writer.write(change, done, hurry=bool(todo))
         self._performer.perform(actor, early)
@@ -178,6 +178,8 @@ class Desk:
 
     def _committed(self, actor: Actor, todo: Sequence[Command], stored: Callable[[], None]) -> None:
         stored()
+        for command in todo:
+            actor.waiting.remove(command)
         if todo:
             self._performer.perform(actor, todo)
 

@@ -196,6 +196,20 @@ def test_a_new_life_forgets_replies_to_the_old_one() -> None:
     assert actor.call.legs[0].state == "placed"
 
 
+def test_a_recovery_does_not_forestall_a_commit() -> None:
+    """What its step's commit will bring is not done before it, nor twice."""
+    world = World()
+    world.writer.at_once = False
+    actor = world.desk.open(outbound())
+    world.desk.resume(actor, tuple(actor.outbox), ())
+    assert world.pbx.lines == []
+    assert [type(each) for each in actor.outbox] == [Originate]
+    world.writer.commit()
+    assert world.pbx.lines == [ORIGINATE]
+    world.pbx.settle()
+    assert (actor.outbox, actor.waiting) == ([], [])
+
+
 def test_no_reply_is_doubt() -> None:
     """Status 0: it may or may not have been done. The command stays; a recovery finds out."""
     world = World()
