@@ -305,7 +305,7 @@ async def test_another_accounts_request_id(bench: Bench) -> None:
 FAULTS: list[tuple[Any, str]] = [
     (b"", "account"),
     (b"{", ""),
-    (b'"\xff"', ""),
+    (b'{"account":"\xff"}', ""),
     (b"[]", ""),
     (b"null", ""),
     ({**CALL, "extra": 1}, "extra"),
