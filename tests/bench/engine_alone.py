@@ -14,17 +14,18 @@ from tests.bench.simulated_calls import Load, Result
 
 RATES = (500, 1_000, 1_500, 2_000, 2_500, 3_000)
 STANDARD = (Script(),)
+WELL = 0.999  # of the calls were whole
 
 
-class Held(Struct, frozen=True):
-    """A rate that went without a fault, and the CPU milliseconds per call of each process."""
+class Climb(Struct, frozen=True):
+    """The highest rate that went well, and the CPU milliseconds per call of each process there."""
 
     rate: int
     cpu_ms: dict[str, float]
 
 
 async def engine_alone(setting: Setting) -> list[Figure]:
-    """Raise the rate until a call goes wrong or is refused.
+    """Raise the rate until more than a call in a thousand goes wrong or is refused.
 
     `calls_per_core` is 1 / CPU per call at the last good rate: what the engine's core would carry
     if nothing else, the simulated PBX above all, were slower.
@@ -35,7 +36,7 @@ async def engine_alone(setting: Setting) -> list[Figure]:
         held = await _climb(running, seconds)
         if setting.profile:
             out = setting.out / "engine-alone.prof"
-            load = Load(STANDARD, seconds=8, rate=held.rate)
+            load = Load(STANDARD, seconds=8, rate=held.rate or RATES[0])
             await asyncio.gather(running.pbx.run(load), profile(running.engine.pid, 8, out))
     return [
         figure("engine_alone", "calls_per_s", held.rate, "calls/s"),
@@ -46,18 +47,18 @@ async def engine_alone(setting: Setting) -> list[Figure]:
     ]
 
 
-async def _climb(running: Simulated, seconds: float) -> Held:
-    held: Held | None = None
+async def _climb(running: Simulated, seconds: float) -> Climb:
     idle = await idle_shares(running.pids, 2)
+    best = Climb(0, {})
     for rate in RATES:
         meter = Meter(running.pids, idle)
         result = await running.pbx.run(Load(STANDARD, seconds=seconds, rate=rate))
-        if result.whole < result.calls:
+        went_well = result.whole >= result.calls * WELL
+        if went_well or not best.cpu_ms:
+            best = Climb(rate if went_well else 0, _per_call(meter, result))
+        if not went_well:
             break
-        held = Held(rate, _per_call(meter, result))
-    if held is None:
-        raise RuntimeError(f"not even {RATES[0]} calls/s went without a fault")
-    return held
+    return best
 
 
 def _per_call(meter: Meter, result: Result) -> dict[str, float]:

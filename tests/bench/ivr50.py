@@ -42,28 +42,13 @@ def _costs(ours: Round, plan: Round) -> list[Figure]:
 
 
 def _waits(ours: Round, plan: Round) -> list[Figure]:
-    digit, by_plan = ours.digit_ms, plan.digit_ms
-    answer, answer_by_plan = ours.answer_ms, plan.answer_ms
-    return [
-        *(
-            figure(
-                "ivr50",
-                f"digit_to_prompt_p{percent}",
-                percentile(digit, percent),
-                "ms",
-                percentile(by_plan, percent),
-            )
-            for percent in (50, 99)
-        ),
-        *(
-            figure(
-                "ivr50",
-                f"answer_to_prompt_p{percent}",
-                percentile(answer, percent),
-                "ms",
-                percentile(answer_by_plan, percent),
-            )
-            for percent in (50, 99)
-        ),
-        figure("ivr50", "probes", len(ours.heard), "calls", len(plan.heard)),
-    ]
+    waits = {
+        "digit_to_prompt": (ours.digit_ms, plan.digit_ms),
+        "answer_to_prompt": (ours.answer_ms, plan.answer_ms),
+    }
+    figures = [figure("ivr50", "probes", len(ours.heard), "calls", len(plan.heard))]
+    for name, (our_ms, plan_ms) in waits.items():
+        for percent in (50, 99):
+            value, baseline = percentile(our_ms, percent), percentile(plan_ms, percent)
+            figures.append(figure("ivr50", f"{name}_p{percent}", value, "ms", baseline))
+    return figures

@@ -11,7 +11,10 @@ WAITING = ("epoll_pwait", "_queue_SimpleQueue_get")  # no work: waiting for work
 
 
 async def profile(pid: int, seconds: float, out: Path) -> None:
-    """Sample a process and write its functions by own time, and by time with callees."""
+    """Sample a process and write its functions by own time, and by time with callees.
+
+    Raises RuntimeError when py-spy may not look into it (it needs ptrace: root).
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     raw = out.with_suffix(".raw")
     process = await asyncio.create_subprocess_exec(
@@ -19,9 +22,11 @@ async def profile(pid: int, seconds: float, out: Path) -> None:
         *("record", "--native", "-f", "raw", "-o", str(raw), "-d", str(int(seconds))),
         *("-r", str(RATE_HZ), "-p", str(pid)),
         stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
-    await process.wait()
+    _, complaint = await process.communicate()
+    if process.returncode != 0:
+        raise RuntimeError(f"py-spy: {complaint.decode()[-500:]}")
     text = await asyncio.to_thread(raw.read_text)
     await asyncio.to_thread(out.write_text, summary(text))
 

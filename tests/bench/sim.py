@@ -8,6 +8,7 @@ from tests.bench.figure import Figure, figure
 from tests.bench.setting import Setting
 
 CALLS = 10_000
+PATIENCE_S = 120
 
 
 async def sim(setting: Setting) -> list[Figure]:
@@ -16,7 +17,12 @@ async def sim(setting: Setting) -> list[Figure]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.sim", "--calls", str(calls)), stdout=asyncio.subprocess.PIPE
     )
-    printed, _ = await process.communicate()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            printed, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        raise RuntimeError(f"{calls} simulated calls took over {PATIENCE_S} s") from None
     found = re.search(r"(\d+) calls/s", printed.decode())
     if found is None:
         raise RuntimeError(f"the simulator says no pace: {printed.decode()[-500:]}")
