@@ -18,6 +18,7 @@ from tests.bench.rtp import SDP, Packet, standard_caller
 
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python does not name it
 PATIENCE_S = 10.0
+GIVEN_UP_S = 1.5  # both sides wait two seconds or more for a missing digit
 QUIET_S = 0.05  # a prompt that plays sends every 20 ms
 INVITE = (
     "INVITE sip:{number}@127.0.0.1:{pbx} SIP/2.0\r\n"
@@ -138,6 +139,8 @@ def _judged(heard: list[float], answered_s: float, pressed_s: float) -> Heard:
         raise CallFailed(f"heard {len(first)} packets before the last digit, {len(second)} after")
     if pressed_s - first[-1] < QUIET_S:
         raise CallFailed("the first prompt had not ended when the last digit was pressed")
+    if second[0] - pressed_s > GIVEN_UP_S:
+        raise CallFailed("a digit was lost: the prompt came when more were waited for in vain")
     return Heard((first[0] - answered_s) * 1000, (second[0] - pressed_s) * 1000)
 
 

@@ -10,8 +10,8 @@ VOICE = 0  # PCMU
 DIGIT = 101  # telephone-event, as the offers here say
 PACKET_MS = 20
 TICKS_PER_MS = 8
-DIGIT_MS = 80
-GAP_MS = 60
+DIGIT_MS = 100  # Asterisk stretches what is shorter than 80 ms, or follows within 45 ms
+GAP_MS = 80
 SILENCE = b"\xff" * PACKET_MS * TICKS_PER_MS
 SDP = (
     "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
