@@ -1,0 +1,230 @@
+"""What callers notice when an engine, a PBX or the store goes away: nothing, or little.
+
+An engine is killed as by a crash, or stopped as by a deploy, and started again.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from pytest import approx  # noqa: PT013 - reads as the sentence it is
+
+from tests.harness.audio import Heard
+from tests.harness.engine import Refused
+from tests.harness.live import Lab
+from tests.harness.media_server import MediaServer
+from tests.harness.phone import Phone, now_ms
+from tests.harness.ports import free_port
+from tests.harness.until import until
+from tests.harness.webhook_server import WebhookServer, silent
+
+Leave = Callable[[Lab], Awaitable[None]]
+
+
+async def crash(lab: Lab) -> None:
+    """End the engine by SIGKILL and start it again."""
+    await lab.engine.kill()
+    await lab.engine.start()
+
+
+async def deploy(lab: Lab) -> None:
+    """End the engine by SIGTERM and start it again."""
+    await lab.engine.stop()
+    await lab.engine.start()
+
+
+either_way = pytest.mark.parametrize("leave", [crash, deploy])
+
+
+@either_way
+async def test_a_prompt_is_heard_once_to_its_end(
+    lab: Lab, sounds: MediaServer, leave: Leave
+) -> None:
+    """The engine goes in the middle of a prompt: it is heard whole, once; the next verb runs."""
+    after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
+    action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 4000)}, "action": after}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        await phone.until_hears(600)
+        await leave(lab)
+        await phone.ended()
+        heard = phone.heard(600, 700)
+    assert [each.hz for each in heard] == [600, 700]
+    assert [each.length_ms for each in heard] == approx([4000, 300], abs=20)
+    assert (await lab.ended(call))["status"] == "completed"
+
+
+async def test_a_prompt_that_ends_meanwhile(lab: Lab, sounds: MediaServer) -> None:
+    """The prompt's end is missed while the engine is away: it goes on with the next verb."""
+    after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
+    action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}, "action": after}
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=action)
+        await phone.until_hears(600)
+        await lab.engine.kill()
+        await until(lambda: not phone.hears(600), what="the prompt's end")
+        await lab.engine.start()
+        await phone.ended()
+        assert [each.hz for each in phone.heard(600, 700)] == [600, 700]
+
+
+@either_way
+async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
+    """The engine goes between two digits: the first is kept, the next has its time anew."""
+    data = {"digitTimeout": 1000}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        await lab.doing(call, "gathering")
+        await phone.press("1")
+        await _digits(lab, call, 1)
+        await leave(lab)
+        back_ms = now_ms()
+        await phone.press("2")
+        told = await hooks.asked("/told")
+        await phone.ended()
+    assert (told.body["dtmf"], told.body["reason"]) == ("12", "digit-timeout")
+    assert told.at_ms - back_ms > 1000
+
+
+@either_way
+async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
+    """The engine goes while a phone rings: when it is answered, they are bridged."""
+    async with Phone.answering(free_port(), tone_hz=600, after_ms=6000) as far:
+        dial = {"type": "dial", "data": {"number": far.address}}
+        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
+            await far.rung()
+            await leave(lab)
+            await caller.until_hears(600)
+            await far.until_hears(400)
+            await far.hang_up()
+            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
+            await caller.ended()
+
+
+async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer) -> None:
+    """Asterisk hangs up a phone whose app is away when it answers: the action is told, and runs.
+
+    A dialled leg enters Stasis at its answer only (docs/asterisk.md).
+    """
+    async with Phone.answering(free_port(), tone_hz=600, after_ms=100) as far:
+        dial = {"type": "dial", "data": {"number": far.address}}
+        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
+            await far.rung()
+            await lab.engine.kill()
+            await far.ended()
+            await lab.engine.start()
+            assert (await hooks.asked("/after")).body["dial"]["status"] == "failed"
+            await caller.ended()
+
+
+@either_way
+async def test_a_conversation_is_not_interrupted(
+    lab: Lab, hooks: WebhookServer, leave: Leave
+) -> None:
+    """The engine goes while two talk: neither loses a syllable; after the talk the action runs."""
+    async with Phone.answering(free_port(), tone_hz=600) as far:
+        dial = {"type": "dial", "data": {"number": far.address}}
+        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
+            await caller.until_hears(600)
+            await far.until_hears(400)
+            await leave(lab)
+            await caller.until_hears(600)
+            _assert_whole(caller.heard(600))
+            _assert_whole(far.heard(400))
+            await far.hang_up()
+            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
+            await caller.ended()
+
+
+@either_way
+async def test_a_webhook_is_asked_again(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer, leave: Leave
+) -> None:
+    """The engine goes while a webhook thinks: it is asked again with the same id."""
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}}
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=hooks.answers("/next", silent(), play))
+        await hooks.asked("/next")
+        await leave(lab)
+        again = await hooks.asked("/next", times=2)
+        await phone.ended()
+        assert len(phone.heard(600)) == 1
+    assert again.id == hooks.requests[0].id
+    assert again.body == hooks.requests[0].body
+
+
+async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServer) -> None:
+    """A killed PBX: originate answers 503 no_node, its calls are told as lost when it is back.
+
+    The engine reconnects by itself and a new call works.
+    """
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 20_000)}}
+    async with Phone.answering(lab.trunk_port) as phone:
+        lost = await lab.call(to="+15550100", action=play)
+        await phone.until_hears(600)
+        await lab.pbx.kill()
+        refused = await _refused(lab)
+        assert (refused.status, refused.problem["code"]) == (503, "no_node")
+        await phone.vanish()
+    await lab.pbx.start()
+    view = await lab.ended(lost)
+    assert (view["status"], view["reason"]) == ("completed", "lost")
+    await until(lab.engine.answers, what="the engine to be ready again")
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=play)
+        await phone.until_hears(600)
+        await phone.hang_up()
+
+
+async def test_without_the_store_media_goes_on(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """The store is away for seconds: a prompt is heard on, new calls get 503; then all goes on."""
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 8000)}}
+    action = {**play, "action": hooks.answers("/after", None)}
+    async with Phone.answering(lab.trunk_port) as phone, Phone.refusing(free_port(), 486) as busy:
+        call = await lab.call(to="+15550100", action=action)
+        await phone.until_hears(600)
+        await lab.valkey.stop()
+        away_ms = now_ms()
+        assert (await _refused(lab, busy.address)).status == 503
+        await until(lambda: now_ms() - away_ms > 3000, what="three seconds")
+        assert phone.hears(600)
+        await lab.valkey.start()
+        await hooks.asked("/after")
+        await phone.ended()
+        _assert_whole(phone.heard(600))
+    assert (await lab.ended(call))["status"] == "completed"
+
+
+async def _refused(lab: Lab, to: str = "+15559999") -> Refused:
+    """Ask for a call until that is refused."""
+    refusals: list[Refused] = []
+
+    async def is_refused() -> bool:
+        try:
+            await lab.call(to=to, action={"type": "hangup", "data": {}})
+        except Refused as refused:
+            refusals.append(refused)
+        return bool(refusals)
+
+    await until(is_refused, what="a refusal")
+    return refusals[0]
+
+
+async def _digits(lab: Lab, call: str, count: int) -> None:
+    async def are_there() -> bool:
+        pressed = [each for each in await lab.story(call) if each["is"] == "DigitPressed"]
+        return len(pressed) == count
+
+    await until(are_there, what=f"{count} digits")
+
+
+def _assert_whole(heard: list[Heard]) -> None:
+    """Assert that a tone was heard without a gap and without anything heard twice."""
+    assert len(heard) == 1
+    [whole] = heard
+    assert whole.length_ms == approx(whole.end_ms - whole.start_ms, abs=60)
