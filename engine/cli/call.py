@@ -59,7 +59,7 @@ async def _call(file: Path | None, asked: Asked, watch: bool, where: Where) -> i
     async with opened(*address(where, settings)) as client:
         if watch:
             return await place_and_watch(client, body, console)
-        console.print(await client.originate(body))
+        console.print(await client.originate(body), soft_wrap=True)
         return 0
 
 
@@ -90,11 +90,12 @@ async def place_and_watch(client: Client, body: dict[str, Any], console: Console
             with screen.opened(console) as live:
                 timeline = await to_the_end(client, call_id, news, live)
         except asyncio.CancelledError:
-            console.print(f"\ncall {call_id} goes on; end it with: switchroom hangup {call_id}")
+            goes_on = f"call {call_id} goes on; end it with: switchroom hangup {call_id}"
+            console.print(goes_on, soft_wrap=True)
             raise
     if console.is_terminal:
         screen.put(timeline, console)
-    console.print(f"call {call_id} {sentence(timeline.call)}")
+    console.print(f"call {call_id} {sentence(timeline.call)}", soft_wrap=True)
     return EXIT.get(timeline.call.status, 1)
 
 

@@ -54,7 +54,9 @@ async def _calls(account: str, watch: bool, where: Where) -> None:
     console = Console(highlight=False)
     async with opened(*address(where, ClientSettings())) as client:
         if not watch:
-            console.print(calls_table(await client.calls(account), time.time() * 1000))
+            found = await client.calls(account)
+            width = None if console.is_terminal else screen.MOST
+            console.print(calls_table(found, time.time() * 1000), width=width)
             return
         with Live(console=console, auto_refresh=False) as live:
             await _kept(client, account, live)
@@ -95,10 +97,12 @@ def calls_table(found: tuple[CallView, ...], now_ms: float) -> Table | str:
     """Show calls as a table, the oldest first; `now_ms` in wall-clock milliseconds."""
     if not found:
         return "no live calls"
-    table = Table("call", "account", "from", "to", "status", "doing", "legs", "age", box=None)
-    table.columns[0].overflow = table.columns[1].overflow = "fold"
+    table = Table("call", "from", "to", "status", "doing", "age", box=None, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    table.columns[0].no_wrap = True  # to be copied
     for call in sorted(found, key=lambda each: each.created_ms):
         age = words.seconds(now_ms - call.created_ms)
-        cells = (call.call_id, call.account, call.from_, call.to, call.status, call.doing)
-        table.add_row(*cells, str(len(call.legs)), age)
+        cells = (call.call_id, call.from_, call.to, call.status, call.doing)
+        table.add_row(*cells, age)
     return table

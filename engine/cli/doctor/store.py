@@ -34,10 +34,11 @@ async def check_store(url: str) -> list[Finding]:
         return [bad(ABOUT, f"{shown}: {why(error)}", advice)]
     finally:
         await client.aclose()
-    return list(_judged(info, shown))
+    return list(judged(info, shown))
 
 
-def _judged(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
+def judged(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
+    """Judge what INFO tells of a server; `shown` is where it is."""
     yield _version(info, shown)
     if info.get("role") == "slave":
         yield bad(

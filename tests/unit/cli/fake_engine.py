@@ -1,0 +1,110 @@
+"""An engine's RPC in its own shapes, without an engine: what it tells is set by the tests."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+from aiohttp import web
+from msgspec.structs import replace
+
+from wire import rpc
+from wire.events import CallEvent
+
+TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
+INBOUND = Path(__file__).with_name("inbound.json")
+
+
+def timeline() -> rpc.Timeline:
+    """Read a call as the demo left it: prompt, digits, webhook, dial, goodbye."""
+    return msgspec.json.decode(INBOUND.read_bytes(), type=rpc.Timeline)
+
+
+def until_now(whole: rpc.Timeline, moments: int) -> rpc.Timeline:
+    """Give a call as it was after so many moments."""
+    live = replace(whole.call, ended_ms=0, status="in-progress", doing="playing")
+    return rpc.Timeline(live, whole.moments[:moments])
+
+
+class FakeEngine:
+    """Serves on a free port; the port outlives `stop`, so that `start` is a restart."""
+
+    def __init__(self) -> None:
+        self.timelines: list[rpc.Timeline] = [timeline()]  # one an ask, the last for ever
+        self.problem: rpc.Problem | None = None
+        self.asked: list[tuple[str, str, Any]] = []
+        self.last_ids: list[str] = []
+        self.events: asyncio.Queue[CallEvent] = asyncio.Queue()
+        self._port = 0
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        """Return its address."""
+        return f"http://127.0.0.1:{self._port}"
+
+    async def start(self) -> None:
+        """Serve."""
+        app = web.Application()
+        app.router.add_get("/rpc/v1/events", self._stream)
+        app.router.add_route("*", "/rpc/v1/{path:.*}", self._answer)
+        self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
+        self._port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Be gone."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        sent = msgspec.json.decode(body) if body else None
+        self.asked.append((request.method, request.match_info["path"], sent))
+        if request.headers.get("Authorization") != f"Bearer {TOKEN}":
+            self.problem = rpc.Problem("Who are you?", 401, "unauthorized", "wrong token")
+        if self.problem is not None:
+            return _json(self.problem, self.problem.status)
+        return _json(self._told(request.method, request.match_info["path"]))
+
+    def _told(self, method: str, path: str) -> object:
+        call = self.timelines[0].call
+        match method, path.split("/"):
+            case "POST", ["calls"]:
+                return rpc.Started(call.call_id)
+            case "GET", ["calls"]:
+                return rpc.Calls((call,))
+            case _, ["calls", _, "timeline"]:
+                return self.timelines.pop(0) if len(self.timelines) > 1 else self.timelines[0]
+            case "GET", ["nodes"]:
+                return rpc.Nodes((rpc.NodeView("pbx1", True, 3), rpc.NodeView("pbx2", False, 0)))
+            case "GET", ["flows", *_]:
+                return {"type": "hangup"}
+            case _, ["calls", *_]:
+                return call
+            case _:
+                return {}
+
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        self.last_ids.append(request.headers.get("Last-Event-ID", ""))
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(b":\n\n")
+        while True:
+            event = await self.events.get()
+            body = msgspec.json.encode(event)
+            await response.write(b'id: {"0":"7-0"}\nevent: x\ndata: %b\n\n' % body)
+
+
+def _json(body: object, status: int = 200) -> web.Response:
+    return web.Response(
+        status=status, body=msgspec.json.encode(body), content_type="application/json"
+    )

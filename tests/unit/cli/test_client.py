@@ -1,0 +1,81 @@
+"""The client of the RPC: answers by their shapes, refusals with their problem, silence told."""
+
+from typing import Any
+
+import pytest
+
+from engine.cli.client import Refused, Unreachable, opened
+from engine.cli.faults import explained
+from tests.harness.ports import free_port
+from tests.unit.cli.fake_engine import TOKEN, FakeEngine
+from wire.events import CallEvent
+from wire.rpc import Fault, Problem
+
+
+def event(number: int) -> CallEvent:
+    """Make the event of some call."""
+    facts: dict[str, Any] = {"event": "ringing", "sequence_number": number, "timestamp": 1}
+    who: dict[str, Any] = {
+        "call_id": "0-pbx1-abcdefgh",
+        "account_id": "acme",
+        "from_": "1",
+        "to": "2",
+    }
+    return CallEvent(id=f"e{number}", call_status="ringing", direction="outbound", **facts, **who)
+
+
+async def test_asks_and_understands() -> None:
+    """A request carries the token and a JSON body; the answer comes as its shape."""
+    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+        call_id = await client.originate({"to": "+15550100"})
+        assert (await client.timeline(call_id)).call.call_id == call_id
+        assert engine.asked[0] == ("POST", "calls", {"to": "+15550100"})
+        assert [node.connected for node in await client.nodes()] == [True, False]
+
+
+async def test_a_refusal_tells_path_and_message() -> None:
+    """Bad input is told by the path of the fault, as the engine says it."""
+    faults = (Fault("action.type", "unknown verb pley"), Fault("to", "expected a number"))
+    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+        engine.problem = Problem("Invalid input", 400, "invalid", "all of it", faults)
+        with pytest.raises(Refused) as refusal:
+            await client.originate({})
+    assert explained(refusal.value).splitlines()[1:] == [
+        "  action.type: unknown verb pley",
+        "  to: expected a number",
+    ]
+
+
+async def test_a_wrong_token_tells_what_to_set() -> None:
+    """Who is not let in reads which setting decides that."""
+    async with FakeEngine() as engine, opened(engine.url, "wrong") as client:
+        with pytest.raises(Refused) as refusal:
+            await client.calls()
+    assert "SWITCHROOM_RPC_TOKEN" in explained(refusal.value)
+
+
+async def test_nobody_there_tells_what_to_do() -> None:
+    """A refused connection is told as such, with how to start an engine."""
+    async with opened(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
+        with pytest.raises(Unreachable, match="connection refused") as fault:
+            await client.calls()
+    assert "`make up`" in explained(fault.value)
+
+
+async def test_another_server_is_no_engine() -> None:
+    """A server that answers something else is not taken for an engine."""
+    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+        with pytest.raises(Unreachable, match="not understood"):
+            await client.put_route("1", {})  # the fake answers {}, which is no route
+
+
+async def test_follows_events() -> None:
+    """Events come with the id to go on from, which the next stream is asked with."""
+    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+        engine.events.put_nowait(event(0))
+        async with client.events() as events:
+            entry, first = await anext(events)
+        async with client.events(entry):
+            pass
+    assert first == event(0)
+    assert engine.last_ids == ["", '{"0":"7-0"}']

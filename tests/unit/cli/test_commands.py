@@ -1,0 +1,101 @@
+"""The command as people type it, as a process of its own."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.cli.call import NOTHING, Asked, originate_body
+from engine.cli.faults import BadUse
+from engine.cli.typed import action, mapping
+from tests.harness.ports import free_port
+from tests.unit.cli.fake_engine import TOKEN, FakeEngine, timeline
+
+ROOT = Path(__file__).parents[3]
+
+
+async def switchroom(tmp_path: Path, url: str, *typed: str) -> tuple[int, str, str]:
+    """Run the command in an empty folder; returns its exit status and what it printed."""
+    env = {**os.environ, "SWITCHROOM_RPC_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "engine", *typed, "--url", url),
+        cwd=tmp_path,
+        env=env,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
+    """`switchroom timeline` prints title and ladder, and with --json what the RPC gave."""
+    async with FakeEngine() as engine:
+        call_id = timeline().call.call_id
+        status, out, _ = await switchroom(tmp_path, engine.url, "timeline", call_id)
+        _, as_json, _ = await switchroom(tmp_path, engine.url, "timeline", call_id, "--json")
+    golden = Path(__file__).with_name("inbound.txt").read_text().splitlines()
+    assert status == 0
+    assert [line.rstrip() for line in out.splitlines()[2:]] == golden
+    assert json.loads(as_json)["call"]["callId"] == call_id
+
+
+async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
+    """Without an engine every command ends with status 2 and says what to do."""
+    status, out, err = await switchroom(tmp_path, f"http://127.0.0.1:{free_port()}", "calls")
+    assert (status, out) == (2, "")
+    assert "connection refused" in err
+    assert "Traceback" not in err
+
+
+async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
+    """Ids are printed whole, to be copied into other commands."""
+    async with FakeEngine() as engine:
+        _, out, _ = await switchroom(tmp_path, engine.url, "calls")
+    assert out.splitlines()[1].split()[0] == timeline().call.call_id
+
+
+async def test_a_route_without_action_is_refused(tmp_path: Path) -> None:
+    """`switchroom route` needs an action or --delete."""
+    async with FakeEngine() as engine:
+        status, _, err = await switchroom(tmp_path, engine.url, "route", "+15550100")
+    assert (status, err) == (2, "switchroom: either an action, or --delete\n")
+
+
+def test_flags_go_before_the_file() -> None:
+    """A call is what its file says, over that the flags; the account comes last of all."""
+    asked = Asked(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
+    body = originate_body({"to": "+1", "from": "+3"}, asked, "acme")
+    assert body == {
+        "account": "acme",
+        "from": "+3",
+        "to": "+2",
+        "action": {"type": "hangup"},
+        "customData": {"a": 1},
+    }
+    assert originate_body({"account": "mine"}, NOTHING, "acme") == {"account": "mine"}
+
+
+def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
+    """All three ways to type an action are understood."""
+    (tmp_path / "tree.json").write_text('{"type": "hangup"}')
+    assert action("https://example.com/next") == "https://example.com/next"
+    assert action('{"type": "hangup"}') == action(f"@{tmp_path}/tree.json") == {"type": "hangup"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ('{"a"', "--contact: not JSON: Expecting ':' delimiter at line 1, column 5"),
+        ("[1]", "--contact: a JSON object is expected"),
+        ("@/nowhere/x.json", "/nowhere/x.json: No such file or directory"),
+    ],
+)
+def test_what_can_not_be_read_tells_its_place(typed: str, told: str) -> None:
+    """Faults in what was typed name the flag or the file, and the place in it."""
+    with pytest.raises(BadUse) as fault:
+        mapping(typed, "--contact")
+    assert str(fault.value) == told

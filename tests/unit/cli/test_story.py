@@ -1,0 +1,98 @@
+"""What a timeline's moments are told as."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.cli.story import Story, tell
+from tests.unit.cli.fake_engine import timeline
+from wire.rpc import Moment, Timeline
+
+
+Told = tuple[dict[str, Any], list[dict[str, Any]], str]
+
+
+def story(*moments: Told) -> Story:
+    """Tell a call that is still going on, from events, commands and what it then does."""
+    call = replace(timeline().call, ended_ms=0, created_ms=1000)
+    told = tuple(Moment(1000 + place, *each) for place, each in enumerate(moments))
+    return tell(Timeline(call, told))
+
+
+def words(told: Story) -> list[str]:
+    """Give the rows' words."""
+    return [row.text for row in told.rows]
+
+
+CALLS = {"is": "Originate", "leg": "l0", "party": "+1555", "caller_id": "", "timeout_s": 30}
+OPENED: Told = ({"is": "CallOpened"}, [CALLS], "starting")
+
+
+def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
+    """Each leg has a lane, headed by a letter and known by its party; the web comes last."""
+    lanes = [(lane.head, lane.who) for lane in tell(timeline()).lanes]
+    assert [head for head, _ in lanes] == ["engine", "A", "B", "web"]
+    assert [who for _, who in lanes[:3]] == ["pbx1", "+15550001", "+4733333333"]
+
+
+def test_an_unanswered_leg_tells_its_cause_and_sip_status() -> None:
+    """A busy phone is told as such, in words and in numbers."""
+    ended = ({"is": "LegEnded", "leg": "l0", "cause": 17, "sip_code": 486}, [], "over")
+    assert words(story(OPENED, ended))[-1] == "gone, unanswered: user busy (17, SIP 486)"
+
+
+def test_a_recovery_is_told_across_all_lanes() -> None:
+    """Another life of the engine taking the call up is a break in the picture."""
+    row = story(OPENED, ({"is": "Recovered", "bridged": []}, [], "playing")).rows[-1]
+    assert (row.shape, row.text) == ("break", "an engine takes the call up again")
+
+
+def test_a_gather_without_prompt_is_told() -> None:
+    """No command says that digits are awaited, so what the call does says it, once."""
+    again = ({"is": "DigitPressed", "leg": "l0", "digit": "1", "pressed_ms": 1}, [], "gathering")
+    answered: Told = ({"is": "LegAnswered", "leg": "l0"}, [], "gathering")
+    assert words(story(OPENED, answered, again)) == [
+        "calls +1555, for 30 s at most",
+        "answers",
+        "gather: listens for digits",
+        "presses 1",
+    ]
+
+
+def test_a_webhooks_tries_are_told() -> None:
+    """Every try is shown with its time and status when the first was not enough."""
+    tries = [[12, 503], [8, 200]]
+    replied = {"is": "ActionReplied", "request": "r1", "action": None, "tries": tries}
+    assert words(story(OPENED, (replied, [], "ending")))[-1] == (
+        "answers (503 in 12 ms, then 200 in 8 ms): nothing more"
+    )
+
+
+def test_a_failed_webhook_tells_why() -> None:
+    """A webhook that gave nothing usable is told with its reason."""
+    failed = {"is": "ActionFailed", "request": "r1", "reason": "http_404", "tries": [[3, 404]]}
+    assert words(story(OPENED, (failed, [], "ending")))[-1] == "no usable answer: http_404"
+
+
+def test_a_flow_is_no_webhook() -> None:
+    """A stored flow is read by the engine itself: no lane for the web."""
+    asks = {"is": "LoadFlow", "request": "r1", "flow_id": "welcome"}
+    replied = {"is": "ActionReplied", "request": "r1", "action": {"type": "hangup"}}
+    told = story(OPENED, ({"is": "LegAnswered", "leg": "l0"}, [asks], "asking"),
+                 (replied, [], "ending"))  # fmt: skip
+    assert words(told)[-2:] == ["flow welcome", "the flow says: hangup"]
+    assert [lane.head for lane in told.lanes] == ["engine", "A"]
+
+
+def test_what_could_not_be_heard_is_told() -> None:
+    """Audio that can't be had and playbacks that fail are rows of their own."""
+    fetched: Told = ({"is": "MediaFetched", "request": "p", "clips": [], "faults": ["404"]}, [], "")
+    failed: Told = ({"is": "PlaybackEnded", "playback": "p", "failed": True}, [], "")
+    assert words(story(OPENED, fetched, failed))[1:] == ["can't be had: 404", "could not play it"]
+
+
+def test_unknown_moments_are_passed_over() -> None:
+    """An engine that is newer than this client does not break its story."""
+    assert words(story(OPENED, ({"is": "Novelty"}, [{"is": "NewDeed"}], "new"))) == [
+        "calls +1555, for 30 s at most"
+    ]
