@@ -38,7 +38,9 @@ class Engine:
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._stop = asyncio.Event()
-        self._limits = Limits(allow_insecure=settings.allow_insecure_webhooks)
+        self._limits = Limits(
+            allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
+        )
 
     def stop(self) -> None:
         """End this process' work; its calls live on for the next engine."""

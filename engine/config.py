@@ -45,6 +45,7 @@ class Settings(BaseSettings):
     webhook_secret: SecretStr | None = None
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may live in
     allow_insecure_webhooks: bool = False  # plain http, to this machine only
+    sip_hosts: tuple[str, ...] = ()  # that sip: addresses may name; dialling them costs money
     caller_id: str = ""  # shown when a call names none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # how a number is dialled
     agent_endpoint: str = "PJSIP/{agent_id}"  # how an agent is dialled

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from wire.errors import BadInput, from_decoder
-from wire.verbs import Action, Dial, Gather, Play, PlayData, Verb
+from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Verb
 
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
 _decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
@@ -14,11 +14,16 @@ _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
 class Limits(Struct, frozen=True):
-    """How large a tree may be, and whether plain http to this machine is let through."""
+    """How large a tree may be, and what it may reach.
+
+    Plain http only to this machine, and that only if allowed; sip: addresses only on `sip_hosts`,
+    since each is a call that someone pays for.
+    """
 
     size_bytes: int = 65_536
     depth: int = 50
     allow_insecure: bool = False
+    sip_hosts: tuple[str, ...] = ()
 
 
 DEFAULT_LIMITS = Limits()
@@ -73,8 +78,26 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
                 raise BadInput(_join(path, "data"), "one of number, agent_id or flowId is required")
             if data.number is not None and data.flow_id is not None:
                 raise BadInput(_join(path, "data.flowId"), "not together with number")
+            for number, place in _numbers(data):
+                check_party(number, limits, _join(path, place))
         case _:
             pass
+
+
+def check_party(party: str, limits: Limits, path: str) -> None:
+    """Check that a sip: address names an allowed host; raises BadInput."""
+    if not party.startswith(("sip:", "sips:")):
+        return
+    host = party.rpartition("@")[2].partition(":")[0].lower()
+    if host not in limits.sip_hosts:
+        allowed = ", ".join(limits.sip_hosts) or "none"
+        raise BadInput(path, f"sip: address on a host that is not allowed ({allowed})", "sip_host")
+
+
+def _numbers(data: DialData) -> list[tuple[str, str]]:
+    if data.number is None or isinstance(data.number, str):
+        return [(data.number, "data.number")] if data.number else []
+    return [(number, f"data.number[{place}]") for place, number in enumerate(data.number)]
 
 
 def _audio(data: PlayData) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from engine.runtime.switch import Switch
 from engine.store.store import Store
 from wire import rpc
 from wire.data import check_data
-from wire.tree import Limits, check_action
+from wire.tree import Limits, check_action, check_party
 
 
 class CallsHandlers:
@@ -28,6 +28,8 @@ class CallsHandlers:
         asked = await read(request, rpc.Originate)
         if asked.action is not None:
             check_action(asked.action, self._limits, "action")
+        check_party(asked.from_, self._limits, "from")
+        check_party(asked.to, self._limits, "to")
         check_data(asked.custom_data, "customData")
         check_data(asked.contact, "contact")
         call = await self._switch.originate(asked)

@@ -22,6 +22,7 @@ from engine.runtime.translate import is_ours, subject, translate
 log = structlog.get_logger()
 LOOK_AGAIN_MS = 1_000
 STRAINED_MS = 150
+SETTLE_MS = 50
 
 
 class Node:
@@ -125,6 +126,8 @@ class Node:
 
     async def _recovered(self, slot: int) -> None:
         desk = self.desks[slot]
+        # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
+        await asyncio.sleep(SETTLE_MS / 1000)
         while True:
             waited_for = (playback_of(actor.call) for actor in desk.actors.values())
             try:

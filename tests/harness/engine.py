@@ -61,6 +61,7 @@ class Engine(Server):
             "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
             "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
             "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+            "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
             "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
             **self._settings,
         }

@@ -57,6 +57,7 @@ def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_MEDIA_DIR": ".lab/media",
         "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+        "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
         "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
     }
 

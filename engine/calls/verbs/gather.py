@@ -34,11 +34,13 @@ LONGEST_MS = 3_600_000
 def start(call: Call, verb: Gather, now: int) -> Step:
     """Ask for the prompt, or listen at once when there is none."""
     leg = verb.data.channel_id or call.main
-    if call.leg(leg) is None:
-        return replace(call, doing=Next(verb.data.fallback, "gather")), ()
     limit = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else LONGEST_MS)
     fetched = min(now + FETCH_MS, limit)
     doing = Gathering(verb=verb, leg=leg, phase="fetch", deadline_ms=fetched, limit_ms=limit)
+    if call.leg(leg) is None and verb.data.fallback is not None:
+        return replace(call, doing=Next(verb.data.fallback, "gather")), ()
+    if call.leg(leg) is None:
+        return _finish(call, replace(doing, phase="first"), "hangup", now)
     if verb.data.audio_url is None:
         return _listen(call, doing, now), ()
     call, request = numbered(call, "p")

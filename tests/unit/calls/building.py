@@ -20,7 +20,7 @@ from engine.calls.leg import Leg
 from engine.calls.machine import step
 from wire.events import CallEvent
 from wire.media import Clip
-from wire.tree import parse_action
+from wire.tree import Limits, parse_action
 from wire.verbs import Action
 
 ID = "0-pbx1-abcdefgh"
@@ -35,7 +35,7 @@ Wanted = TypeVar("Wanted")
 
 def tree(verb: Any) -> Action:
     """Parse a tree as customers send it."""
-    return parse_action(json.dumps(verb).encode())
+    return parse_action(json.dumps(verb).encode(), Limits(sip_hosts=("example.com",)))
 
 
 def say(text: str = "hello", **more: Any) -> dict[str, Any]:

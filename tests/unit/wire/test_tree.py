@@ -311,3 +311,14 @@ def test_no_tree_does_harm(tree: Any) -> None:
         parse(tree)
     except BadInput as error:
         assert error.path.startswith("action")  # noqa: PT017 - either outcome is right
+
+
+@pytest.mark.parametrize("number", ["sip:eve@evil.example", "sips:eve@127.0.0.1.evil.example"])
+def test_a_sip_address_names_an_allowed_host(number: str) -> None:
+    """A sip: address is called only on the hosts that the operator allows."""
+    limits = Limits(sip_hosts=("127.0.0.1",))
+    dial = b'{"type": "dial", "data": {"number": "%b"}}'
+    assert parse_action(dial % b"sip:bob@127.0.0.1:5070", limits)
+    with pytest.raises(BadInput, match="not allowed") as refused:
+        parse_action(dial % number.encode(), limits)
+    assert refused.value.path == "data.number"
