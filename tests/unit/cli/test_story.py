@@ -8,14 +8,16 @@ from engine.cli.story import Story, tell
 from tests.unit.cli.fake_engine import timeline
 from wire.rpc import Moment, Timeline
 
-
 Told = tuple[dict[str, Any], list[dict[str, Any]], str]
 
 
 def story(*moments: Told) -> Story:
     """Tell a call that is still going on, from events, commands and what it then does."""
     call = replace(timeline().call, ended_ms=0, created_ms=1000)
-    told = tuple(Moment(1000 + place, *each) for place, each in enumerate(moments))
+    told = tuple(
+        Moment(1000 + place, event, tuple(commands), doing)
+        for place, (event, commands, doing) in enumerate(moments)
+    )
     return tell(Timeline(call, told))
 
 
@@ -37,7 +39,7 @@ def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
 
 def test_an_unanswered_leg_tells_its_cause_and_sip_status() -> None:
     """A busy phone is told as such, in words and in numbers."""
-    ended = ({"is": "LegEnded", "leg": "l0", "cause": 17, "sip_code": 486}, [], "over")
+    ended: Told = ({"is": "LegEnded", "leg": "l0", "cause": 17, "sip_code": 486}, [], "over")
     assert words(story(OPENED, ended))[-1] == "gone, unanswered: user busy (17, SIP 486)"
 
 
@@ -49,7 +51,11 @@ def test_a_recovery_is_told_across_all_lanes() -> None:
 
 def test_a_gather_without_prompt_is_told() -> None:
     """No command says that digits are awaited, so what the call does says it, once."""
-    again = ({"is": "DigitPressed", "leg": "l0", "digit": "1", "pressed_ms": 1}, [], "gathering")
+    again: Told = (
+        {"is": "DigitPressed", "leg": "l0", "digit": "1", "pressed_ms": 1},
+        [],
+        "gathering",
+    )
     answered: Told = ({"is": "LegAnswered", "leg": "l0"}, [], "gathering")
     assert words(story(OPENED, answered, again)) == [
         "calls +1555, for 30 s at most",
