@@ -31,7 +31,7 @@ class Packet(Struct, frozen=True):
 def standard_caller(digits: str, digits_at_ms: int) -> Iterator[Packet]:
     """Give the packets of a caller: two of voice on the answer, then the digits.
 
-    Asterisk waits for a caller's first packet before it plays (answering, up to 500 ms).
+    The dialplan's Answer waits up to 500 ms for a caller's first packet; ARI's does not.
     """
     sequence = iter(range(1, 1 << 15))
     for at_ms in (0, PACKET_MS):
