@@ -284,11 +284,12 @@ def test_a_caller_who_hangs_up_without_a_webhook() -> None:
 
 
 def test_an_unknown_leg_is_not_listened_to() -> None:
-    """ChannelId names a leg of this call; if it is gone, the fallback runs."""
+    """ChannelId names a leg of this call; if it is gone, the fallback runs, or the webhook knows."""
     story = gathering(channelId="0-pbx1-abcdefgh.l9", fallback=say())
     assert story.state == "Playing"
     story = gathering(channelId="0-pbx1-abcdefgh.l9")
-    assert story.state == "Ending"
+    assert story.state == "Asking"
+    assert (result(story)["dtmf"], result(story)["reason"]) == ("", "hangup")
 
 
 def test_resuming_on_the_same_leg() -> None:
