@@ -284,7 +284,7 @@ def test_a_caller_who_hangs_up_without_a_webhook() -> None:
 
 
 def test_an_unknown_leg_is_not_listened_to() -> None:
-    """ChannelId names a leg of this call; if it is gone, the fallback runs, or the webhook knows."""
+    """ChannelId names a leg; if it is gone, the fallback runs, or the webhook is told."""
     story = gathering(channelId="0-pbx1-abcdefgh.l9", fallback=say())
     assert story.state == "Playing"
     story = gathering(channelId="0-pbx1-abcdefgh.l9")
