@@ -76,7 +76,7 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         call = await lab.call(to="+15550100", action=action)
         await lab.doing(call, "gathering")
         await phone.press("1")
-        await _digits(lab, call, 1)
+        await _stored(lab, call, "DigitPressed")
         await leave(lab)
         back_ms = now_ms()
         await phone.press("2")
@@ -94,6 +94,7 @@ async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> N
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
+            await _stored(lab, await lab.only_call(), "LegRang")
             await leave(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
@@ -107,11 +108,12 @@ async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer
 
     A dialled leg enters Stasis at its answer only (docs/asterisk.md).
     """
-    async with Phone.answering(free_port(), tone_hz=600, after_ms=100) as far:
+    async with Phone.answering(free_port(), tone_hz=600, after_ms=500) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
+            await _stored(lab, await lab.only_call(), "LegRang")
             await lab.engine.kill()
             await far.ended()
             await lab.engine.start()
@@ -215,12 +217,13 @@ async def _refused(lab: Lab, to: str = "+15559999") -> Refused:
     return refusals[0]
 
 
-async def _digits(lab: Lab, call: str, count: int) -> None:
-    async def are_there() -> bool:
-        pressed = [each for each in await lab.story(call) if each["is"] == "DigitPressed"]
-        return len(pressed) == count
+async def _stored(lab: Lab, call: str, event: str) -> None:
+    """Wait until an event is in the store: what is not may happen again after a crash."""
 
-    await until(are_there, what=f"{count} digits")
+    async def is_there() -> bool:
+        return any(each["is"] == event for each in await lab.story(call))
+
+    await until(is_there, what=f"{event} to be stored")
 
 
 def _assert_whole(heard: list[Heard]) -> None:
