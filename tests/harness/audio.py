@@ -20,6 +20,7 @@ FRAME_SAMPLES = RATE_HZ * FRAME_MS // 1000
 AMPLITUDE = 8000
 HEARD = 800  # a tenth of what phones speak with
 GAP_MS = 70  # three lost frames do not end a tone
+WHOLE_MS = 60  # by which arrivals may be late
 CLICK_MS = 40  # what is no longer than this is the edge of another sound
 
 
@@ -83,6 +84,13 @@ def spans(frames: Sequence[Frame], hz: int = 0) -> list[Heard]:
         else:
             runs.append([frame])
     return [Heard(hz, run[0].at_ms, run[-1].at_ms + FRAME_MS, len(run) * FRAME_MS) for run in runs]
+
+
+def assert_whole(heard: Sequence[Heard]) -> None:
+    """Assert that a tone was heard once, without a gap and without anything heard twice."""
+    assert len(heard) == 1, heard
+    length_ms = heard[0].end_ms - heard[0].start_ms
+    assert abs(heard[0].length_ms - length_ms) <= WHOLE_MS, heard
 
 
 def _follows(before: Frame, after: Frame) -> bool:
