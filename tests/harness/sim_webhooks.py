@@ -18,12 +18,20 @@ class SimServers:
     def __init__(self, rng: random.Random, offer: Offer) -> None:
         self.asked: dict[str, bytes] = {}
         self.at_ms: dict[str, list[float]] = {}
+        self.takes_ms: dict[str, float] = {}  # until the last answer
         self.wrong: list[str] = []
         self._rng = rng
         self._offer = offer
 
     def hear(self, request_id: str, body: bytes, at_ms: float) -> tuple[float, str, Action | None]:
         """Take a request; say after how many ms what comes: an action, or a fault's name."""
+        answer = self._answer(request_id, body, at_ms)
+        self.takes_ms[request_id] = max(answer[0], self.takes_ms.get(request_id, 0))
+        return answer
+
+    def _answer(
+        self, request_id: str, body: bytes, at_ms: float
+    ) -> tuple[float, str, Action | None]:
         if self.asked.setdefault(request_id, body) != body:
             self.wrong.append(f"{request_id} was used for two bodies")
         self.at_ms.setdefault(request_id, []).append(at_ms)

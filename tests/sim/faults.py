@@ -92,7 +92,9 @@ class Faults:
         yield at_ms, end_ms
 
     def _next_crash(self) -> int:
-        return self._rng.choice((10, 50, 300, 1_000)) + self._rng.randrange(50) if "crash" in self.kinds else -1
+        if "crash" not in self.kinds:
+            return -1
+        return self._rng.choice((1, 5, 20, 60, 300)) + self._rng.randrange(30)
 
 
 def choose(rng: random.Random) -> frozenset[str]:

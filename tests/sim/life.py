@@ -2,9 +2,11 @@
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 
+from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
@@ -16,8 +18,9 @@ from engine.runtime.ports import Writer as WriterPort
 from engine.runtime.reaper import Reaper
 from engine.runtime.requests import Dialplan
 from engine.runtime.switch import Rules, Switch
-from engine.runtime.takeover import take_over
+from engine.runtime.takeover import Claimant, take_over
 from engine.store.memory import Memory
+from engine.store.writer import Pace
 from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import LifeClock, SimClock
 from tests.harness.sim_line import SimLine
@@ -33,6 +36,9 @@ APP = "switchroom-0"
 NODE = "pbx1"
 LONGEST_MS = 240_000
 GRACE_MS = 30_000
+
+
+Hear = Callable[[Any], None]
 
 
 class Surroundings(Struct, frozen=True):
@@ -53,6 +59,8 @@ class Broken(Struct, frozen=True):
     pbx: Callable[[Pbx], Pbx] = lambda pbx: pbx
     writer: Callable[[WriterPort], WriterPort] = lambda writer: writer
     errands: Callable[[ErrandsPort], ErrandsPort] = lambda errands: errands
+    clock: Callable[[Clock], Clock] = lambda clock: clock
+    hear: Callable[[Hear], Hear] = lambda hear: hear
 
 
 class Life:
@@ -93,7 +101,9 @@ class Life:
 
     async def _begin(self) -> None:
         store = self.store
-        owned = await take_over(store, 0, f"life{self._number}", self._around.rng.random, self._fenced)  # type: ignore[arg-type]
+        rng = self._around.rng
+        claimant = Claimant(f"life{self._number}", rng.random, Pace(), self._fenced)
+        owned = await take_over(store, 0, claimant)  # type: ignore[arg-type]
         self.writer = owned.writer
         asker = SimAsker(self._around.clock, self.loop, self._around.servers)
         library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
@@ -101,11 +111,12 @@ class Life:
         pbx = self._broken.pbx(self.line)
         plan = Dialplan(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         place = Place(NODE, 0, pbx, plan)
-        self.desk = Desk(place, self.clock, self._broken.writer(self.writer), errands)
+        clock = self._broken.clock(self.clock)
+        self.desk = Desk(place, clock, self._broken.writer(self.writer), errands)
         self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
         self.switch.nodes[NODE] = self.node
         self.hearing = Hearing(self.node, 0, GRACE_MS, lambda _slot: None)
-        self.line.hear = self.hearing.on_event
+        self.line.hear = self._broken.hear(self.hearing.on_event)
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0).run())
         for stored in owned.calls:

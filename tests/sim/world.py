@@ -149,13 +149,13 @@ class World:
         life = self.life
         if life.loop.is_dead:
             return
-        is_up = life.line.is_up, life.store.is_up
         life.die()
         self.faults.trouble(1)
-        down_ms = self.rng.choice((20, 300, 2_000, 12_000)) * (0.5 + self.rng.random())
+        down_ms = self.rng.choice((20, 20, 100, 500, 3_000, 12_000)) * (0.5 + self.rng.random())
 
         def again() -> None:
             self.say("** an engine starts")
+            is_up = life.line.is_up, life.store.is_up
             self._start()
             self.life.line.is_up, self.life.store.is_up = is_up
 

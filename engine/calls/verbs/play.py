@@ -28,12 +28,12 @@ def on_event(call: Call, doing: Playing, event: Event, now: int) -> Step:
             return _play(call, doing, clips, now)
         case PlaybackEnded(playback, failed) if playback == doing.request:
             if failed:
-                return replace(call, doing=replace(doing, deadline_ms=now + GONE_MS)), ()
+                return replace(call, doing=replace(doing, deadline_ms=now + GONE_MS, ends_ms=0)), ()
             return _end(call, doing), ()
         case Recovered() if not doing.clips:
             return replace(call, doing=replace(doing, deadline_ms=now + FETCH_MS)), ()
         case DeadlinePassed():
-            stops = (StopPlayback(doing.request),) if doing.clips else ()
+            stops = (StopPlayback(doing.request),) if doing.ends_ms else ()
             return _end(call, doing), stops
         case _:
             return call, ()

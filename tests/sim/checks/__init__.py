@@ -2,12 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.sim.checks import digits, ends, legs, prompts, sounds, telling
+from tests.sim.checks import digits, ends, errands, legs, orders, prompts, sounds, telling
 from tests.sim.story import Story
 from tests.sim.world import World
 
 Fault = tuple[str, str]
-CHECKS = (ends.check, telling.check, legs.check, sounds.check, prompts.check, digits.check)
+CHECKS = (
+    ends.check,
+    telling.check,
+    legs.check,
+    orders.check,
+    sounds.check,
+    prompts.check,
+    digits.check,
+    errands.check,
+)
 
 
 def faults_of(world: World, told: Sequence[Story]) -> Iterator[Fault]:

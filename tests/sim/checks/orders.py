@@ -1,0 +1,26 @@
+"""What a call tells the PBX to end has ended at once."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.commands import Hangup, StopPlayback
+from tests.sim.story import Story
+from tests.sim.world import World
+
+AT_ONCE_MS = 1_000
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every hangup and every stop."""
+    for story in told:
+        for moment in story.moments:
+            for command in moment.commands:
+                match command:
+                    case Hangup(leg) if (channel := world.pbx.past.get(leg)):
+                        ended_ms, what = channel.ended_ms, leg
+                    case StopPlayback(playback) if (heard := world.pbx.heard.get(playback)):
+                        ended_ms, what = heard.ended_ms, playback
+                    case _:
+                        continue
+                until_ms = world.clock.at_ms if ended_ms is None else ended_ms
+                if world.faults.healthy_ms(moment.now, max(until_ms, moment.now)) > AT_ONCE_MS:
+                    yield what, f"was to end at {moment.now}, and went on"

@@ -1,0 +1,78 @@
+"""Many worlds, one after another: what was run, what went wrong, and how to see it again."""
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.sim.checks import faults_of
+from tests.sim.life import Broken
+from tests.sim.quiet import quiet
+from tests.sim.story import Story, stories
+from tests.sim.world import Trace, World
+
+CALLS = 25  # of one world
+KEPT = Path(__file__).with_name("seeds.txt")
+SOUND = Broken()
+
+
+class Outcome(Struct, frozen=True):
+    """One world: its stories, and what was wrong."""
+
+    world: World
+    told: tuple[Story, ...]
+    wrong: tuple[tuple[str, str], ...]
+
+
+class Tally(Struct):
+    """What was run so far."""
+
+    worlds: int = 0
+    calls: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    faults: Counter[str] = Counter()
+    failed: dict[int, tuple[tuple[str, str], ...]] = {}
+
+
+def run_world(
+    seed: int, never: list[str], broken: Broken = SOUND, trace: Trace | None = None
+) -> Outcome:
+    """Run and check one seed; `never` is what `quiet` gave."""
+    never.clear()
+    world = World(seed, CALLS, broken, trace)
+    with warnings.catch_warnings():
+        # Coroutines of an engine that crashes are left as they are: they have no one to finish.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        world.run()
+    told = tuple(stories(world))
+    wrong = [*faults_of(world, told), *(("", said) for said in never)]
+    return Outcome(world, told, tuple(wrong))
+
+
+def run_worlds(seeds: Iterable[int], broken: Broken = SOUND, most_calls: int = 1 << 60) -> Tally:
+    """Run seeds until so many calls have been."""
+    tally = Tally(faults=Counter(), failed={})
+    began_s = time.perf_counter()
+    with quiet() as never:
+        for seed in seeds:
+            outcome = run_world(seed, never, broken)
+            tally.worlds += 1
+            tally.calls += len(outcome.told)
+            tally.steps += sum(len(story.moments) for story in outcome.told)
+            tally.faults += outcome.world.faults.counts
+            if outcome.wrong:
+                tally.failed[seed] = outcome.wrong
+            if tally.calls >= most_calls:
+                break
+    tally.seconds = time.perf_counter() - began_s
+    return tally
+
+
+def kept_seeds() -> list[int]:
+    """Read the seeds that failed once."""
+    lines = (line.partition("#")[0].strip() for line in KEPT.read_text().splitlines())
+    return [int(line) for line in lines if line]
