@@ -9,9 +9,11 @@ import cyclopts
 import uvloop
 from cyclopts import Parameter
 from pydantic import ValidationError
+from yarl import URL
 
 from engine.cli import calls, documents
 from engine.cli.call import call
+from engine.cli.faults import setting_faults
 
 if TYPE_CHECKING:
     from engine.config import Settings
@@ -43,19 +45,24 @@ def engine() -> None:
     try:
         settings = Settings()
     except ValidationError as error:
-        sys.exit(f"settings: {error}")
+        sys.exit("\n".join(setting_faults(error)))
     set_up(settings.log_level)
     uvloop.run(_run(settings))
 
 
 async def _run(settings: "Settings") -> None:
     from engine.app import Engine  # noqa: PLC0415
+    from engine.store.errors import StoreDown  # noqa: PLC0415
 
     running = Engine(settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, running.stop)
-    await running.run()
+    try:
+        await running.run()
+    except StoreDown as error:
+        where = URL(settings.redis_url).with_user(None)  # a log is no place for a password
+        sys.exit(f"the store can't be reached at {where}: {error}")
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import Entry, encode
 from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
-from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched
+from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched, Recovered
 from engine.calls.machine import step
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
@@ -138,8 +138,8 @@ class Desk:
     ) -> None:
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
-        if call is actor.call and not commands:
-            return
+        if call is actor.call and not commands and not isinstance(event, Recovered):
+            return  # what changes nothing leaves no trace, but for the engine's own deaths
         actor.call = call
         log = [*first, encode(Entry(now, event))]
         wanted = self._answered_at_once(actor, commands, log, now)
