@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 PACKAGES := sip-tester espeak-ng sox
 
-.PHONY: up down demo test check bench sim logs tools
+.PHONY: up down demo test check bench sim logs ari compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -32,6 +32,13 @@ sim: $(INSTALLED)  ## the simulator, seed after seed
 
 logs: $(INSTALLED)  ## follow what the lab says
 	@$(PYTHON) -m tests.harness.lab logs
+
+ari: $(INSTALLED)  ## generate the ARI client anew, from the description that Asterisk carries
+	@$(PYTHON) -m engine.ari.generator \
+	  "$$($(PYTHON) -c 'from tests.harness.asterisk import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
+
+compose-trial: $(INSTALLED) tools  ## try docker-compose.yml for real, where a Docker engine answers
+	@$(PYTHON) -m tests.harness.compose_trial
 
 tools:
 	@python3 tests/harness/debian.py $(PACKAGES)
