@@ -41,7 +41,7 @@ class Reaper:
         suspects = frozenset(
             {*self._stray_channels(channels), *self._stray_bridges(seen), *self._bereft(seen)}
         )
-        for each in suspects & self._suspects:
+        for each in sorted(suspects & self._suspects):
             await self._end(each, seen)
         self._suspects = suspects - self._suspects
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 
 import structlog
 from msgspec import Struct
@@ -46,13 +47,21 @@ class Rules(Struct, frozen=True):
 class Switch:
     """What the RPC and the nodes call; holds no call itself, the desks do."""
 
-    def __init__(self, store: Store, clock: Clock, gate: Gate, rules: Rules) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        gate: Gate,
+        rules: Rules,
+        random_bytes: Callable[[int], bytes] = os.urandom,
+    ) -> None:
         self.nodes: dict[str, Node] = {}
         self._store = store
         self._clock = clock
         self._gate = gate
         self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
+        self._random_bytes = random_bytes
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -65,7 +74,7 @@ class Switch:
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
         now = self._clock.now_ms()
-        tail = asked.request_id or _tail(now)
+        tail = asked.request_id or self._tail(now)
         desk = self._free_desk(asked.node, slot_of(tail, self._rules.slots))
         chosen = call_id(desk.place.slot, desk.place.node, tail)
         latest_ms = now + self._rules.longest_ms
@@ -168,11 +177,10 @@ class Switch:
             desk.dismiss(arrival.channel, NO_SUCH_NUMBER)
             return
         now, place = self._clock.now_ms(), desk.place
-        chosen = call_id(place.slot, place.node, _tail(now))
+        chosen = call_id(place.slot, place.node, self._tail(now))
         actor = desk.open(arrived(chosen, arrival, route, now, now + self._rules.longest_ms))
         if arrival.is_up:
             desk.feed(actor, LegAnswered(arrival.channel))
 
-
-def _tail(now_ms: int) -> str:
-    return f"{now_ms:011x}{os.urandom(6).hex()}"
+    def _tail(self, now_ms: int) -> str:
+        return f"{now_ms:011x}{self._random_bytes(6).hex()}"
