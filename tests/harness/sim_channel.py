@@ -118,6 +118,11 @@ class SimChannel:
         """Whether the app commands it."""
         return self.dialplan is not _DIALLING
 
+    @property
+    def has_music(self) -> bool:
+        """Whether music or ringing is heard on it."""
+        return "ring" in self.open or "moh" in self.open
+
     def begin(self, kind: str, what: str, now_ms: float) -> SimSpan:
         """Begin to hear something, or to be somewhere."""
         if kind not in self.open:

@@ -10,10 +10,13 @@ START_MS = 1_700_000_000_000
 class SimTimer:
     """What is due; `owner` is who loses it in a crash."""
 
-    __slots__ = ("callback", "owner")
+    __slots__ = ("args", "callback", "owner")
 
-    def __init__(self, callback: Callable[[], object], owner: object) -> None:
-        self.callback: Callable[[], object] | None = callback
+    def __init__(
+        self, callback: Callable[..., object], args: tuple[object, ...], owner: object
+    ) -> None:
+        self.callback: Callable[..., object] | None = callback
+        self.args = args
         self.owner = owner
 
     def cancel(self) -> None:
@@ -34,29 +37,34 @@ class SimClock:
         """Give the wall clock's milliseconds."""
         return int(self.at_ms)
 
-    def soon(self, callback: Callable[[], object], owner: object = None) -> SimTimer:
+    def soon(
+        self, callback: Callable[..., object], owner: object = None, *args: object
+    ) -> SimTimer:
         """Call back before time moves on."""
-        timer = SimTimer(callback, owner)
+        timer = SimTimer(callback, args, owner)
         self._soon.append(timer)
         return timer
 
     def after(
-        self, delay_ms: float, callback: Callable[[], object], owner: object = None
+        self, delay_ms: float, callback: Callable[..., object], owner: object = None, *args: object
     ) -> SimTimer:
         """Call back when that much time has passed."""
-        return self.at(self.at_ms + delay_ms, callback, owner)
+        return self.at(self.at_ms + delay_ms, callback, owner, *args)
 
-    def at(self, when_ms: float, callback: Callable[[], object], owner: object = None) -> SimTimer:
+    def at(
+        self, when_ms: float, callback: Callable[..., object], owner: object = None, *args: object
+    ) -> SimTimer:
         """Call back at a moment, or next if it has passed."""
-        timer = SimTimer(callback, owner)
+        timer = SimTimer(callback, args, owner)
         self._count += 1
-        heapq.heappush(self._later, (max(when_ms, self.at_ms), self._count, timer))
+        due_ms = max(self.at_ms, when_ms)
+        heapq.heappush(self._later, (due_ms, self._count, timer))
         return timer
 
     def forget(self, owner: object) -> None:
         """Lose all that an owner had to do, to the end of what it is just doing: it crashed."""
         self._lose(owner)
-        self._soon.appendleft(SimTimer(lambda: self._lose(owner), None))
+        self._soon.appendleft(SimTimer(self._lose, (owner,), None))
 
     def _lose(self, owner: object) -> None:
         for timer in self._soon:
@@ -71,15 +79,15 @@ class SimClock:
         later, soon = self._later, self._soon
         while True:
             while soon:
-                if (callback := soon.popleft().callback) is not None:
-                    callback()
+                timer = soon.popleft()
+                if (callback := timer.callback) is not None:
+                    callback(*timer.args)
             if not later or later[0][0] > until_ms:
                 break
-            when_ms, _, timer = heapq.heappop(later)
-            if timer.callback is not None:
-                self.at_ms = when_ms
-                callback, timer.callback = timer.callback, None
-                callback()
+            self.at_ms, _, timer = heapq.heappop(later)
+            if (callback := timer.callback) is not None:
+                timer.callback = None
+                callback(*timer.args)
         self.at_ms = max(self.at_ms, until_ms)
 
 

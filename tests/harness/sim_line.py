@@ -1,5 +1,6 @@
 """SimLine: one engine life's way to a SimAsterisk; requests with their latency, events in order."""
 
+import asyncio
 import random
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -46,9 +47,9 @@ class SimLine:
         self.is_up = True  # whether the PBX can be reached
         self.trace: Callable[[str], None] | None = None
         self.hear: Callable[[AriEvent], None] = lambda _event: None
-        self._clock = clock
-        self._pbx = pbx
-        self._loop = loop
+        self.clock = clock
+        self.pbx = pbx
+        self.loop = loop
         self._weather = weather
         self._random = rng.random
         self._lane_ms = 0.0  # when the websocket's last request arrives
@@ -61,75 +62,89 @@ class SimLine:
             return
         if self.trace:
             self.trace(f"-> {request.method} {request.uri}")
-        noticed_ms = self._weather.loses()
-        arrives_ms = self._clock.at_ms + 0.3 + 0.5 * self._random()
+        sent = _Sent(self, request, done, self._weather.loses())
+        arrives_ms = self.clock.at_ms + self.way_ms()
         if not may_block:  # a lane keeps its order
             arrives_ms = self._lane_ms = max(self._lane_ms, arrives_ms)
-        answer = self._answer(done, noticed_ms, request)
-        if not self.is_up or (noticed_ms and self._random() < 0.5):  # noqa: PLR2004
-            answer(LOST)  # lost on its way there, not on its way back
+        if not self.is_up or (sent.noticed_ms and self._random() < 0.5):
+            sent.answer(LOST)  # lost on its way there, not on its way back
         else:
-            self._clock.at(arrives_ms, lambda: self._arrive(request, answer), self._pbx)
+            self.clock.at(arrives_ms, sent.arrive, self.pbx)
 
     async def ask(self, request: Request) -> Reply:
         """Send, and wait for the answer."""
-        reply = self._loop.create_future()
-        self.send(request, "", True, reply.set_result)
-        answer: Reply = await reply
-        return answer
+        replied: asyncio.Future[Reply] = self.loop.create_future()
+
+        def answer(reply: Reply) -> None:
+            if not replied.done():  # whoever asked may have been cancelled since
+                replied.set_result(reply)
+
+        self.send(request, "", True, answer)
+        return await replied
 
     def told(self, event: AriEvent) -> None:
         """Take an event from the PBX, to be heard after those before it."""
-        if not self.is_alive or not self._pbx.is_listened_to:
+        if not self.is_alive or not self.pbx.is_listened_to:
             return
-        at_ms = self._clock.at_ms + 0.2 + 0.6 * self._random() + self._weather.delay_ms()
+        at_ms = self.clock.at_ms + 0.2 + 0.6 * self._random() + self._weather.delay_ms()
         at_ms = self._events_ms = max(self._events_ms, at_ms)
-        self._clock.at(at_ms, lambda: self._heard(event), self._loop)
+        self.clock.at(at_ms, self._heard, self.loop, event)
         # A key pressed twice and a key told twice look the same; Asterisk tells it once.
         if not isinstance(event, ChannelDtmfReceived) and self._weather.doubles():
-            self._clock.at(at_ms, lambda: self._heard(event), self._loop)
+            self.clock.at(at_ms, self._heard, self.loop, event)
 
-    def _arrive(self, request: Request, answer: Done) -> None:
-        if not self.is_up:
-            answer(LOST)
-            return
-        waited = _Once(answer)
-        self._pbx.handle(request, waited)
-        if waited.answer is not None:
-            self._clock.after(SLOW_MS, lambda: waited(LOST), self._loop)
+    def way_ms(self) -> float:
+        """Give the time that a message takes."""
+        return 0.3 + 0.5 * self._random()
 
-    def _answer(self, done: Done, noticed_ms: float, request: Request) -> Done:
-        def answer(reply: Reply) -> None:
-            delay_ms = noticed_ms or 0.3 + 0.5 * self._random()
-            reply = LOST if noticed_ms else reply
-            if self.is_alive:
-                self._clock.after(delay_ms, lambda: self._replied(request, reply, done), self._loop)
-
-        return answer
-
-    def _replied(self, request: Request, reply: Reply, done: Done) -> None:
+    def replied(self, request: Request, reply: Reply, done: Done) -> None:
+        """Take the answer to a request."""
         if self._weather.passes("reply"):
             if self.trace and not reply.ok:
                 self.trace(f"<- {reply.status} {reply.body.decode()} to {request.path}")
             done(reply)
 
     def _heard(self, event: AriEvent) -> None:
-        if self._pbx.is_listened_to and self._weather.passes("event"):
+        if self.pbx.is_listened_to and self._weather.passes("event"):
             if isinstance(event, ChannelDtmfReceived):
-                self.digits.append((event.channel.id, event.digit, self._clock.now_ms()))
+                self.digits.append((event.channel.id, event.digit, self.clock.now_ms()))
             if self.trace:
                 self.trace(f"   {_words(event)}")
             self.hear(event)
 
 
-class _Once:
-    def __init__(self, answer: Done) -> None:
-        self.answer: Done | None = answer
+class _Sent:
+    """A request on its way to the PBX; it is answered once."""
 
-    def __call__(self, reply: Reply) -> None:
-        answer, self.answer = self.answer, None
-        if answer is not None:
-            answer(reply)
+    __slots__ = ("done", "is_answered", "line", "noticed_ms", "request")
+
+    def __init__(self, line: SimLine, request: Request, done: Done, noticed_ms: float) -> None:
+        self.line = line
+        self.request = request
+        self.done = done
+        self.noticed_ms = noticed_ms  # how long until it is known that the answer was lost, or 0
+        self.is_answered = False
+
+    def arrive(self) -> None:
+        """Be done by the PBX, which may take its time."""
+        line = self.line
+        if not line.is_up:
+            self.answer(LOST)
+            return
+        line.pbx.handle(self.request, self.answer)
+        if not self.is_answered:
+            line.clock.after(SLOW_MS, self.answer, line.loop, LOST)
+
+    def answer(self, reply: Reply) -> None:
+        """Send the answer back."""
+        line = self.line
+        if self.is_answered:
+            return
+        self.is_answered = True
+        reply = LOST if self.noticed_ms else reply
+        delay_ms = self.noticed_ms or line.way_ms()
+        if line.is_alive:
+            line.clock.after(delay_ms, line.replied, line.loop, self.request, reply, self.done)
 
 
 def _words(event: Any) -> str:

@@ -1,23 +1,29 @@
 """SimLoop: enough of an asyncio loop for tasks, sleeps and timeouts to run on a SimClock."""
 
 import asyncio
-import contextvars
 import inspect
 import weakref
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from tests.harness.sim_clock import SimClock, SimTimer
 
+Got = TypeVar("Got")
 
-class SimLoop(asyncio.AbstractEventLoop):
-    """One life's loop, and the owner of all that this life has to do."""
+
+class SimLoop:
+    """One life's loop, and the owner of all that this life has to do.
+
+    It has what asyncio's tasks, futures and timeouts ask of a loop, and no sockets, threads or
+    processes: for an AbstractEventLoop it passes by `as_loop` alone.
+    """
 
     def __init__(self, clock: SimClock) -> None:
-        self._clock = clock
+        self.as_loop = cast("asyncio.AbstractEventLoop", self)
         self.broken: list[str] = []  # what escaped from tasks
-        self._tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self.is_dead = False  # whether its engine has crashed
+        self._clock = clock
+        self._tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
 
     def time(self) -> float:
         """Give seconds."""
@@ -27,78 +33,68 @@ class SimLoop(asyncio.AbstractEventLoop):
         """Say no: debugging is what the seeds are for."""
         return False
 
-    def call_soon(  # type: ignore[override]  # a SimTimer stands for a Handle
-        self,
-        callback: Callable[..., object],
-        *args: Any,
-        context: contextvars.Context | None = None,
+    def call_soon(
+        self, callback: Callable[..., object], *args: object, context: object = None
     ) -> SimTimer:
         """Call back before time moves on."""
         del context
-        return self._clock.soon(lambda: callback(*args), self)
+        return self._clock.soon(callback, self, *args)
 
-    def call_later(  # type: ignore[override]
-        self,
-        delay: float,
-        callback: Callable[..., object],
-        *args: Any,
-        context: contextvars.Context | None = None,
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: object, context: object = None
     ) -> SimTimer:
         """Call back after seconds."""
         del context
-        return self._clock.after(delay * 1000, lambda: callback(*args), self)
+        return self._clock.after(delay * 1000, callback, self, *args)
 
-    def call_at(  # type: ignore[override]
-        self,
-        when: float,
-        callback: Callable[..., object],
-        *args: Any,
-        context: contextvars.Context | None = None,
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: object, context: object = None
     ) -> SimTimer:
         """Call back at a second."""
         del context
-        return self._clock.at(when * 1000, lambda: callback(*args), self)
+        return self._clock.at(when * 1000, callback, self, *args)
 
     def create_future(self) -> asyncio.Future[Any]:
         """Make a future of this loop."""
-        return asyncio.Future(loop=self)
+        return asyncio.Future(loop=self.as_loop)
 
-    def create_task(  # type: ignore[override]
-        self, coro: Coroutine[Any, Any, Any], **_named: Any
-    ) -> asyncio.Task[Any]:
+    def create_task(self, coro: Coroutine[Any, Any, Got], **_named: object) -> asyncio.Task[Got]:
         """Run a coroutine."""
-        task = asyncio.Task(coro, loop=self)
+        task = asyncio.Task(coro, loop=self.as_loop)
         self._tasks.add(task)
         return task
+
+    async def sleep(self, delay_ms: float) -> None:
+        """Let that much time pass."""
+        passed = self.create_future()
+        self._clock.after(delay_ms, _pass, self, passed)
+        await passed
 
     def die(self) -> None:
         """Lose all that was to be done, from this moment on."""
         self.is_dead = True
         self._clock.forget(self)
-        self._clock.soon(self._close_unstarted)
+        self._clock.soon(self._close)
 
-    def _close_unstarted(self) -> None:
-        for coro in (task.get_coro() for task in self._tasks):
-            # One that never ran would complain of it when it is freed.
-            if inspect.iscoroutine(coro) and inspect.getcoroutinestate(coro) == inspect.CORO_CREATED:
-                coro.close()
+    def _close(self) -> None:
+        for task in self._tasks:
+            coro = task.get_coro()
+            if inspect.iscoroutine(coro):
+                coro.close()  # left to the garbage collector, some crash the interpreter (3.11)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Keep what nobody caught; a task that died with its engine is no fault."""
         if error := context.get("exception"):
             self.broken.append(f"{context.get('message')}: {error!r}")
 
-    def is_running(self) -> bool:
-        """Say yes: it is asked only from within."""
-        return True
-
-    def is_closed(self) -> bool:
-        """Say no: it ends with its life."""
-        return False
-
     def enter(self) -> None:
         """Be the loop that `get_running_loop` finds."""
-        asyncio._set_running_loop(self)  # noqa: SLF001 - what asyncio offers to event loops
+        asyncio._set_running_loop(self.as_loop)  # noqa: SLF001 - what asyncio offers to loops
+
+
+def _pass(future: asyncio.Future[None]) -> None:
+    if not future.done():  # whoever waits may have been cancelled since
+        future.set_result(None)
 
 
 def leave_loop() -> None:

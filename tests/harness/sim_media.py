@@ -25,9 +25,7 @@ class SimLibrary:
     async def fetch(self, source: Source) -> Clip:
         """Get a clip after its delay; raises MediaFailed."""
         length_ms, delay_ms, kind = parts(source)
-        fetched = self._loop.create_future()
-        self._clock.after(delay_ms, lambda: fetched.set_result(None), self._loop)
-        await fetched
+        await self._loop.sleep(delay_ms)
         if kind == "bad":
             raise MediaFailed("unreachable", "sim")
         return self._at_hand.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
@@ -38,9 +36,7 @@ class SimLibrary:
             length_ms, delay_ms, kind = parts(source)
             if kind != "bad" and source not in self._at_hand:
                 clip = Clip(f"{kind}-{length_ms}", length_ms)
-                self._clock.after(
-                    delay_ms, lambda s=source, c=clip: self._at_hand.setdefault(s, c), self._loop
-                )
+                self._clock.after(delay_ms, self._at_hand.setdefault, self._loop, source, clip)
 
 
 def parts(source: Source) -> tuple[int, int, str]:

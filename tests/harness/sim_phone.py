@@ -1,6 +1,7 @@
 """SimPhones: people at the ends of the lines, who answer, refuse, press keys and hang up."""
 
 import random
+from collections.abc import Callable
 
 from engine.calls.ids import call_of
 from tests.harness.sim_asterisk import SimAsterisk
@@ -30,18 +31,18 @@ class SimPhones:
         if kind < 0.06:
             return  # silent: not even a provisional answer
         if kind > 0.12:
-            self._after(rings_ms, lambda: self.pbx.rings(channel))
+            self._after(rings_ms, self.pbx.rings, channel)
         if kind < 0.25:
             sip = rng.choice(REFUSALS)
-            self._after(rings_ms + rng.uniform(0, 3_000), lambda: self.pbx.refuses(channel, sip))
+            self._after(rings_ms + rng.uniform(0, 3_000), self.pbx.refuses, channel, sip)
         elif kind > 0.35:
             waits_ms = rng.choice((0, 50, 500, 3_000, 8_000)) * rng.random()
-            self._after(rings_ms + waits_ms, lambda: self.pbx.answers(channel))
+            self._after(rings_ms + waits_ms, self.pbx.answers, channel)
 
     def calls(self, channel: SimChannel) -> None:
         """Be the caller of a call that came in; some lose patience at once."""
         if self._rng.random() < 0.03:
-            self._after(self._rng.uniform(0, 30), lambda: self.pbx.hangs_up(channel))
+            self._after(self._rng.uniform(0, 30), self.pbx.hangs_up, channel)
 
     def up(self, channel: SimChannel) -> None:
         """Talk for a while, and press keys now and then."""
@@ -51,21 +52,21 @@ class SimPhones:
         if not is_main:
             stays_ms /= 3
         if rng.random() < 0.9:
-            self._after(stays_ms, lambda: self.pbx.hangs_up(channel))
+            self._after(stays_ms, self.pbx.hangs_up, channel)
         if is_main and rng.random() < 0.5:
-            self._after(rng.uniform(0, 15_000), lambda: self._burst(channel))
+            self._after(rng.uniform(0, 15_000), self._burst, channel)
 
     def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
         """Press keys before the prompt is over, at its very end, after it, or not."""
         rng, kind = self._rng, self._rng.random()
         length_ms = playback.length_ms
         if kind < 0.2:
-            self._after(rng.uniform(0, length_ms), lambda: self._burst(channel))
+            self._after(rng.uniform(0, length_ms), self._burst, channel)
         elif kind < 0.3:
             at_ms = max(0, length_ms + rng.uniform(-20, 20))
-            self._after(at_ms, lambda: self._burst(channel))
+            self._after(at_ms, self._burst, channel)
         elif kind < 0.6:
-            self._after(length_ms + rng.uniform(0, 4_000), lambda: self._burst(channel))
+            self._after(length_ms + rng.uniform(0, 4_000), self._burst, channel)
 
     def _burst(self, channel: SimChannel) -> None:
         rng, at_ms = self._rng, 0.0
@@ -73,11 +74,11 @@ class SimPhones:
             held_ms = rng.uniform(40, 110)
             at_ms += held_ms
             digit = rng.choice(KEYS)
-            self._after(at_ms, lambda d=digit, h=held_ms: self.pbx.pressed(channel, d, h))
+            self._after(at_ms, self.pbx.pressed, channel, digit, held_ms)
             at_ms += rng.choice((30, 200, 600, 2_000)) * (0.5 + rng.random())
 
-    def _after(self, delay_ms: float, act: object) -> None:
-        self._clock.after(delay_ms, act, self.pbx)  # type: ignore[arg-type]  # lambdas with defaults
+    def _after(self, delay_ms: float, act: Callable[..., object], *about: object) -> None:
+        self._clock.after(delay_ms, act, self.pbx, *about)
 
 
 def is_dialled(channel: SimChannel) -> bool:

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from engine.store.change import Change
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
-from tests.harness.sim_clock import SimClock
 from tests.harness.sim_line import SimWeather
 from tests.harness.sim_loop import SimLoop
 
@@ -20,14 +19,12 @@ class SimStore:
     def __init__(
         self,
         memory: Memory,
-        clock: SimClock,
         loop: SimLoop,
         weather: SimWeather,
         rng: random.Random,
     ) -> None:
         self.is_up = True
         self._memory = memory
-        self._clock = clock
         self._loop = loop
         self._weather = weather
         self._random = rng.random
@@ -42,9 +39,9 @@ class SimStore:
 
     async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
         """See Store; the engine may die before it, and after it, before it learns so."""
-        await self._pass(0.2 + 0.3 * self._random())
+        await self._loop.sleep(0.2 + 0.3 * self._random())
         if not self.is_up:
-            await self._pass(20)
+            await self._loop.sleep(20)
             raise StoreDown("sim: down")
         self._weather.passes("commit")
         if self._loop.is_dead:
@@ -65,18 +62,13 @@ class SimStore:
 
     async def flow(self, account: str, flow_id: str) -> bytes | None:
         """See Store."""
-        await self._pass(0.5)
+        await self._loop.sleep(0.5)
         self._check()
         return await self._memory.flow(account, flow_id)
 
     def _check(self) -> None:
         if not self.is_up:
             raise StoreDown("sim: down")
-
-    async def _pass(self, delay_ms: float) -> None:
-        passed = self._loop.create_future()
-        self._clock.after(delay_ms, lambda: passed.set_result(None), self._loop)
-        await passed
 
 
 def done(coroutine: Coroutine[Any, Any, Got]) -> Got:

@@ -57,9 +57,7 @@ class SimAsker:
         """Ask for the next action; raises WebhookFailed."""
         del url
         delay_ms, fault, action = self._servers.hear(request_id, body, self._clock.at_ms)
-        answered = self._loop.create_future()
-        self._clock.after(delay_ms, lambda: answered.set_result(None), self._loop)
-        await answered
+        await self._loop.sleep(delay_ms)
         if fault:
             raise WebhookFailed(fault, "sim", ())
         return Answer(action, ())

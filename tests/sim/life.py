@@ -70,14 +70,15 @@ class Life:
         self.loop = SimLoop(around.clock)
         clock, loop = around.clock, self.loop
         self.line = SimLine(clock, around.pbx, loop, around.faults, around.rng)
-        self.store = SimStore(around.memory, clock, loop, around.faults, around.rng)
+        self.store = SimStore(around.memory, loop, around.faults, around.rng)
         self.clock = LifeClock(clock, loop)
         self.is_ready = False
         self._around = around
         self._number = number
         self._broken = broken
         gate = Gate(self.clock, 1_000_000, 1_000_000)
-        self.switch = Switch(self.store, self.clock, gate, Rules(1, LONGEST_MS, "+4721930000"))  # type: ignore[arg-type]  # as much of a Store as a life needs
+        rules = Rules(1, LONGEST_MS, "+4721930000")
+        self.switch = Switch(self.store, self.clock, gate, rules, random.Random(number).randbytes)  # type: ignore[arg-type]  # as much of a Store as a life needs
 
     def start(self) -> None:
         """Take the slot over, then listen."""

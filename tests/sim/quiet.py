@@ -1,5 +1,6 @@
 """The engine's log, kept quiet while worlds run; only what must never be logged is kept."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,9 @@ def quiet() -> Iterator[list[str]]:
 
     structlog.configure(processors=[structlog.processors.format_exc_info, drop])
     try:
-        yield found
+        with warnings.catch_warnings():
+            # Coroutines of an engine that crashes stay as they are: they have no one to finish.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield found
     finally:
         structlog.configure(**before)

@@ -9,6 +9,8 @@ from wire.verbs import Action, Verb
 FLOWS = 3
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
+VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
+WEIGHTS = (4, 2, 6, 6, 1, 0.3)
 
 
 class Scenarios:
@@ -54,7 +56,7 @@ class Scenarios:
         """Make a verb and what comes after it."""
         rng = self._rng
         after = self.action(depth - 1)
-        match rng.choices(("play", "say", "gather", "dial", "flow", "hangup"), (4, 2, 6, 6, 1, 0.3)):
+        match rng.choices(VERBS, WEIGHTS):
             case ["play"]:
                 many = tuple(self._audio() for _ in range(rng.choice((2, 3))))
                 url = self._audio() if rng.random() < 0.7 else many

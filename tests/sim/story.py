@@ -52,7 +52,7 @@ def stories(world: World) -> Iterable[Story]:
         event = _event(body)
         told.setdefault(event.call_id, []).append(event)
     live = set(_live(world))
-    for call_id in told:
+    for call_id, events in told.items():
         log = done(world.memory.log(0, call_id))
         state = done(world.memory.read(0, call_id))
         assert state is not None, call_id
@@ -61,7 +61,7 @@ def stories(world: World) -> Iterable[Story]:
             tuple(replay(log)),
             decode_record(state),
             call_id in live,
-            tuple(told[call_id]),
+            tuple(events),
         )
 
 

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from engine.calls.commands import Tell
 from engine.calls.doing import Gathering
 from engine.calls.events import DigitPressed
+from engine.calls.replay import Moment
 from tests.sim.story import Story
 from tests.sim.world import World
 from wire.events import CallEvent
@@ -43,10 +45,10 @@ def _gathers(story: Story) -> Iterator[_Gather]:
     before = story.opened
     for moment in story.moments:
         if isinstance(before.doing, Gathering) and first is not None:
-            for event in (c.event for c in moment.commands if hasattr(c, "event")):
-                if event.event == "gathered":
-                    yield _Gather(first, before.doing, begin_ms, moment.now, listens_ms, event)
-                    first = None
+            told = next((e for e in _told(moment) if e.event == "gathered"), None)
+            if told is not None:
+                yield _Gather(first, before.doing, begin_ms, moment.now, listens_ms, told)
+                first = None
         doing = moment.call.doing
         if isinstance(doing, Gathering):
             if first is None or doing.limit_ms != first.limit_ms or doing.verb is not first.verb:
@@ -54,6 +56,10 @@ def _gathers(story: Story) -> Iterator[_Gather]:
             elif isinstance(moment.event, DigitPressed) or not _is_same(before.doing, doing):
                 listens_ms = moment.now
         before = moment.call
+
+
+def _told(moment: Moment) -> list[CallEvent]:
+    return [each.event for each in moment.commands if isinstance(each, Tell)]
 
 
 def _is_same(before: object, doing: Gathering) -> bool:

@@ -6,7 +6,7 @@ from engine.calls import causes
 from engine.calls.call import deadline_ms
 from engine.calls.codec import encode
 from engine.calls.commands import Bridge, Originate, Play
-from engine.calls.events import LegAnswered, LegPlaced, LegRang
+from engine.calls.events import LegAnswered, LegPlaced, LegRang, Recovered
 from engine.calls.ids import call_of
 from tests.sim.story import Story
 from tests.sim.world import World
@@ -18,8 +18,9 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     """Check the ends of all that was begun."""
     yield from world.pbx.wrong
     # A recovery can't tell an originate that was never made from one that has ended since.
-    again = [each for each, at_ms in world.pbx.called_again if not world.faults.touched(at_ms, at_ms)]
-    yield from ((each, "a party was called twice") for each in again)
+    for again, at_ms in world.pbx.called_again:
+        if not world.faults.touched(at_ms, at_ms):
+            yield again, "a party was called twice"
     for life in world.lives:
         yield from (("", f"a task broke: {words}") for words in life.loop.broken)
     for words in world.servers.wrong:
@@ -40,7 +41,9 @@ def _ended(story: Story) -> Iterator[str]:
         yield "its log does not lead to its record"
     over = [m for m in story.moments if m.call.is_over]
     for moment in over[1:]:
-        if not isinstance(moment.event, LegPlaced | LegRang | LegAnswered):
+        is_refused = isinstance(moment.event, LegPlaced | LegRang | LegAnswered)
+        is_idle = isinstance(moment.event, Recovered) and not moment.commands
+        if not (is_refused or is_idle):
             yield f"went on after its end: {moment.event}"
 
 

@@ -15,9 +15,9 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
         for moment in story.moments:
             for command in moment.commands:
                 match command:
-                    case Hangup(leg) if (channel := world.pbx.past.get(leg)):
+                    case Hangup(leg) if channel := world.pbx.past.get(leg):
                         ended_ms, what = channel.ended_ms, leg
-                    case StopPlayback(playback) if (heard := world.pbx.heard.get(playback)):
+                    case StopPlayback(playback) if heard := world.pbx.heard.get(playback):
                         ended_ms, what = heard.ended_ms, playback
                     case _:
                         continue

@@ -81,7 +81,8 @@ def _left(world: World, story: Story) -> Iterator[str]:
             continue
         if world.faults.healthy_ms(max(begin_ms, playback.ended_ms), end_ms) > ON_MS:
             yield f"{playback.id}: waited {end_ms - playback.ended_ms:.0f} ms after its end"
-        is_struck = isinstance(moment.event, DeadlinePassed) and not _has_limit(call.doing)
+        is_struck = isinstance(moment.event, DeadlinePassed) and moment.now < call.latest_ms
+        is_struck = is_struck and not _has_limit(call.doing)
         if is_struck and not playback.missing and not world.faults.touched(begin_ms, end_ms):
             yield f"{playback.id}: was given up"
 
