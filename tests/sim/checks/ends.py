@@ -6,12 +6,14 @@ from engine.calls import causes
 from engine.calls.call import deadline_ms
 from engine.calls.codec import encode
 from engine.calls.commands import Bridge, Originate, Play
+from engine.calls.doing import Ending, Over
 from engine.calls.events import LegAnswered, LegPlaced, LegRang, Recovered
 from engine.calls.ids import call_of
 from tests.sim.story import Story
 from tests.sim.world import World
 
 LATE_MS = 100
+WAY_MS = 5  # from the PBX to the call, when nothing is wrong
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
@@ -61,6 +63,10 @@ def _status(world: World, story: Story) -> Iterator[str]:
     channel = world.pbx.past.get(call.main)
     if channel is None or not call.is_over or world.faults.touched(channel.born_ms, call.ended_ms):
         return
+    decided = (m.now for m in story.moments if isinstance(m.call.doing, Ending | Over))
+    decided_ms = next(decided, call.ended_ms)
+    if channel.up_ms is not None and channel.up_ms > decided_ms - WAY_MS:
+        return  # it answered just as it was given up: either is true
     if channel.up_ms is not None:
         due = {"completed"}
     elif call.ended_by == "callee":
