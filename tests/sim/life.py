@@ -73,6 +73,8 @@ class Life:
         self.store = SimStore(around.memory, loop, around.faults, around.rng)
         self.clock = LifeClock(clock, loop)
         self.is_ready = False
+        self.websockets = 0  # how many there have been
+        self._is_connected = False  # as far as the engine knows
         self._around = around
         self._number = number
         self._broken = broken
@@ -86,13 +88,18 @@ class Life:
         self.loop.create_task(self._begin())
 
     def connect(self) -> None:
-        """Have the websocket."""
+        """Have a websocket; that the last one is gone is known by then."""
+        self.disconnect(self.websockets)
+        self.websockets += 1
+        self._is_connected = True
         self._around.pbx.is_listened_to = True
         self.hearing.on_back()
 
-    def disconnect(self) -> None:
-        """Learn that the websocket is gone."""
-        self.hearing.on_lost("sim")
+    def disconnect(self, websocket: int) -> None:
+        """Learn that a websocket is gone, unless that is known."""
+        if websocket == self.websockets and self._is_connected:
+            self._is_connected = False
+            self.hearing.on_lost("sim")
 
     def die(self) -> None:
         """Lose everything in memory, at this very moment."""

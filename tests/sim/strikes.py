@@ -80,7 +80,7 @@ class Strikes:
         self._pbx.is_listened_to = False
         notices_ms = self._rng.choice((0, 0, 50, 6_000)) * self._rng.random()
         back_ms = notices_ms + self._some_ms(60, 500, 5_000, 50_000)
-        self._clock.after(notices_ms, life.disconnect, life.loop)
+        self._clock.after(notices_ms, life.disconnect, life.loop, life.websockets)
         self._clock.after(back_ms, self._reconnect, life.loop, life)
 
     def _reconnect(self, life: Life) -> None:
@@ -97,7 +97,7 @@ class Strikes:
         life.line.is_up = False
         self._pbx.restarts()
         if was_listened_to:
-            life.disconnect()
+            life.disconnect(life.websockets)
         self._clock.after(self._some_ms(500, 5_000, 40_000), self._pbx_is_back)
 
     def _pbx_is_back(self) -> None:

@@ -34,6 +34,7 @@ class World:
         self.seed = seed
         self.calls = calls
         self.refused = 0
+        self.is_at_rest = False  # whether all is over and well in the end
         self.clock = SimClock()
         self._rng = rng = random.Random(seed)
         kinds = faults.choose(rng)
@@ -64,7 +65,8 @@ class World:
             self.faults.is_over = True
             for until_ms in range(START_MS + begin_ms, START_MS + begin_ms + TAIL_MS, 5_000):
                 self.clock.run(until_ms)
-                if self._is_silent():
+                self.is_at_rest = self._is_silent()
+                if self.is_at_rest:
                     break
             self.clock.run(self.clock.at_ms + 1_000)
         finally:

@@ -23,6 +23,8 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     for again, at_ms in world.pbx.called_again:
         if not world.faults.touched(at_ms, at_ms):
             yield again, "a party was called twice"
+    if not world.is_at_rest:
+        yield "", "never came to rest"
     for life in world.lives:
         yield from (("", f"a task broke: {words}") for words in life.loop.broken)
     for words in world.servers.wrong:
