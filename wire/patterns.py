@@ -5,7 +5,10 @@ Each ends in END: Python's `$` alone would let a line feed through, and so into 
 
 END = r"$(?!\n)"  # \Z in words that a JSON schema (ECMA 262) knows too
 
-URL = r"^https?://[^\s\x00-\x1f\x7f/?#\\@]+([/?#][^\s\x00-\x1f\x7f\\]*)?" + END
+# RFC 1123, section 2.1; a name of other letters is written as DNS has it (xn--...).
+_LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?"
+_HOST = rf"({_LABEL}(\.{_LABEL})*\.?|\[[0-9A-Fa-f:.]{{2,45}}\])(:[0-9]{{1,5}})?"
+URL = rf"^https?://{_HOST}([/?#][^\s\x00-\x1f\x7f\\]*)?" + END
 NUMBER = (
     r"^(\+?[0-9*#]{2,20}"
     r"|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)" + END

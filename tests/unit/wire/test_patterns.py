@@ -57,6 +57,11 @@ BAD: list[tuple[Any, str]] = [
     (Url, "https://example.com/\x00"),
     (Url, "https://exa\x7fmple.com/"),
     (Url, "https://example.com/" + "a" * 2048),
+    (Url, "https://a..b/"),
+    (Url, "https://" + "a" * 64 + ".com/"),
+    (Url, "https://①②⑦.0.0.1/"),
+    (Url, "https://localhost%00.example.com/"),
+    (Url, "https://example.com:/"),
 ]
 ENDINGS = ["\n", "\r\n", "\r", "\x00", " ", "\u2028", "\x85"]
 
