@@ -7,8 +7,16 @@ from msgspec import Struct
 
 from engine.calls import causes
 from engine.calls.call import Call, expects
-from engine.calls.commands import Answer, Bridge, Command, Originate, Play
-from engine.calls.doing import Gathering, Playing, Talking
+from engine.calls.commands import (
+    Answer,
+    Bridge,
+    Command,
+    Originate,
+    Play,
+    StartMusic,
+    StartRinging,
+)
+from engine.calls.doing import Dialing, Gathering, Playing, Talking
 from engine.calls.events import (
     Event,
     LegAnswered,
@@ -80,6 +88,9 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
         case Play(playback=playback):
             wanted = playback_of(call) == playback and now < _ends_ms(call)
             return wanted and playback not in seen.playbacks
+        case StartMusic() | StartRinging():
+            # Into a conversation it would be heard until its end is told, and for an outage if not.
+            return isinstance(call.doing, Dialing)
         case Bridge():
             return False  # Recovered joins whoever is not in the bridge
         case _:

@@ -12,7 +12,9 @@ from engine.calls.commands import (
     Hangup,
     Originate,
     Play,
+    StartMusic,
     StartRinging,
+    StopRinging,
 )
 from engine.calls.doing import Talking
 from engine.calls.events import (
@@ -202,6 +204,14 @@ def test_everything_else_in_the_outbox_is_done_again() -> None:
     box = (FetchMedia("r", ()), Hangup("x", 16), StartRinging(MAIN))
     seen = Seen({MAIN: "Up", LEG: "Down"})
     assert missed(story.call, box, seen, story.now)[0] == box
+
+
+def test_no_tone_is_played_into_a_conversation() -> None:
+    """Ringing that began before the answer is over by then, though nobody noted that it was."""
+    story = talking(BOB)
+    seen = Seen({MAIN: "Up", LEG: "Up"})
+    box = (StartRinging(MAIN), StartMusic(MAIN), StopRinging(MAIN))
+    assert missed(story.call, box, seen, story.now)[0] == (StopRinging(MAIN),)
 
 
 def test_both_legs_may_have_gone() -> None:
