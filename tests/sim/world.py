@@ -16,7 +16,7 @@ from tests.harness.sim_phone import SimPhones
 from tests.harness.sim_store import done
 from tests.harness.sim_webhooks import SimServers
 from tests.sim import faults
-from tests.sim.faults import Faults
+from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
 from tests.sim.scenario import FLOWS, Scenarios
 from tests.sim.strikes import Strikes
@@ -68,7 +68,8 @@ class World:
                 self.is_at_rest = self._is_silent()
                 if self.is_at_rest:
                     break
-            self.clock.run(self.clock.at_ms + 1_000)
+            # Long enough for the last lost answer to be noticed: what it excuses counts till then.
+            self.clock.run(self.clock.at_ms + SLOW_MS + 1_000)
         finally:
             self._strikes.life.loop.die()
             self.clock.run(self.clock.at_ms)
