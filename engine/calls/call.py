@@ -42,7 +42,10 @@ class Call(Struct, frozen=True, array_like=True):
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""
-        return next((leg for leg in self.legs if leg.id == leg_id), None)
+        for leg in self.legs:
+            if leg.id == leg_id:
+                return leg
+        return None
 
     @property
     def is_over(self) -> bool:

@@ -25,6 +25,7 @@ from engine.runtime.requests import Dialplan, requests
 log = structlog.get_logger()
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
 EARLY = (Answer, Prefetch)
+NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
 
 
 def _nothing() -> None:
@@ -151,9 +152,9 @@ class Desk:
     ) -> list[Command]:
         wanted: list[Command] = []
         for command in commands:
-            clips = (
-                self._errands.known(command.sources) if isinstance(command, FetchMedia) else None
-            )
+            clips = None
+            if isinstance(command, FetchMedia):
+                clips = self._errands.known(command.sources)
             if clips is None or not isinstance(command, FetchMedia):
                 wanted.append(command)
                 continue
@@ -168,11 +169,12 @@ class Desk:
     ) -> None:
         change = actor.want(wanted, log, self.place.node)
         early = [each for each in wanted if isinstance(each, EARLY)]
-        todo = [each for each in wanted if not isinstance(each, (Tell, *EARLY))]
+        todo = [each for each in wanted if not isinstance(each, NOT_AFTER)]
         actor.waiting += todo
         done = partial(self._committed, actor, todo, stored)
         self._writer.write(change, done, hurry=bool(todo))
-        self._performer.perform(actor, early)
+        if early:
+            self._performer.perform(actor, early)
         if actor.call.is_over:
             self._close(actor)
 

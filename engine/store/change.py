@@ -31,6 +31,8 @@ class Change(Struct, frozen=True):
 
 def coalesced(changes: Sequence[Change]) -> list[Change]:
     """Merge each call's changes into one: the last state wins, log and told keep their order."""
+    if len(changes) == 1:
+        return list(changes)
     by_call: dict[str, list[Change]] = {}
     for change in changes:
         by_call.setdefault(change.call_id, []).append(change)

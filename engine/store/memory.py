@@ -132,7 +132,9 @@ class Memory:
         """See Store."""
 
     def _slot(self, slot: int) -> _Slot:
-        kept = self._slots.setdefault(slot, _Slot(self._stream_length))
+        kept = self._slots.get(slot)
+        if kept is None:
+            kept = self._slots[slot] = _Slot(self._stream_length)
         self._forget(kept)
         return kept
 

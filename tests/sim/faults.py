@@ -21,6 +21,8 @@ class Faults:
         self.is_well: Callable[[], bool] = lambda: True
         self.is_over = False  # no fault begins any more
         self.troubles: list[tuple[float, float]] = []
+        self._begins_ms: float | None = None  # of the stretch of trouble that goes on
+        self._least_ms = 0.0  # it does not end before
         self._clock = clock
         self._rng = rng
         self._random = rng.random
@@ -63,23 +65,29 @@ class Faults:
 
     def trouble(self, at_least_ms: float = 0) -> None:
         """Begin a stretch in which quality is not to be had; it ends when all is well again."""
-        begins_ms = self._clock.at_ms
-        self._watch(begins_ms, begins_ms + at_least_ms)
+        now = self._clock.at_ms
+        self._least_ms = max(self._least_ms, now + at_least_ms)
+        if self._begins_ms is None:  # else it is part of the stretch that has begun
+            self._begins_ms = now
+            self._watch()
 
     def healthy_ms(self, begin_ms: float, end_ms: float) -> float:
         """Tell how much of a stretch was without trouble."""
+        if not self.troubles:
+            return end_ms - begin_ms
         return sum(end - begin for begin, end in self._gaps(begin_ms, end_ms))
 
     def touched(self, begin_ms: float, end_ms: float) -> bool:
         """Tell whether there was any trouble in a stretch."""
         return any(begin <= end_ms and end >= begin_ms for begin, end in self.troubles)
 
-    def _watch(self, begins_ms: float, least_ms: float) -> None:
+    def _watch(self) -> None:
         now = self._clock.at_ms
-        if now >= least_ms and self.is_well():
-            self.troubles.append((begins_ms, now + SETTLE_MS))
+        if self._begins_ms is not None and now >= self._least_ms and self.is_well():
+            self.troubles.append((self._begins_ms, now + SETTLE_MS))
+            self._begins_ms = None
         else:
-            self._clock.after(100, lambda: self._watch(begins_ms, least_ms))
+            self._clock.after(100, self._watch)
 
     def _gaps(self, begin_ms: float, end_ms: float) -> Iterator[tuple[float, float]]:
         at_ms = begin_ms
