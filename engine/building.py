@@ -56,7 +56,10 @@ async def errands(
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
     secret = settings.webhook_secret
     signer = Signer(*([secret.get_secret_value()] if secret else []))
-    session = await house.enter_async_context(guarded_session(_networks(settings.webhook_allow)))
+    # No limit of ours: each question belongs to a live call, and those are limited.
+    session = await house.enter_async_context(
+        guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
+    )
     asker = Asker(session, limits, signer, time.time, random.random)
     running = Errands(audio, asker, store, limits)
     house.push_async_callback(running.close)

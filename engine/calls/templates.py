@@ -9,12 +9,18 @@ from wire.errors import BadInput, from_decoder
 
 _FIELD = re.compile(r"\{\{\s*contact\.([A-Za-z0-9_]+)\s*\}\}")
 
+MOST_BYTES = 1_000_000  # of what may be filled in; wire.tree lets far less through
+
 
 def fill(document: bytes, contact: dict[str, Any]) -> bytes:
     """Fill a flow's strings with the contact's fields; a field it lacks becomes empty.
 
-    Works on the decoded document, so that no field can add structure to it. Raises BadInput.
+    Works on the decoded document, so that no field can add structure to it. Raises BadInput, also
+    when it would grow past MOST_BYTES.
     """
+    longest = max((len(_text(each)) for each in contact.values()), default=0)
+    if len(document) + document.count(b"{{") * longest > MOST_BYTES:
+        raise BadInput("", f"larger than {MOST_BYTES} bytes once filled in", "too_large")
     try:
         decoded = msgspec.json.decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -45,7 +45,7 @@ async def download(
             return Downloaded(kind, response.headers.get("ETag", ""), _fresh(response, limits))
     except TimeoutError:
         raise MediaFailed("timeout", f"no audio within {limits.download_s:g} s") from None
-    except InvalidURL as error:
+    except (InvalidURL, UnicodeError) as error:  # the latter from IDNA, of a host that is no name
         raise MediaFailed("refused_address", f"not an address to fetch from: {error}") from None
     except ClientError as error:
         raise _explained(error) from None

@@ -16,6 +16,8 @@ from engine.media.sniff import Container
 from engine.media.speakers import Speaker, ranked, spoken
 from wire.media import Audio, Source, Speech
 
+LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
+
 
 class Studio:
     """Everything that takes time, or a stranger's data, to make a clip."""
@@ -24,6 +26,7 @@ class Studio:
         self, shelf: Shelf, session: ClientSession, speakers: Sequence[Speaker], limits: Limits
     ) -> None:
         self.transcoder = Worker(limits)
+        self._large = Worker(limits)
         self._shelf = shelf
         self._session = session
         self._speakers = speakers
@@ -47,6 +50,7 @@ class Studio:
     async def close(self) -> None:
         """End the processes."""
         await self.transcoder.close()
+        await self._large.close()
         for speaker in self._speakers:
             await speaker.close()
 
@@ -68,8 +72,13 @@ class Studio:
     async def _transcoded(self, raw: Path, kind: Container, now_ms: int) -> Clip:
         async with self._part() as part:
             job = Transcode(str(raw), kind, str(part), self._limits.clip_ms)
-            await self.transcoder.run(job)
+            size = (await asyncio.to_thread(raw.stat)).st_size
+            await self._worker(size).run(job)
             return await self._shelf.keep(part, now_ms)
+
+    def _worker(self, size_bytes: int) -> Worker:
+        # Long files queue behind each other, never before the prompts that callers wait for.
+        return self._large if size_bytes > LARGE_BYTES else self.transcoder
 
     @asynccontextmanager
     async def _part(self) -> AsyncIterator[Path]:

@@ -37,7 +37,7 @@ def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
 
     async def ready(_request: web.Request) -> web.Response:
         away = [f"node {node.name} is away" for node in switch.nodes.values() if node.is_away]
-        down = await _store_faults(store)
+        down = await _store_faults(store) or _unstored(switch)
         usable = len(away) < len(switch.nodes) and not down
         return answer({"ready": usable, "faults": [*away, *down]}, 200 if usable else 503)
 
@@ -50,6 +50,12 @@ def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
         web.get("/readyz", ready),
         web.get("/metrics", metrics),
     ]
+
+
+def _unstored(switch: Switch) -> list[str]:
+    desks = (desk for node in switch.nodes.values() for desk in node.desks.values())
+    slots = sorted({desk.place.slot for desk in desks if not desk.can_store})
+    return [f"store: no commit goes through in slots {slots}"] if slots else []
 
 
 async def _store_faults(store: Store) -> list[str]:

@@ -41,7 +41,13 @@ async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterat
     app.add_subapp("/rpc/v1", rpc_app(parts, token))
     app.add_routes([*media_routes(parts.library), *health_routes(parts.switch, parts.store)])
     # Handlers that stream end with the server, not after it.
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.5)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        auto_decompress=False,  # a packed body is refused, not unpacked before we look
+        handler_cancellation=True,
+        shutdown_timeout=0.5,
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()

@@ -44,7 +44,11 @@ async def take_over(store: Store, slot: int, claimant: Claimant) -> Owned:
         async for call, node, state in store.live(slot)
         if (record := _decoded(call, state)) is not None
     ]
-    watch = Watch(on_fenced=claimant.fenced)
+    watch = Watch(
+        on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
+        on_up=lambda: log.info("store up", slot=slot),
+        on_fenced=claimant.fenced,
+    )
     writer = Writer(store, slot, token, claimant.random, watch=watch, pace=claimant.pace)
     return Owned(writer, tuple(calls))
 

@@ -51,7 +51,7 @@ class Asker:
         self._random = random
         self._patience = patience
         connect_s = patience.connect_s
-        self._timeout = ClientTimeout(connect=connect_s, sock_connect=connect_s)
+        self._timeout = ClientTimeout(sock_connect=connect_s)
 
     async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
         """Ask for the next action; raises WebhookFailed when none that can be run came in time."""

@@ -19,5 +19,5 @@ def _asked_s(retry_after: str | None, now_s: float) -> float | None:
         return float(retry_after)
     try:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - now_s)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
