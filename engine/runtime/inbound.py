@@ -16,6 +16,7 @@ from wire.rpc import NumberRoute
 NO_SUCH_NUMBER = 1  # Q.850, told to the caller as SIP 404
 NO_CIRCUIT = 34  # told as 503: try elsewhere, or later
 ANSWER_MS = 10_000
+LONGEST_NAME = 80
 
 
 class Routes(Protocol):
@@ -60,18 +61,24 @@ class NumberBook:
 
 def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest_ms: int) -> Call:
     """Make the call of an arrival: it is answered, then its number's action runs."""
+    caller = _printable(arrival.from_)
     return Call(
         id=call_id,
         account=route.account,
         direction="inbound",
-        from_=arrival.from_,
-        to=arrival.to,
+        from_=caller,
+        to=_printable(arrival.to),
         main=arrival.channel,
-        legs=(Leg(arrival.channel, arrival.from_, "placed", now),),
+        legs=(Leg(arrival.channel, caller, "placed", now),),
         doing=Starting(route.action, now + ANSWER_MS),
         created_ms=now,
         latest_ms=latest_ms,
         # Whoever calls us chooses what stands there: only a number may be shown to others.
-        caller_id=arrival.from_ if re.search(CALLER_ID, arrival.from_) else "",
+        caller_id=caller if re.search(CALLER_ID, caller) else "",
         custom_data=route.custom_data,
     )
+
+
+def _printable(text: str) -> str:
+    """Keep what can be shown: a SIP header may hold anything, a terminal should not obey it."""
+    return "".join(each for each in text if each.isprintable())[:LONGEST_NAME]

@@ -82,3 +82,9 @@ def test_what_is_no_number_is_shown_to_nobody(number: str) -> None:
     call = arrived(ID, Arrival(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
     assert call.from_ == number
     assert call.caller_id == ""
+
+
+def test_what_a_header_holds_is_made_showable() -> None:
+    """Control characters in a caller's name never reach a terminal or a log."""
+    call = arrived(ID, Arrival(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE, NOW, NOW + 1)
+    assert (call.from_, call.to, call.caller_id) == ("[2J+4799", "15", "")
