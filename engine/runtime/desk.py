@@ -112,7 +112,8 @@ class Desk:
         """Do again what may not have been done, then take what was missed."""
         self._performer.perform(actor, actor.recover(redo))
         for event in events:
-            self._take(actor, event)
+            if not actor.call.is_over:
+                self._take(actor, event)
 
     def _take(
         self,

@@ -74,7 +74,7 @@ def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest
         created_ms=now,
         latest_ms=latest_ms,
         # Whoever calls us chooses what stands there: only a number may be shown to others.
-        caller_id=caller if re.search(CALLER_ID, caller) else "",
+        caller_id=caller if re.search(CALLER_ID, arrival.from_) else "",
         custom_data=route.custom_data,
     )
 
