@@ -81,6 +81,12 @@ def without_leg(call: Call, leg_id: str) -> Call:
     return replace(call, legs=tuple(leg for leg in call.legs if leg.id != leg_id))
 
 
+def rings_until_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
+    """Tell until when a leg may ring whose party is called now; it rings already: `otherwise`."""
+    leg = call.leg(leg_id)
+    return now + leg.ring_ms if leg is not None and leg.state == "placed" else otherwise
+
+
 def numbered(call: Call, kind: str) -> tuple[Call, str]:
     """Choose the next id of a kind: `l` leg, `p` playback, `b` bridge, `r` request."""
     return replace(call, serial=call.serial + 1), f"{call.id}.{kind}{call.serial}"

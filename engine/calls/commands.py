@@ -20,11 +20,17 @@ class Answer(_Command, frozen=True, tag="answer"):
 
 
 class Originate(_Command, frozen=True, tag="originate"):
-    """Call a party: a number, `agent:1001`, or a sip: address."""
+    """Make a leg to a party (a number, `agent:1001`, or a sip: address); nobody is called yet."""
 
     leg: str
     party: str
     caller_id: str
+
+
+class Ring(_Command, frozen=True, tag="dial"):
+    """Call the party of a leg that has been made; to be done once."""
+
+    leg: str
     timeout_s: int
 
 
@@ -124,6 +130,7 @@ class Tell(_Command, frozen=True, tag="tell"):
 PbxCommand = (
     Answer
     | Originate
+    | Ring
     | Hangup
     | Play
     | StopPlayback

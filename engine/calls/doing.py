@@ -21,7 +21,6 @@ class Starting(_Doing, frozen=True, tag="starting"):
 
     action: Action | None
     deadline_ms: int
-    timeout_s: int = 60
 
 
 class Next(_Doing, frozen=True, tag="next"):

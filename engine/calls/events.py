@@ -17,7 +17,7 @@ class CallOpened(_Event, frozen=True, tag="open"):
 
 
 class LegPlaced(_Event, frozen=True, tag="placed"):
-    """Asterisk took the originate: the leg exists."""
+    """A leg that we asked for exists and is ours to command; its party is not called yet."""
 
     leg: str
 
@@ -29,7 +29,7 @@ class LegRang(_Event, frozen=True, tag="rang"):
 
 
 class LegAnswered(_Event, frozen=True, tag="answered"):
-    """The leg is up and ours to command."""
+    """The leg is up."""
 
     leg: str
 

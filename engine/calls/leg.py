@@ -17,3 +17,9 @@ class Leg(Struct, frozen=True, array_like=True):
     answered_ms: int = 0
     agent_id: str | None = None
     reference_id: str | None = None
+    ring_s: float = 60  # how long its party may take to answer
+
+    @property
+    def ring_ms(self) -> int:
+        """How long its party may take to answer."""
+        return int(self.ring_s * 1000)

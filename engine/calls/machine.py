@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, expects, with_leg, without_leg
-from engine.calls.commands import Command, DestroyBridge, Hangup
+from engine.calls.commands import Command, DestroyBridge, Hangup, Ring
 from engine.calls.doing import (
     Asking,
     Dialing,
@@ -79,7 +79,8 @@ def _leg_moved(call: Call, leg: Leg | None, event: LegMoved, now: int) -> Step:
 def _marked(call: Call, leg: Leg, event: LegMoved, now: int) -> Step:
     match event:
         case LegPlaced() if leg.state == "requested":
-            return with_leg(call, replace(leg, state="placed")), ()
+            ring = Ring(leg.id, int(leg.ring_s))
+            return with_leg(call, replace(leg, state="placed")), (ring,)
         case LegRang() if leg.state in {"requested", "placed"}:
             leg = replace(leg, state="ringing")
             if leg.id == call.main:

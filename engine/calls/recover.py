@@ -3,6 +3,8 @@
 One path for a crash, a takeover and a lost websocket (design section 3.6).
 """
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from engine.calls import causes
@@ -13,6 +15,7 @@ from engine.calls.commands import (
     Command,
     Originate,
     Play,
+    Ring,
     StartMusic,
     StartRinging,
 )
@@ -30,11 +33,15 @@ from engine.calls.leg import Leg
 
 
 class Seen(Struct, frozen=True):
-    """What a PBX shows: channels by state (`Up`, …), live playbacks, members of bridges."""
+    """What a PBX shows: channels by state (`Up`, …), live playbacks, members of bridges.
+
+    `called`: of the legs that are still `Down`, those whose party has been called.
+    """
 
     channels: dict[str, str]
     playbacks: frozenset[str] = frozenset()
     bridges: dict[str, tuple[str, ...]] = {}
+    called: frozenset[str] = frozenset()
 
 
 def playback_of(call: Call) -> str | None:
@@ -54,21 +61,43 @@ def missed(
     """Tell which stored commands to do again, and which events happened while nobody watched."""
     events: list[Event] = []
     for leg in call.legs:
-        events += _leg(call, leg, seen.channels.get(leg.id), outbox)
+        events += _leg(call, leg, seen, outbox)
     events += _playback(call, outbox, seen, now)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
 
 
-def _leg(call: Call, leg: Leg, state: str | None, outbox: tuple[Command, ...]) -> list[Event]:
+def rung_by(outbox: Iterable[Command]) -> tuple[str, ...]:
+    """Name the legs whose party may or may not have been called."""
+    return tuple(each.leg for each in outbox if isinstance(each, Ring))
+
+
+def _leg(call: Call, leg: Leg, seen: Seen, outbox: tuple[Command, ...]) -> list[Event]:
+    state = seen.channels.get(leg.id)
     if state is None:
-        unsent = any(isinstance(each, Originate) and each.leg == leg.id for each in outbox)
+        unsent = _is_requested(call, leg.id) and any(_makes(each, leg) for each in outbox)
         return [] if unsent and expects(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
     if state == "Ringing" and leg.state in {"requested", "placed"}:
         return [LegRang(leg.id)]
-    return [LegPlaced(leg.id)] if leg.state == "requested" else []
+    # Placed, and its party not called: told again, as its time to ring begins only now.
+    uncalled = any(_calls(each, leg) for each in outbox) and leg.id not in seen.called
+    return [LegPlaced(leg.id)] if leg.state == "requested" or uncalled else []
+
+
+def _is_requested(call: Call, leg_id: str) -> bool:
+    """Tell whether a leg may be made again: none was, so its party was not called."""
+    leg = call.leg(leg_id)
+    return leg is not None and leg.state == "requested"
+
+
+def _makes(command: Command, leg: Leg) -> bool:
+    return isinstance(command, Originate) and command.leg == leg.id
+
+
+def _calls(command: Command, leg: Leg) -> bool:
+    return isinstance(command, Ring) and command.leg == leg.id
 
 
 def _playback(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> list[Event]:
@@ -82,7 +111,11 @@ def _playback(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> 
 def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
     match command:
         case Originate(leg):
-            return leg not in seen.channels and expects(call, leg)
+            is_made = leg in seen.channels or not _is_requested(call, leg)
+            return not is_made and expects(call, leg)
+        case Ring(leg):
+            is_waiting = seen.channels.get(leg) == "Down" and leg not in seen.called
+            return is_waiting and expects(call, leg)
         case Answer(leg):
             return seen.channels.get(leg) not in {None, "Up"}
         case Play(playback=playback):

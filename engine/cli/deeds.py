@@ -37,7 +37,7 @@ def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
 
 def _calls(command: Mapping[str, Any]) -> str:
     showing = f", showing {command['caller_id']}" if command["caller_id"] else ""
-    return f"calls {command['party']}{showing}, for {command['timeout_s']} s at most"
+    return f"calls {command['party']}{showing}"
 
 
 def _sound(command: Mapping[str, Any], doing: str) -> Row | None:

@@ -20,9 +20,13 @@ from engine.calls.commands import (
 from engine.calls.events import Event
 from engine.runtime.actor import Actor
 from engine.runtime.ports import Errands, Pbx
-from engine.runtime.requests import Dialplan, may_block, outcome, requests
+from engine.runtime.requests import Dialplan, in_one_breath, may_block, outcome, requests
 
 Feed = Callable[[Actor, Event], None]
+
+
+def _ignored(_reply: Reply) -> None:
+    """Leave it to the reply of the last request to tell what became of the command."""
 
 
 class Performer:
@@ -84,6 +88,9 @@ class Performer:
             else:
                 self._replied(actor, command, reply, then)
 
+        while in_one_breath(command) and len(left) > 1:
+            self._pbx.send(left[0], actor.call.id, False, _ignored)
+            left = left[1:]
         self._pbx.send(left[0], actor.call.id, may_block(command), done)
 
     def _replied(

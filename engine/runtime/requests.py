@@ -16,16 +16,17 @@ from engine.calls.commands import (
     Originate,
     PbxCommand,
     Play,
+    Ring,
     StartMusic,
     StartRinging,
     StopMusic,
     StopPlayback,
     StopRinging,
 )
-from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced, PlaybackEnded
+from engine.calls.events import BridgeFailed, Event, LegEnded, PlaybackEnded
 
 GONE = 404
-CONFLICT = 409  # the id that we chose exists: it was done before
+CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
 
@@ -60,7 +61,10 @@ def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
         case StopPlayback(playback):
             return (playbacks.stop(playback),)
         case Originate():
-            return (_originate(command, plan),)
+            return (_create(command, plan),)
+        case Ring(leg, timeout_s):
+            marked = channels.set_channel_var(leg, variable=CALLED, value="1")
+            return (marked, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
         case Bridge(bridge, legs):
             joined = bridges.add_channel(bridge, channel=list(legs))
             return (bridges.create_with_id(bridge, type="mixing"), joined)
@@ -78,14 +82,15 @@ _SOUNDS: dict[type, Callable[[str], Request]] = {
 }
 
 
-def _originate(command: Originate, plan: Dialplan) -> Request:
-    return channels.originate_with_id(
-        command.leg,
+def _create(command: Originate, plan: Dialplan) -> Request:
+    # What a called phone shows is, to its channel, the line it is connected to.
+    shown = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else None
+    return channels.create(
         endpoint=plan.endpoint(command.party),
         app=plan.app,
         app_args="called",
-        caller_id=command.caller_id or None,
-        timeout=command.timeout_s + RING_MARGIN_S,
+        channel_id=command.leg,
+        variables=shown,
     )
 
 
@@ -94,13 +99,18 @@ def may_block(command: PbxCommand) -> bool:
     return isinstance(command, (Bridge, DestroyBridge))
 
 
+def in_one_breath(command: PbxCommand) -> bool:
+    """Tell what is sent without waiting in between: a crash there would leave a mark that lies."""
+    return isinstance(command, Ring)
+
+
 def outcome(command: PbxCommand, reply: Reply) -> Event | None:
     """Say what a reply means to the call; None when all is well or an event will tell."""
-    fine = reply.ok or reply.status == CONFLICT
     match command:
-        case Originate(leg) if fine:
-            return LegPlaced(leg)
-        case Originate(leg):
+        case Originate(leg) if not reply.ok:
+            # 409 too: once an id was refused, Asterisk says so of unknown endpoints.
+            return LegEnded(leg, causes.TEMPORARY_FAILURE)
+        case Ring(leg) if reply.status == GONE:
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Play(playback=playback) if not reply.ok:
             return PlaybackEnded(playback, failed=True)

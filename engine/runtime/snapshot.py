@@ -11,6 +11,7 @@ from engine.ari.generated.operations import bridges, channels, playbacks
 from engine.ari.request import Request
 from engine.calls.recover import Seen
 from engine.runtime.ports import Pbx
+from engine.runtime.requests import CALLED
 
 Seens = TypeVar("Seens")
 _channels = msgspec.json.Decoder(list[Channel])
@@ -21,15 +22,19 @@ class PbxAway(Exception):
     """The PBX gave no answer, or none that can be read."""
 
 
-async def look(pbx: Pbx, waited_for: Iterable[str]) -> tuple[Seen, tuple[Channel, ...]]:
-    """See all channels and bridges, and which playbacks are alive; raises PbxAway."""
+async def look(
+    pbx: Pbx, waited_for: Iterable[str], rung: Iterable[str] = ()
+) -> tuple[Seen, tuple[Channel, ...]]:
+    """See all channels and bridges, what plays, and which legs were called; raises PbxAway."""
     seen_channels = await _read(pbx, channels.list_(), _channels)
     seen_bridges = await _read(pbx, bridges.list_(), _bridges)
-    alive = await asyncio.gather(*(_alive(pbx, playback) for playback in waited_for))
+    alive = await asyncio.gather(*(_found(pbx, playbacks.get(e), e) for e in waited_for))
+    called = await asyncio.gather(*(_found(pbx, _mark(leg), leg) for leg in rung))
     seen = Seen(
         channels={channel.id: channel.state for channel in seen_channels},
         playbacks=frozenset(each for each in alive if each),
         bridges={bridge.id: tuple(bridge.channels) for bridge in seen_bridges},
+        called=frozenset(each for each in called if each),
     )
     return seen, tuple(seen_channels)
 
@@ -41,8 +46,12 @@ async def _read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens]
     return decoder.decode(reply.body)
 
 
-async def _alive(pbx: Pbx, playback: str) -> str | None:
-    reply = await pbx.ask(playbacks.get(playback))
+def _mark(leg: str) -> Request:
+    return channels.get_channel_var(leg, variable=CALLED)
+
+
+async def _found(pbx: Pbx, request: Request, about: str) -> str | None:
+    reply = await pbx.ask(request)
     if reply.status == 0:
-        raise PbxAway(f"playbacks/{playback}")
-    return playback if reply.ok else None
+        raise PbxAway(request.path)
+    return about if reply.ok else None

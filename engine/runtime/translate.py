@@ -14,7 +14,15 @@ from engine.ari.generated.events import (
 )
 from engine.ari.generated.events import Event as AriEvent
 from engine.calls import causes
-from engine.calls.events import DigitPressed, Event, LegAnswered, LegEnded, LegRang, PlaybackEnded
+from engine.calls.events import (
+    DigitPressed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    PlaybackEnded,
+)
 from engine.calls.ids import call_of
 
 
@@ -45,7 +53,7 @@ def translate(event: AriEvent, now: int) -> Event | None:
         case ChannelStateChange(channel=channel):
             return _state(channel.id, channel.state)
         case StasisStart(channel=channel):
-            return LegAnswered(channel.id) if is_ours(channel.id) else None
+            return LegPlaced(channel.id) if is_ours(channel.id) else None
         case StasisEnd(channel=channel):
             return None if is_ours(channel.id) else LegEnded(channel.id, causes.NORMAL)
         case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
@@ -60,7 +68,10 @@ def is_ours(channel_id: str) -> bool:
 
 
 def _state(channel_id: str, state: str) -> Event | None:
-    if state == "Ringing":
-        return LegRang(channel_id)
-    # A leg that we called is ours to command only from StasisStart on.
-    return LegAnswered(channel_id) if state == "Up" and not is_ours(channel_id) else None
+    match state:
+        case "Ringing":
+            return LegRang(channel_id)
+        case "Up":
+            return LegAnswered(channel_id)
+        case _:
+            return None

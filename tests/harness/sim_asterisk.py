@@ -50,18 +50,45 @@ class SimAsterisk(SimPlayer):
     def _list_channels(self, _asked: _Asked) -> Reply:
         return Reply(200, msgspec.json.encode([each.shape() for each in self.channels.values()]))
 
-    def _originate(self, asked: _Asked) -> Reply:
-        if asked.target in self.channels:
+    def _make(self, asked: _Asked) -> Reply:
+        channel_id = asked.query["channelId"]
+        if channel_id in self.channels:
             return KNOWN
-        if asked.target in self.past:
-            self.called_again.append((asked.target, self._clock.at_ms))
         if not self._phones.is_reachable(asked.query["endpoint"]):
             return REFUSED
-        channel = self._channel(asked.target, asked.query["endpoint"], asked.query["app"])
+        if self.is_listened_to:  # else Stasis() fails, and the channel is gone without a word
+            channel = self._channel(channel_id, asked.query["endpoint"], asked.query["app"])
+            self._entered(channel, "called")
+        return OK
+
+    def _mark(self, asked: _Asked) -> Reply:
+        channel = self.channels.get(asked.target)
+        if channel is None:
+            return NOT_FOUND
+        channel.marks.add(asked.query["variable"])
+        return NO_CONTENT
+
+    def _show_mark(self, asked: _Asked) -> Reply:
+        channel = self.channels.get(asked.target)
+        return OK if channel and asked.query["variable"] in channel.marks else NOT_FOUND
+
+    def _dial(self, asked: _Asked) -> Reply:
+        channel = self.channels.get(asked.target)
+        if channel is None:
+            return NOT_FOUND
+        if channel.state != "Down":
+            return KNOWN
+        if channel.is_dialled:
+            self.wrong.append((channel.id, "called twice, which ends it"))
+            self._end(channel, 16, 0)
+            return NO_CONTENT
+        if channel.id in self.past and self.past[channel.id].is_dialled:
+            self.called_again.append(channel.id)
+        channel.is_dialled = True
         timeout_ms = int(asked.query["timeout"]) * 1000
         self._clock.after(timeout_ms, self.refuses, self, channel, 480)
         self._phones.called(channel)
-        return OK
+        return NO_CONTENT
 
     def _answer(self, asked: _Asked) -> Reply | None:
         channel = self.channels.get(asked.target)
@@ -168,7 +195,10 @@ class SimAsterisk(SimPlayer):
 
     _DEEDS: ClassVar[dict[tuple[str, str, str], _Deed]] = {
         ("GET", "channels", ""): _list_channels,
-        ("POST", "channels", ""): _originate,
+        ("POST", "channels", ""): _make,
+        ("POST", "channels", "dial"): _dial,
+        ("POST", "channels", "variable"): _mark,
+        ("GET", "channels", "variable"): _show_mark,
         ("DELETE", "channels", ""): _hang_up,
         ("POST", "channels", "answer"): _answer,
         ("POST", "channels", "play"): _play_on,

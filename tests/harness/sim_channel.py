@@ -78,7 +78,9 @@ class SimChannel:
         "ended_ms",
         "endpoint",
         "id",
+        "is_dialled",
         "is_inbound",
+        "marks",
         "open",
         "playing",
         "presses",
@@ -92,6 +94,8 @@ class SimChannel:
         self.endpoint = endpoint
         self.app = app
         self.is_inbound = False
+        self.is_dialled = False
+        self.marks: set[str] = set()  # variables that were set
         self.state: State = "Down"
         self.caller = _NOBODY
         self.dialplan = _DIALLING

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step
+from engine.calls.call import Call, Step, rings_until_ms
 from engine.calls.commands import Answer, Command, Originate, Prefetch
 from engine.calls.doing import Next, Starting
-from engine.calls.events import CallOpened, DeadlinePassed, Event, LegAnswered
+from engine.calls.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegPlaced
 from engine.calls.telling import tell
 from engine.calls.verbs import end
 from engine.calls.wanted import wanted
@@ -17,6 +17,9 @@ def on_event(call: Call, doing: Starting, event: Event, now: int) -> Step:
     match event:
         case CallOpened():
             return _open(call, doing, now)
+        case LegPlaced(leg) if leg == call.main:
+            until = rings_until_ms(call, leg, now, doing.deadline_ms)
+            return replace(call, doing=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg == call.main:
             return replace(call, doing=Next(doing.action, "start")), ()
         case DeadlinePassed():
@@ -33,6 +36,5 @@ def _open(call: Call, doing: Starting, now: int) -> Step:
     if call.direction == "inbound":
         commands.append(Answer(call.main))
     else:
-        party = call.legs[0].party
-        commands.append(Originate(call.main, party, call.caller_id, doing.timeout_s))
+        commands.append(Originate(call.main, call.legs[0].party, call.caller_id))
     return call, tuple(commands)

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step, numbered, with_leg
+from engine.calls.call import Call, Step, numbered, rings_until_ms, with_leg
 from engine.calls.commands import (
     Bridge,
     Command,
@@ -22,6 +22,7 @@ from engine.calls.events import (
     Event,
     LegAnswered,
     LegEnded,
+    LegPlaced,
     Recovered,
 )
 from engine.calls.leg import Leg
@@ -34,26 +35,29 @@ RING_S = 60
 
 def start(call: Call, verb: Dial, now: int) -> Step:
     """Call every party, and let the waiting leg hear music or ringing."""
-    timeout_s = int(verb.timeout or RING_S)
+    ring_s = verb.timeout or RING_S
     legs: list[str] = []
     commands: list[Command] = [_entertain(call, verb)]
     for party in parties(verb):
         call, leg_id = numbered(call, "l")
         leg = Leg(
             leg_id, party, "requested", now,
-            agent_id=verb.data.agent_id, reference_id=verb.data.reference_id,
+            agent_id=verb.data.agent_id, reference_id=verb.data.reference_id, ring_s=ring_s,
         )  # fmt: skip
         call, told = tell_leg(with_leg(call, leg), "leg-initiated", leg, now)
         caller_id = verb.data.caller_id or call.caller_id
-        commands += [told, Originate(leg_id, party, caller_id, timeout_s)]
+        commands += [told, Originate(leg_id, party, caller_id)]
         legs.append(leg_id)
-    deadline = now + int((verb.timeout or RING_S) * 1000)
+    deadline = now + int(ring_s * 1000)
     return replace(call, doing=Dialing(verb, tuple(legs), deadline)), tuple(commands)
 
 
 def on_ringing(call: Call, doing: Dialing, event: Event, now: int) -> Step:
     """Bridge the first that answers; go on when none is left or the time is up."""
     match event:
+        case LegPlaced(leg) if leg in doing.legs:
+            until = rings_until_ms(call, leg, now, doing.deadline_ms)
+            return replace(call, doing=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg in doing.legs:
             return _bridge(call, doing, leg, now)
         case LegEnded(leg, cause) if leg in doing.legs:

@@ -45,7 +45,7 @@ def say(text: str = "hello", **more: Any) -> dict[str, Any]:
 
 def outbound(action: Any = None, **fields: Any) -> Call:
     """Make an outbound call that is not yet asked for, which shows +4799."""
-    leg = Leg(MAIN, "+4711111111", "requested", NOW)
+    leg = Leg(MAIN, "+4711111111", "requested", NOW, ring_s=30)
     parsed = None if action is None else tree(action)
     return Call(
         id=ID,
@@ -55,7 +55,7 @@ def outbound(action: Any = None, **fields: Any) -> Call:
         to="+4711111111",
         main=MAIN,
         legs=(leg,),
-        doing=Starting(parsed, NOW + 30_000, 30),
+        doing=Starting(parsed, NOW + 30_000),
         created_ms=NOW,
         latest_ms=NOW + LONGEST_MS,
         caller_id="+4799",

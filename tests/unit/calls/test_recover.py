@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.calls.call import deadline_ms
 from engine.calls.commands import (
     Answer,
     Bridge,
@@ -12,6 +13,7 @@ from engine.calls.commands import (
     Hangup,
     Originate,
     Play,
+    Ring,
     StartMusic,
     StartRinging,
     StopRinging,
@@ -27,7 +29,7 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.recover import Seen, missed, playback_of
+from engine.calls.recover import Seen, missed, playback_of, rung_by
 from tests.unit.calls.building import (
     CHANNEL,
     HTTPS,
@@ -113,6 +115,42 @@ def test_an_originate_that_was_not_sent_is_sent() -> None:
     box = outbox(story, Originate)
     assert missed(story.call, box, Seen({}), story.now)[0] == box
     assert missed(story.call, box, Seen({MAIN: "Down"}), story.now)[0] == ()
+
+
+def test_a_leg_that_was_made_is_not_made_again() -> None:
+    """Its party may have been called, and have refused: it is lost."""
+    story = opened(Story(outbound()))
+    story.take(LegPlaced(MAIN))
+    box = outbox(story, Originate, Ring)
+    redo, events = missed(story.call, box, Seen({}), story.now)
+    assert redo == ()
+    assert events == (LOST, Recovered())
+
+
+def test_a_party_that_was_not_called_is_called() -> None:
+    """A leg that is down and bears no mark is rung, and has its whole time for that."""
+    story = opened(Story(outbound()))
+    story.take(LegPlaced(MAIN))
+    box = outbox(story, Originate, Ring)
+    redo, events = missed(story.call, box, Seen({MAIN: "Down"}), story.now)
+    assert redo == (Ring(MAIN, 30),)
+    story.now += 29_000
+    for event in events:
+        assert story.take(event) == ()
+    assert deadline_ms(story.call) == story.now + 30_000
+
+
+@pytest.mark.parametrize("state", ["Down", "Ringing", "Up"])
+def test_nobody_is_called_twice(state: str) -> None:
+    """A second call on a leg that is down ends it (docs/asterisk.md), so the mark is looked at."""
+    story = opened(Story(outbound()))
+    story.take(LegPlaced(MAIN))
+    box = outbox(story, Ring)
+    assert rung_by(box) == (MAIN,)
+    seen = Seen({MAIN: state}, called=frozenset({MAIN}))
+    redo, events = missed(story.call, box, seen, story.now)
+    assert redo == ()
+    assert LegPlaced(MAIN) not in events
 
 
 def test_an_originate_of_a_canceled_call_is_not_sent() -> None:

@@ -26,7 +26,7 @@ def words(told: Story) -> list[str]:
     return [row.text for row in told.rows]
 
 
-CALLS = {"is": "Originate", "leg": "l0", "party": "+1555", "caller_id": "", "timeout_s": 30}
+CALLS = {"is": "Originate", "leg": "l0", "party": "+1555", "caller_id": ""}
 OPENED: Told = ({"is": "CallOpened"}, [CALLS], "starting")
 
 
@@ -58,7 +58,7 @@ def test_a_gather_without_prompt_is_told() -> None:
     )
     answered: Told = ({"is": "LegAnswered", "leg": "l0"}, [], "gathering")
     assert words(story(OPENED, answered, again)) == [
-        "calls +1555, for 30 s at most",
+        "calls +1555",
         "answers",
         "gather: listens for digits",
         "presses 1",
@@ -100,5 +100,5 @@ def test_what_could_not_be_heard_is_told() -> None:
 def test_unknown_moments_are_passed_over() -> None:
     """An engine that is newer than this client does not break its story."""
     assert words(story(OPENED, ({"is": "Novelty"}, [{"is": "NewDeed"}], "new"))) == [
-        "calls +1555, for 30 s at most"
+        "calls +1555"
     ]

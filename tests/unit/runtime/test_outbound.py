@@ -27,7 +27,7 @@ def test_the_simple_form_calls_to_and_runs_the_action() -> None:
     call = made(action=tree(say()), timeout=20)
     assert [leg.party for leg in call.legs] == ["+4711"]
     assert call.caller_id == "+4799"
-    assert call.doing == Starting(tree(say()), NOW + 20_000, 20)
+    assert call.doing == Starting(tree(say()), NOW + 20_000)
     assert (call.main, call.serial) == (f"{ID}.l0", 1)
 
 

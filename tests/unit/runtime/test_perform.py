@@ -6,6 +6,7 @@ from engine.calls.commands import (
     Command,
     Hangup,
     Prefetch,
+    Ring,
     StartRinging,
     StopRinging,
     Tell,
@@ -79,6 +80,17 @@ def test_a_bridge_is_two_requests() -> None:
         assert bench.actor.outbox == []
 
 
+def test_a_party_is_called_in_one_breath() -> None:
+    """The mark and the call go without a pause: a crash between them would leave a silent leg."""
+    bench = Bench(Ring(MAIN, 30), StartRinging(MAIN))
+    assert bench.pbx.lines == [f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"]
+    bench.pbx.reply(Reply(204))
+    assert bench.actor.busy
+    bench.pbx.reply(Reply(204))
+    assert bench.pbx.lines[-1] == f"POST channels/{MAIN}/ring"
+    assert bench.actor.outbox == [StartRinging(MAIN)]
+
+
 def test_doubt_keeps_the_command() -> None:
     """No reply: the queue stands still until a recovery."""
     bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
@@ -108,6 +120,8 @@ def test_a_queue_keeps_the_order_of_steps() -> None:
     assert isinstance(actor.call.doing, Talking)
     world.pbx.settle()
     assert world.pbx.lines == [
+        f"POST channels/{ID}.l1/variable",
+        f"POST channels/{ID}.l1/dial",
         f"DELETE channels/{MAIN}/ring",
         f"POST bridges/{ID}.b2",
         f"POST bridges/{ID}.b2/addChannel",

@@ -4,8 +4,8 @@ import pytest
 
 from engine.ari.request import Reply
 from engine.calls import commands as do
-from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced, PlaybackEnded
-from engine.runtime.requests import may_block, outcome, requests
+from engine.calls.events import BridgeFailed, Event, LegEnded, PlaybackEnded
+from engine.runtime.requests import in_one_breath, may_block, outcome, requests
 from tests.unit.calls.building import CLIPS, ID, MAIN
 from tests.unit.runtime.building import PLAN
 
@@ -50,19 +50,29 @@ def test_only_bridges_may_block() -> None:
 )
 def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
     """Numbers by the trunk, agents by their endpoint, sip: addresses through the trunk."""
-    (request,) = requests(do.Originate(MAIN, party, "+4799", 30), PLAN)
-    assert request.path == f"channels/{MAIN}"
+    (request,) = requests(do.Originate(MAIN, party, "+4799"), PLAN)
+    assert request.path == "channels/create"
     query = dict(request.query)
     assert query["endpoint"] == endpoint
     assert query["app"] == "switchroom-0"
-    assert query["callerId"] == "+4799"
-    assert query["timeout"] == "35"
+    assert query["channelId"] == MAIN
+    assert request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4799"}}
+
+
+def test_a_party_is_called_in_one_breath() -> None:
+    """The mark that says so goes with the call, which Asterisk gives up a little after us."""
+    ring = do.Ring(MAIN, 30)
+    mark, dial = requests(ring, PLAN)
+    assert mark.uri == f"channels/{MAIN}/variable?variable=SWITCHROOM_CALLED&value=1"
+    assert dial.uri == f"channels/{MAIN}/dial?timeout=35"
+    assert in_one_breath(ring)
+    assert not in_one_breath(do.Bridge(f"{ID}.b1", (MAIN,)))
 
 
 def test_without_a_caller_id_none_is_sent() -> None:
     """The PBX's own default stands then."""
-    (request,) = requests(do.Originate(MAIN, "+4721930000", "", 30), PLAN)
-    assert "callerId" not in dict(request.query)
+    (request,) = requests(do.Originate(MAIN, "+4721930000", ""), PLAN)
+    assert request.body is None or request.body == {}
 
 
 def test_clips_are_played_from_our_media_server() -> None:
@@ -75,14 +85,18 @@ def test_clips_are_played_from_our_media_server() -> None:
     assert query["offsetms"] == "250"
 
 
-ORIGINATE = do.Originate(MAIN, "+4721930000", "", 30)
+ORIGINATE = do.Originate(MAIN, "+4721930000", "")
+RING = do.Ring(MAIN, 30)
 PLAY = do.Play(MAIN, f"{ID}.p1", CLIPS)
 BRIDGE = do.Bridge(f"{ID}.b1", (MAIN,))
 OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
-    (ORIGINATE, Reply(200), LegPlaced(MAIN)),
-    (ORIGINATE, Reply(409), LegPlaced(MAIN)),
+    (ORIGINATE, Reply(200), None),
+    (ORIGINATE, Reply(409), LegEnded(MAIN, 41)),
     (ORIGINATE, Reply(400), LegEnded(MAIN, 41)),
     (ORIGINATE, Reply(500), LegEnded(MAIN, 41)),
+    (RING, Reply(204), None),
+    (RING, Reply(409), None),
+    (RING, Reply(404), LegEnded(MAIN, 41)),
     (PLAY, Reply(201), None),
     (PLAY, Reply(404), PlaybackEnded(f"{ID}.p1", failed=True)),
     (BRIDGE, Reply(204), None),
@@ -100,5 +114,5 @@ OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
 
 @pytest.mark.parametrize(("command", "reply", "event"), OUTCOMES)
 def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event | None) -> None:
-    """Failures come back as events; a known id (409) was done before."""
+    """Failures come back as events; a leg that rings (409) was called before."""
     assert outcome(command, reply) == event

@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from engine.ari.generated.events import Event as AriEvent
-from engine.calls.events import DigitPressed, Event, LegAnswered, LegEnded, LegRang, PlaybackEnded
+from engine.calls.events import (
+    DigitPressed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    PlaybackEnded,
+)
 from engine.runtime.translate import subject, translate
 from tests.unit.calls.building import CHANNEL, ID, MAIN, NOW
 
@@ -66,10 +74,10 @@ CASES: list[tuple[Any, Event | None]] = [
     (ari("PlaybackFinished", playback=playback("done")), PlaybackEnded(f"{ID}.p1")),
     (ari("PlaybackFinished", playback=playback("failed")), PlaybackEnded(f"{ID}.p1", True)),
     (ari("ChannelStateChange", channel=channel(MAIN, "Ringing")), LegRang(MAIN)),
-    (ari("ChannelStateChange", channel=channel(MAIN, "Up")), None),
+    (ari("ChannelStateChange", channel=channel(MAIN, "Up")), LegAnswered(MAIN)),
     (ari("ChannelStateChange", channel=channel(CHANNEL, "Up")), LegAnswered(CHANNEL)),
     (ari("ChannelStateChange", channel=channel(CHANNEL, "Ring")), None),
-    (ari("StasisStart", channel=channel(MAIN), args=["called"]), LegAnswered(MAIN)),
+    (ari("StasisStart", channel=channel(MAIN, "Down"), args=["called"]), LegPlaced(MAIN)),
     (ari("StasisStart", channel=channel(CHANNEL), args=["inbound"]), None),
     (ari("StasisEnd", channel=channel(MAIN)), None),
     (ari("StasisEnd", channel=channel(CHANNEL)), LegEnded(CHANNEL, 16)),

@@ -1,7 +1,7 @@
 """The way to the first verb (design section 7, Click-to-call; Call states)."""
 
 from engine.calls.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
-from engine.calls.commands import Answer, Hangup, Originate, Prefetch
+from engine.calls.commands import Answer, Hangup, Originate, Prefetch, Ring
 from engine.calls.doing import Starting
 from engine.calls.events import (
     CallOpened,
@@ -28,9 +28,12 @@ from wire.media import Audio, Speech
 
 
 def test_an_outbound_call_originates_its_main_leg() -> None:
-    """`to` is called showing `from`, for as long as the originate's timeout."""
+    """`to` is called, once its leg is there, for the originate's timeout; it is shown `from`."""
     story = Story(outbound())
-    assert story.take(CallOpened()) == (Originate(MAIN, "+4711111111", "+4799", 30),)
+    assert story.take(CallOpened()) == (Originate(MAIN, "+4711111111", "+4799"),)
+    assert story.take(LegPlaced(MAIN), 700) == (Ring(MAIN, 30),)
+    assert story.doing(Starting).deadline_ms == NOW + 30_700
+    assert story.take(LegPlaced(MAIN), 100) == ()
     assert story.call.status == "initiated"
     assert [event.event for event in story.told] == ["initiated"]
 

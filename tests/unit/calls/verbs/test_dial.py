@@ -13,6 +13,7 @@ from engine.calls.commands import (
     FetchMedia,
     Hangup,
     Originate,
+    Ring,
     StartMusic,
     StartRinging,
     StopMusic,
@@ -59,9 +60,14 @@ def test_a_number_is_called() -> None:
     """The waiting party hears ringing; the dialled one sees the call's caller id."""
     story = dialing(BOB, timeout=20)
     assert story.wanted(StartRinging) == [StartRinging(MAIN)]
-    assert story.wanted(Originate)[-1] == Originate(FIRST, BOB, "+4799", 20)
+    assert story.wanted(Originate)[-1] == Originate(FIRST, BOB, "+4799")
     assert story.doing(Dialing).deadline_ms == story.now + 20_000
     assert story.told[-1].event == "leg-initiated"
+    assert story.take(LegPlaced(FIRST), 400) == (Ring(FIRST, 20),)
+    assert story.doing(Dialing).deadline_ms == story.now + 20_000
+    story.take(LegRang(FIRST), 900)
+    assert story.take(LegPlaced(FIRST), 100) == ()
+    assert story.doing(Dialing).deadline_ms == story.now + 19_000
 
 
 def test_a_caller_id_of_its_own() -> None:
@@ -149,7 +155,7 @@ def test_a_dial_rings_for_a_minute_by_itself() -> None:
     """Without a timeout a dial rings 60 s."""
     story = dialing(BOB)
     assert story.doing(Dialing).deadline_ms == story.now + 60_000
-    assert story.wanted(Originate)[-1].timeout_s == 60
+    assert story.take(LegPlaced(FIRST)) == (Ring(FIRST, 60),)
 
 
 @pytest.mark.parametrize(
