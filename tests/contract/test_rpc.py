@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from engine.calls.events import LegEnded, LegPlaced
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
 from engine.rpc.bodies import MOST_BYTES
@@ -189,7 +190,7 @@ async def test_a_call_is_started_and_shown(bench: Bench) -> None:
     assert view["legs"] == [
         {"channelId": f"{call_id}.l0", "party": CALL["to"], "state": "requested"}
     ]
-    assert bench.pbx.lines == [f"POST channels/{call_id}.l0"]
+    assert created(bench) == [f"{call_id}.l0"]
 
 
 async def test_live_calls_are_listed_by_account(bench: Bench) -> None:
@@ -242,13 +243,21 @@ async def test_a_call_is_hung_up_once(bench: Bench) -> None:
     assert (view["doing"], view["endedBy"]) == ("over", "api")
 
 
+def created(bench: Bench) -> list[str]:
+    """List the legs that the PBX was asked to make."""
+    return [dict(each.request.query)["channelId"] for each in bench.pbx.sent]
+
+
 def end(bench: Bench, call_id: str) -> None:
     """End a call's main leg."""
-    from engine.calls.events import LegEnded  # noqa: PLC0415 - the test's own hand
+    happens(bench, LegEnded(f"{call_id}.l0", 16))
 
-    found = bench.switch.find(call_id)
+
+def happens(bench: Bench, event: LegPlaced | LegEnded) -> None:
+    """Let something happen to a leg."""
+    found = bench.switch.find(event.leg.rpartition(".")[0])
     assert found is not None
-    found[0].feed(found[1], LegEnded(f"{call_id}.l0", 16))
+    found[0].feed(found[1], event)
 
 
 async def is_stored_as(bench: Bench, call_id: str, status: str) -> bool:
@@ -261,12 +270,13 @@ async def test_a_story_is_told(bench: Bench) -> None:
     """The timeline is the log run through the core again: events, commands, states."""
     call_id = await bench.started(action=SAY)
     bench.pbx.settle()
+    happens(bench, LegPlaced(f"{call_id}.l0"))
     await until(lambda: len(log_of(bench, call_id)) == 3)
     status, story = await bench.ask("GET", f"/calls/{call_id}/timeline")
     assert status == 200
     assert [moment["event"]["is"] for moment in story["moments"]] == ["CallOpened", "LegPlaced"]
-    wanted = [command["is"] for command in story["moments"][0]["commands"]]
-    assert wanted == ["Prefetch", "Originate"]
+    wanted = [[command["is"] for command in each["commands"]] for each in story["moments"]]
+    assert wanted == [["Prefetch", "Originate"], ["Ring"]]
     assert story["call"]["callId"] == call_id
 
 
@@ -289,7 +299,7 @@ async def test_a_request_id_asked_many_times_at_once(bench: Bench) -> None:
     """Concurrent identical requests make one call and dial once."""
     made = await asyncio.gather(*(bench.started(requestId="order_1234") for _ in range(20)))
     assert len(set(made)) == 1
-    assert bench.pbx.lines == [f"POST channels/{made[0]}.l0"]
+    assert created(bench) == [f"{made[0]}.l0"]
     assert bench.switch.live == 1
 
 
@@ -412,7 +422,7 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     assert (await bench.ask("GET", f"/calls/{call_id}"))[0] == 200
     asked = {**CALL, "requestId": "order_1234"}
     assert await bench.problem("POST", "/calls", asked) == (503, "store_down")
-    bench.pbx.settle()
+    happens(bench, LegPlaced(f"{call_id}.l0"))
     await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503

@@ -99,6 +99,4 @@ def test_what_could_not_be_heard_is_told() -> None:
 
 def test_unknown_moments_are_passed_over() -> None:
     """An engine that is newer than this client does not break its story."""
-    assert words(story(OPENED, ({"is": "Novelty"}, [{"is": "NewDeed"}], "new"))) == [
-        "calls +1555"
-    ]
+    assert words(story(OPENED, ({"is": "Novelty"}, [{"is": "NewDeed"}], "new"))) == ["calls +1555"]
