@@ -153,7 +153,7 @@ class Switch:
         return desk
 
     def _least_loaded(self, name: str | None, slot: int) -> Node:
-        # Asterisk drops who answers into an app that nobody listens to: this slot must be heard.
+        # Asterisk drops a leg made in an app that nobody listens to: this slot must be heard.
         heard = (n for n in self.nodes.values() if not n.desks[slot].is_held)
         nodes = [n for n in heard if name in {None, n.name}]
         if not nodes:

@@ -43,10 +43,12 @@ class Phone:
     @classmethod
     @asynccontextmanager
     async def answering(
-        cls, port: int, *, tone_hz: int = 0, after_ms: int = 1
+        cls, port: int, *, tone_hz: int = 0, after_ms: int = 1, rings: bool = True
     ) -> AsyncIterator["Phone"]:
-        """Ring when called on a port, and answer so much later; 0 Hz is silence."""
-        async with cls._made("answer", port, tone_hz, {"AFTER_MS": max(1, after_ms)}) as phone:
+        """Ring when called on a port (or only say 183), answer so much later; 0 Hz is silence."""
+        progress = "180 Ringing" if rings else "183 Session Progress"
+        values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress}
+        async with cls._made("answer", port, tone_hz, values) as phone:
             yield phone
 
     @classmethod

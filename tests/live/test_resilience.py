@@ -120,6 +120,23 @@ async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer
             await caller.ended()
 
 
+async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: WebhookServer) -> None:
+    """The engine goes while a phone was called and does not ring yet: it is not called again."""
+    async with Phone.answering(free_port(), tone_hz=600, after_ms=6000, rings=False) as far:
+        dial = {"type": "dial", "data": {"number": far.address}}
+        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
+            await far.rung()
+            await _stored(lab, await lab.only_call(), "LegPlaced")
+            await crash(lab)
+            await caller.until_hears(600)
+            await far.until_hears(400)
+            assert [m.method for m in far.messages if not m.status].count("INVITE") == 1
+            await far.hang_up()
+            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
+            await caller.ended()
+
+
 @either_way
 async def test_a_conversation_is_not_interrupted(
     lab: Lab, hooks: WebhookServer, leave: Leave
