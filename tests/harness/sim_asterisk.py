@@ -56,9 +56,11 @@ class SimAsterisk(SimPlayer):
             return KNOWN
         if not self._phones.is_reachable(asked.query["endpoint"]):
             return REFUSED
-        if self.is_listened_to:  # else Stasis() fails, and the channel is gone without a word
-            channel = self._channel(channel_id, asked.query["endpoint"], asked.query["app"])
+        channel = self._channel(channel_id, asked.query["endpoint"], asked.query["app"])
+        if self.is_listened_to:
             self._entered(channel, "called")
+        else:
+            self._end(channel, 0, 0)  # Stasis() fails
         return OK
 
     def _mark(self, asked: _Asked) -> Reply:

@@ -53,6 +53,7 @@ class SimLine:
         self._weather = weather
         self._random = rng.random
         self._lane_ms = 0.0  # when the websocket's last request arrives
+        self._cut_ms = -1.0  # when a websocket lost a request, and so all that followed it
         self._events_ms = 0.0  # when the websocket's last event arrives
 
     def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
@@ -66,7 +67,10 @@ class SimLine:
         arrives_ms = self.clock.at_ms + self.way_ms()
         if not may_block:  # a lane keeps its order
             arrives_ms = self._lane_ms = max(self._lane_ms, arrives_ms)
-        if not self.is_up or (sent.noticed_ms and self._random() < 0.5):
+        is_cut = not may_block and self._cut_ms == self.clock.at_ms
+        if not self.is_up or is_cut or (sent.noticed_ms and self._random() < 0.5):
+            if not may_block:
+                self._cut_ms = self.clock.at_ms
             sent.answer(LOST)  # lost on its way there, not on its way back
         else:
             self.clock.at(arrives_ms, sent.arrive, self.pbx)

@@ -66,7 +66,7 @@ def _asks(method: str, path: str) -> Callable[[Request], bool]:
 PLANTED = {
     "a commit is lost": (Broken(writer=Forgetful), "its log does not lead to its record"),
     "told twice": (Broken(writer=Chatty), "told something else than its log says"),
-    "done before it is stored": (Broken(writer=Hasty), "its log does not say so"),
+    "done before it is stored": (Broken(writer=Hasty), "its log does not say so|twice"),
     "the clock stands": (Broken(clock=StoppedClock), "ms after a deadline"),
     "the clock is slow": (Broken(clock=SlowClock), "ms after a deadline"),
     "two bodies, one id": (Broken(errands=Forger), "was used for two bodies"),
