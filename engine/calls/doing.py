@@ -57,8 +57,6 @@ class Gathering(_Doing, frozen=True, tag="gathering"):
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
     digits: str = ""
-    key: str = ""  # the last one pressed, and when we were told of it
-    key_ms: int = 0
 
 
 class Dialing(_Doing, frozen=True, tag="dialing"):

@@ -29,8 +29,6 @@ from wire.verbs import Gather
 
 GRACE_MS = 120
 LONGEST_MS = 3_600_000
-# Asterisk tells some keys of under 80 ms twice; a key can't go down again before it came up.
-SAME_KEY_MS = 20
 
 
 def start(call: Call, verb: Gather, now: int) -> Step:
@@ -98,11 +96,8 @@ def _listen(call: Call, doing: Gathering, now: int) -> Call:
 def _press(call: Call, doing: Gathering, digit: str, pressed_ms: int, now: int) -> Step:
     if doing.phase in {"first", "between"} and pressed_ms > doing.deadline_ms - GRACE_MS:
         return _late(call, doing, now)
-    if digit == doing.key and pressed_ms < doing.key_ms + SAME_KEY_MS:
-        return call, ()
     stops = _stops(doing)
     data = doing.verb.data
-    doing = replace(doing, key=digit, key_ms=now)
     if digit == data.terminator:
         return _finish(call, doing, "terminator", now)
     doing = replace(doing, digits=doing.digits + digit)

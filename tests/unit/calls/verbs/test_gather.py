@@ -292,16 +292,6 @@ def test_an_unknown_leg_is_not_listened_to() -> None:
     assert (result(story)["dtmf"], result(story)["reason"]) == ("", "hangup")
 
 
-def test_a_key_told_twice() -> None:
-    """Asterisk tells some short keys twice; a key can't go down again before it came up."""
-    story = gathering(maxDigits=4)
-    story.press("4")
-    story.press("4", after_ms=60, held_ms=80)
-    assert story.doing(Gathering).digits == "4"
-    story.press("4", after_ms=160, held_ms=60)
-    assert story.doing(Gathering).digits == "44"
-
-
 def test_resuming_on_the_same_leg() -> None:
     """channelId: resume on same leg."""
     story = gathering(channelId=MAIN, maxDigits=1)
