@@ -23,8 +23,8 @@ class Lanes:
     def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
         """Send one call's request; `key`, the call's id, keeps them in order on one lane.
 
-        `may_block`: Asterisk may take long over it (answer, addChannel or removeChannel while a
-        playback runs), so it goes over HTTP, in no order with the others.
+        `may_block`: Asterisk may take long over it (addChannel or removeChannel while a playback
+        runs), so it goes over HTTP, in no order with the others.
         """
         lane = self._lanes[hash(key) % len(self._lanes)]
         if may_block or not lane.ready:

@@ -21,7 +21,9 @@ def sentence(call: CallView) -> str:
     said = [call.status]
     if call.answered_ms:
         said.append(f"{words.seconds(call.ended_ms - call.answered_ms)} after the answer")
-    if call.ended_by:
+    if call.reason.startswith("action_failed"):
+        said.append("it was not told what to do next")
+    elif call.answered_ms or call.ended_by in {"api", "system"}:
         said.append(_BY.get(call.ended_by, f"by {call.ended_by}"))
     said.append(words.cause(call.hangup_cause))
     if call.reason:

@@ -44,6 +44,7 @@ def _verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
             console.print(f" {mark} {each.claim} [dim]({each.measured})[/]", soft_wrap=True)
     failed = sum(not each.holds for checks in acts.values() for each in checks)
     console.print(f"timelines and what each phone heard: {os.path.relpath(OUT)}/")
+    console.print("the lab stays up, to play with; `make down` stops it")
     if failed:
         console.print(f"{failed} checks failed", style="bold red")
         return 1

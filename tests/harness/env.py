@@ -54,7 +54,7 @@ def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),
         "SWITCHROOM_NODES": json.dumps(_nodes(ari_password)),
         "SWITCHROOM_SLOTS": "8",
-        "SWITCHROOM_MEDIA_DIR": ".lab/media",
+        "SWITCHROOM_MEDIA_DIR": ".lab/engine/media",
         "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',

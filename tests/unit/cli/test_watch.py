@@ -94,5 +94,5 @@ def test_a_verdict_tells_why() -> None:
     call = replace(timeline().call, status="failed", answered_ms=0, ended_by="callee",
                    hangup_cause=21, reason="rejected")  # fmt: skip
     assert sentence(call) == (
-        "[bold red]failed[/]: the called party hung up, call rejected (21), reason: rejected"
+        "[bold red]failed[/]: call rejected (21), reason: rejected"
     )
