@@ -93,6 +93,4 @@ def test_a_verdict_tells_why() -> None:
     """Who ended it, with which cause, and the reason if the engine gave one."""
     call = replace(timeline().call, status="failed", answered_ms=0, ended_by="callee",
                    hangup_cause=21, reason="rejected")  # fmt: skip
-    assert sentence(call) == (
-        "[bold red]failed[/]: call rejected (21), reason: rejected"
-    )
+    assert sentence(call) == ("[bold red]failed[/]: call rejected (21), reason: rejected")
