@@ -4,9 +4,13 @@ import argparse
 import gc
 import itertools
 import sys
+from collections import Counter
+from collections.abc import Iterator
 
 from tests.sim.crowd import CALLS, Tally, kept_seeds, run_worlds
 from tests.sim.show import show
+
+AT_ONCE = 5_000  # calls between two words to whoever waits
 
 
 def main() -> int:
@@ -24,14 +28,27 @@ def main() -> int:
         return 0 if is_sound else 1
     gc.freeze()
     gc.set_threshold(100_000, 5, 5)  # a world is thrown away whole: 7 % more calls a second
-    seeds = kept_seeds() if asked.seeds_file else itertools.count(asked.first)
-    tally = run_worlds(seeds, most_calls=asked.calls)
+    seeds = iter(kept_seeds()) if asked.seeds_file else itertools.count(asked.first)
+    tally = Tally(faults=Counter(), failed={})
+    try:
+        _run(tally, seeds, asked.calls)
+    except KeyboardInterrupt:
+        sys.stdout.write("stopped; of what was finished:\n")
     sys.stdout.writelines(f"{line}\n" for line in _report(tally))
     return 1 if tally.failed else 0
 
 
+def _run(tally: Tally, seeds: Iterator[int], calls: int) -> None:
+    while tally.calls < calls:
+        part = run_worlds(seeds, most_calls=min(AT_ONCE, calls - tally.calls))
+        if not part.worlds:
+            return
+        tally.add(part)
+        sys.stderr.write(f"{tally.calls} calls, {len(tally.failed)} seeds failed\n")
+
+
 def _report(tally: Tally) -> list[str]:
-    pace = f"{tally.steps} steps, {tally.calls / tally.seconds:.0f} calls/s"
+    pace = f"{tally.steps} steps, {tally.calls / (tally.seconds or 1):.0f} calls/s"
     lines = [f"{tally.calls} calls in {tally.worlds} worlds of at most {CALLS}: {pace}"]
     lines += [f"  {count:8} {kind}" for kind, count in sorted(tally.faults.items())]
     for seed, wrong in tally.failed.items():

@@ -37,6 +37,15 @@ class Tally(Struct):
     faults: Counter[str] = Counter()
     failed: dict[int, tuple[tuple[str, str], ...]] = {}
 
+    def add(self, part: "Tally") -> None:
+        """Count what another has counted."""
+        self.worlds += part.worlds
+        self.calls += part.calls
+        self.steps += part.steps
+        self.seconds += part.seconds
+        self.faults += part.faults
+        self.failed |= part.failed
+
 
 def run_world(
     seed: int, never: list[str], broken: Broken = SOUND, trace: Trace | None = None
