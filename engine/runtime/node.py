@@ -50,8 +50,8 @@ class Node:
 
     @property
     def is_away(self) -> bool:
-        """Whether no desk of it can work."""
-        return all(desk.is_held for desk in self.desks.values())
+        """Whether not all of it can be heard."""
+        return any(desk.is_held for desk in self.desks.values())
 
     @property
     def is_strained(self) -> bool:

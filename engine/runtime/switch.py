@@ -25,6 +25,7 @@ from wire.rpc import NumberRoute, Originate
 
 log = structlog.get_logger()
 STORED_WITHIN_S = 5
+TRIES = 16
 
 
 class NoRoom(Exception):
@@ -74,7 +75,7 @@ class Switch:
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
         now = self._clock.now_ms()
-        tail = asked.request_id or self._tail(now)
+        tail = asked.request_id or self._heard_tail(now)
         desk = self._free_desk(asked.node, slot_of(tail, self._rules.slots))
         chosen = call_id(desk.place.slot, desk.place.node, tail)
         latest_ms = now + self._rules.longest_ms
@@ -181,6 +182,15 @@ class Switch:
         actor = desk.open(arrived(chosen, arrival, route, now, now + self._rules.longest_ms))
         if arrival.is_up:
             desk.feed(actor, LegAnswered(arrival.channel))
+
+    def _heard_tail(self, now_ms: int) -> str:
+        """Choose an id that falls to a slot which some node can be heard on, if there is one."""
+        tails = (self._tail(now_ms) for _ in range(TRIES))
+        return next((each for each in tails if self._is_heard(each)), self._tail(now_ms))
+
+    def _is_heard(self, tail: str) -> bool:
+        slot = slot_of(tail, self._rules.slots)
+        return any(not node.desks[slot].is_held for node in self.nodes.values())
 
     def _tail(self, now_ms: int) -> str:
         return f"{now_ms:011x}{self._random_bytes(6).hex()}"

@@ -407,11 +407,17 @@ async def test_without_a_node_nothing_begins(bench: Bench) -> None:
 
 
 async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
-    """A slot whose app nobody listens to would drop whoever answers: 503 instead."""
+    """A slot whose app nobody listens to would drop its legs: calls begin in another.
+
+    A requestId has its slot for good: while that is unheard, 503; and /readyz says so.
+    """
     bench.switch.nodes["pbx1"].desks[0].hold()
     answers = [await bench.ask("POST", "/calls", CALL) for _ in range(20)]
-    assert {status for status, _ in answers} == {201, 503}
-    assert {answer["callId"][0] for status, answer in answers if status == 201} == {"1"}
+    assert {(status, answer["callId"][0]) for status, answer in answers} == {(201, "1")}
+    named = [{**CALL, "requestId": f"request{number:02}"} for number in range(20)]
+    assert {(await bench.ask("POST", "/calls", each))[0] for each in named} == {201, 503}
+    async with bench.session.get(bench.url + "/readyz") as got:
+        assert got.status == 503
 
 
 async def test_while_the_store_is_away(bench: Bench) -> None:
