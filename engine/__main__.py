@@ -39,8 +39,8 @@ app.command(
 def engine() -> None:
     """Run an engine until SIGTERM; its calls live on for the next one."""
     # Imported here: every other command is a client, which starts in half the time without.
-    from engine.config import Settings  # noqa: PLC0415
-    from engine.log import set_up  # noqa: PLC0415
+    from engine.config import Settings  # noqa: PLC0415 - clients start without
+    from engine.log import set_up  # noqa: PLC0415 - clients start without
 
     try:
         settings = Settings()
@@ -51,8 +51,8 @@ def engine() -> None:
 
 
 async def _run(settings: "Settings") -> None:
-    from engine.app import Engine  # noqa: PLC0415
-    from engine.store.errors import StoreDown  # noqa: PLC0415
+    from engine.app import Engine  # noqa: PLC0415 - clients start without
+    from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
 
     running = Engine(settings)
     loop = asyncio.get_running_loop()

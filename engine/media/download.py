@@ -20,6 +20,8 @@ from engine.media.sniff import HEAD_BYTES, Container, container
 
 _WRITE_BYTES = 1 << 20
 
+NOT_MODIFIED = 304
+
 
 class Downloaded(Struct, frozen=True):
     """What came: the container's kind (None: not modified), its ETag, for how long it is fresh."""
@@ -41,7 +43,8 @@ async def download(
             headers=_headers(etag),
         ) as response:
             _check_status(response)
-            kind = None if response.status == 304 else await _save(response, target, limits)  # noqa: PLR2004
+            is_new = response.status != NOT_MODIFIED
+            kind = await _save(response, target, limits) if is_new else None
             return Downloaded(kind, response.headers.get("ETag", ""), _fresh(response, limits))
     except TimeoutError:
         raise MediaFailed("timeout", f"no audio within {limits.download_s:g} s") from None

@@ -43,7 +43,7 @@ def _answer(job: Job) -> Reply:
         match job:
             case Transcode():
                 # Imported by the job: each worker loads only the libraries it uses.
-                from engine.media.transcode import transcode  # noqa: PLC0415
+                from engine.media.transcode import transcode  # noqa: PLC0415  PyAV: not in the speaker
 
                 transcode(job)
                 return Done()
@@ -71,7 +71,7 @@ def _utter(text: str, voice: str) -> bytes:
 @lru_cache(maxsize=2)
 def _voice(name: str) -> "Hibari":
     from hibari import Hibari  # noqa: PLC0415  half a second, and only the speaking worker needs it
-    from hibari.voices import voice_path  # noqa: PLC0415
+    from hibari.voices import voice_path  # noqa: PLC0415  likewise
 
     # Of a voice without its model at hand, hibari would download one.
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)
