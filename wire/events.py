@@ -14,6 +14,13 @@ Kind = Literal[
     "leg-answered",
     "leg-completed",
     "gathered",
+    "leg-muted",
+    "leg-unmuted",
+    "leg-held",
+    "leg-unheld",
+    "transfer",
+    "conference",
+    "conference-member",
 ]
 
 
@@ -38,6 +45,10 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     sip_code: int | None = None
     ended_by: str | None = None
     reason: str | None = None
+    session_id: str | None = None  # of a transfer or a conference
+    session_state: str | None = None
+    mode: str | None = None  # of a transfer
+    direction_muted: str | None = None
     duration: int | None = None  # seconds since the answer
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")

@@ -9,6 +9,7 @@ from engine.calls.causes import Status
 from engine.calls.commands import Command
 from engine.calls.doing import Dialing, Doing, Ending, Next, Over, Talking
 from engine.calls.leg import Leg
+from engine.calls.sessions import Conference, Transfer
 from wire.verbs import Action
 
 
@@ -39,6 +40,9 @@ class Call(Struct, frozen=True, array_like=True):
     reason: str = ""
     custom_data: dict[str, Any] | None = None
     contact: dict[str, Any] | None = None
+    invited: tuple[str, ...] = ()  # legs that are called into the conversation
+    transfers: tuple[Transfer, ...] = ()  # the last may be live
+    conferences: tuple[Conference, ...] = ()  # the last may be live
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""
@@ -46,6 +50,17 @@ class Call(Struct, frozen=True, array_like=True):
             if leg.id == leg_id:
                 return leg
         return None
+
+    @property
+    def transfer(self) -> Transfer | None:
+        """Give the live transfer."""
+        return self.transfers[-1] if self.transfers and self.transfers[-1].is_live else None
+
+    @property
+    def conference(self) -> Conference | None:
+        """Give the live conference."""
+        last = self.conferences[-1] if self.conferences else None
+        return last if last and last.is_live else None
 
     @property
     def is_over(self) -> bool:

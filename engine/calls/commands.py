@@ -93,6 +93,34 @@ class DestroyBridge(_Command, frozen=True, tag="unbridge"):
     bridge: str
 
 
+class Leave(_Command, frozen=True, tag="leave"):
+    """Take a leg out of a bridge; done when it has left."""
+
+    bridge: str
+    leg: str
+
+
+class Mute(_Command, frozen=True, tag="mute"):
+    """Silence a leg: `in` what it says, `out` what it hears, `both`."""
+
+    leg: str
+    direction: str
+
+
+class Unmute(_Command, frozen=True, tag="unmute"):
+    """Undo a mute of the same direction."""
+
+    leg: str
+    direction: str
+
+
+class Snoop(_Command, frozen=True, tag="snoop"):
+    """Make a channel that hears all that a leg says and hears, and is heard by that leg alone."""
+
+    snoop: str
+    leg: str
+
+
 class FetchMedia(_Command, frozen=True, tag="fetch"):
     """Get audio ready and tell, by MediaFetched."""
 
@@ -140,6 +168,10 @@ PbxCommand = (
     | StopRinging
     | Bridge
     | DestroyBridge
+    | Leave
+    | Mute
+    | Unmute
+    | Snoop
 )
 Errand = FetchMedia | AskWebhook | LoadFlow
 Command = PbxCommand | Errand | Prefetch | Tell

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from engine.calls.leg import Muted
+from engine.calls.sessions import TransferMode
 from wire.media import Clip
 from wire.verbs import Action
 
@@ -86,6 +88,7 @@ class BridgeFailed(_Event, frozen=True, tag="unbridged"):
 
     bridge: str
     reason: str
+    legs: tuple[str, ...] = ()
 
 
 class HangupRequested(_Event, frozen=True, tag="hangup"):
@@ -95,6 +98,92 @@ class HangupRequested(_Event, frozen=True, tag="hangup"):
     cause: int = 16
 
 
+class LegHangupRequested(_Event, frozen=True, tag="leg-hangup"):
+    """Somebody asked for the end of one leg; the rest of the call goes on."""
+
+    leg: str
+
+
+class MuteRequested(_Event, frozen=True, tag="mute"):
+    """Somebody asked for a leg to be silenced in a direction; empty: to be heard again."""
+
+    leg: str
+    direction: Muted
+
+
+class HoldRequested(_Event, frozen=True, tag="hold"):
+    """Somebody asked for a leg to be put on hold, or to be taken off it."""
+
+    leg: str
+    held: bool
+
+
+class DialRequested(_Event, frozen=True, tag="dial"):
+    """Somebody asked for one more party in the conversation."""
+
+    party: str
+    ring_s: float
+    caller_id: str = ""
+
+
+class TransferRequested(_Event, frozen=True, tag="transfer"):
+    """Somebody asked for a party, the customer, to be handed from the source to a new one."""
+
+    mode: TransferMode
+    source: str
+    customer: str
+    party: str
+    ring_s: float = 30
+    source_agent: str = ""
+    target_name: str = ""
+    music: str | None = None  # address of what the customer hears meanwhile
+
+
+class TransferCompletionRequested(_Event, frozen=True, tag="transfer-complete"):
+    """The source asked to be left out: the customer and the target remain."""
+
+    session: str
+    by: str
+    reason: str
+
+
+class TransferCancelRequested(_Event, frozen=True, tag="transfer-cancel"):
+    """The source asked for the customer back."""
+
+    session: str
+    by: str
+    reason: str
+
+
+class MemberRequested(_Event, frozen=True, tag="add-members"):
+    """Somebody asked for a party to be called into a conference; without one it is made."""
+
+    party: str
+    by: str
+    ring_s: float = 30
+    session: str = ""
+    agent_id: str = ""
+    name: str = ""
+    music: str | None = None
+
+
+class KickRequested(_Event, frozen=True, tag="kick"):
+    """Somebody asked for a member to be put out; `leave`: the member did so itself."""
+
+    session: str
+    leg: str
+    by: str
+    is_leave: bool = False
+
+
+class CoachRequested(_Event, frozen=True, tag="coach"):
+    """Somebody asked for a member to be heard by one other only; no other: by all again."""
+
+    session: str
+    leg: str
+    coached: str = ""
+
+
 class DeadlinePassed(_Event, frozen=True, tag="due"):
     """The call's own next deadline is here."""
 
@@ -102,9 +191,21 @@ class DeadlinePassed(_Event, frozen=True, tag="due"):
 class Recovered(_Event, frozen=True, tag="recovered"):
     """Another life of the engine took the call up; what was missed has been told before."""
 
-    bridged: tuple[str, ...] = ()
+    bridged: tuple[tuple[str, str], ...] = ()  # each leg that is in a bridge, and which
 
 
+Control = (
+    LegHangupRequested
+    | MuteRequested
+    | HoldRequested
+    | DialRequested
+    | TransferRequested
+    | TransferCompletionRequested
+    | TransferCancelRequested
+    | MemberRequested
+    | KickRequested
+    | CoachRequested
+)
 Event = (
     CallOpened
     | LegPlaced
@@ -118,6 +219,7 @@ Event = (
     | ActionFailed
     | BridgeFailed
     | HangupRequested
+    | Control
     | DeadlinePassed
     | Recovered
 )

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 LegState = Literal["requested", "placed", "ringing", "up"]
+Muted = Literal["", "in", "out", "both"]  # in: nobody hears it; out: it hears nobody
 
 
 class Leg(Struct, frozen=True, array_like=True):
@@ -18,8 +19,21 @@ class Leg(Struct, frozen=True, array_like=True):
     agent_id: str | None = None
     reference_id: str | None = None
     ring_s: float = 60  # how long its party may take to answer
+    muted: Muted = ""
+    held: bool = False
 
     @property
     def ring_ms(self) -> int:
         """How long its party may take to answer."""
         return int(self.ring_s * 1000)
+
+    @property
+    def rings_until_ms(self) -> int:
+        """Until when its party may answer."""
+        return self.asked_ms + self.ring_ms
+
+    @property
+    def agent(self) -> str:
+        """Whose leg it is: the agent that was called, or the one that its dial named."""
+        called = self.party.removeprefix("agent:")
+        return called if called != self.party else self.agent_id or ""

@@ -19,7 +19,7 @@ from engine.calls.commands import (
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Dialing, Gathering, Playing, Talking
+from engine.calls.doing import Dialing, Gathering, Playing
 from engine.calls.events import (
     Event,
     LegAnswered,
@@ -138,7 +138,7 @@ def _ends_ms(call: Call) -> int:
     return call.doing.ends_ms if isinstance(call.doing, (Playing, Gathering)) else 0
 
 
-def _members(call: Call, seen: Seen) -> tuple[str, ...]:
-    if isinstance(call.doing, Talking):
-        return seen.bridges.get(call.doing.bridge, ())
-    return ()
+def _members(call: Call, seen: Seen) -> tuple[tuple[str, str], ...]:
+    ours = {leg.id for leg in call.legs}
+    placed = ((leg, bridge) for bridge, legs in seen.bridges.items() for leg in legs)
+    return tuple((leg, bridge) for leg, bridge in placed if leg in ours)

@@ -84,7 +84,8 @@ def on_talking(call: Call, doing: Talking, event: Event, now: int) -> Step:
             call, parted = _part(call, doing, causes.NORMAL, now)
             return call, (*parted, Hangup(doing.leg, causes.NORMAL))
         case Recovered(bridged):
-            missing = tuple(leg for leg in (call.main, doing.leg) if leg not in bridged)
+            inside = [leg for leg, bridge in bridged if bridge == doing.bridge]
+            missing = tuple(leg for leg in (call.main, doing.leg) if leg not in inside)
             return call, ((Bridge(doing.bridge, missing),) if missing else ())
         case _:
             return call, ()

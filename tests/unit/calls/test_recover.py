@@ -230,7 +230,7 @@ def test_a_bridge_is_joined_by_recovered() -> None:
     seen = Seen({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN,)})
     redo, events = missed(story.call, outbox(story, Bridge), seen, story.now)
     assert redo == ()
-    assert events == (Recovered((MAIN,)),)
+    assert events == (Recovered(((MAIN, bridge),)),)
     assert story.take(events[0]) == (Bridge(bridge, (LEG,)),)
     nobody = Seen({MAIN: "Up", LEG: "Up"})
     assert missed(story.call, (), nobody, story.now)[1] == (Recovered(()),)

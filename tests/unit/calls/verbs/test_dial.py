@@ -279,8 +279,8 @@ def test_a_recovery_joins_whoever_is_missing() -> None:
     """Recovered names who is in the bridge; the others are joined, again or at last."""
     story = talking(BOB)
     assert story.take(Recovered(())) == (Bridge(BRIDGE, (MAIN, FIRST)),)
-    assert story.take(Recovered((MAIN,))) == (Bridge(BRIDGE, (FIRST,)),)
-    assert story.take(Recovered((MAIN, FIRST))) == ()
+    assert story.take(Recovered(((MAIN, BRIDGE),))) == (Bridge(BRIDGE, (FIRST,)),)
+    assert story.take(Recovered(((MAIN, BRIDGE), (FIRST, BRIDGE)))) == ()
 
 
 def test_a_recovery_while_it_rings() -> None:

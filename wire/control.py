@@ -1,0 +1,189 @@
+"""What is asked of a live call over the internal RPC, beside its hangup; and how it is answered.
+
+Legs are named by their `channelId`. `account`, when given, must be the call's own.
+Every request may be repeated: what holds already is answered in the same way.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from wire.rpc import Party
+from wire.verbs import CallerId, Name, Url
+
+ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
+RingSeconds = Annotated[float, Meta(gt=0, le=600)]
+Title = Annotated[str, Meta(max_length=128)]
+
+
+class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+    """Frozen, camelCase, nothing unknown."""
+
+
+class OnLeg(_Shape, frozen=True):
+    """Unmute, hold or unhold a leg."""
+
+    channel_id: ChannelId
+    account: Name | None = None
+
+
+class MuteLeg(_Shape, frozen=True):
+    """Mute a leg: `in` nobody hears it, `out` it hears nobody, `both`."""
+
+    channel_id: ChannelId
+    direction: Literal["in", "out", "both"] = "in"
+    account: Name | None = None
+
+
+class DialInto(_Shape, frozen=True):
+    """Call one more party into a live call; timeout in seconds of ringing."""
+
+    target: Party
+    caller_id: CallerId | None = None
+    timeout: RingSeconds = 60
+    account: Name | None = None
+
+
+class Dialled(_Shape, frozen=True):
+    """The leg that a dial made."""
+
+    call_id: str
+    channel_id: str
+
+
+class Hangup(_Shape, frozen=True):
+    """End a call, one leg of it by its channel, or an agent's own leg."""
+
+    channel_id: ChannelId | None = None
+    agent_id: Name | None = None
+    account: Name | None = None
+
+
+class Target(_Shape, frozen=True):
+    """To whom a call is transferred (spec, "Transfer target")."""
+
+    kind: Literal["agent", "number"]
+    agent_id: Name | None = None
+    number: Party | None = None
+    agent_name: Title | None = None
+
+
+class InitTransfer(_Shape, frozen=True):
+    """Begin to hand the customer from the source to the target."""
+
+    transfer_mode: Literal["blind", "attended"]
+    customer_channel_id: ChannelId
+    source_channel_id: ChannelId
+    target: Target
+    source_agent_id: Name | None = None
+    moh_audio_url: Url | None = None
+    timeout: RingSeconds = 30
+    account: Name | None = None
+
+
+class CompleteTransfer(_Shape, frozen=True):
+    """Leave the source out."""
+
+    completed_by_agent_id: Name
+    reason: Literal["source_hangup_intentional", "manual_complete"]
+    account: Name | None = None
+
+
+class CancelTransfer(_Shape, frozen=True):
+    """Bring the customer back."""
+
+    cancelled_by_agent_id: Name
+    reason: Literal["target_no_answer", "source_cancel", "target_reject"]
+    account: Name | None = None
+
+
+class TransferView(_Shape, frozen=True):
+    """A transfer session as it stands; times in wall-clock milliseconds."""
+
+    transfer_session_id: str
+    call_id: str
+    transfer_mode: str
+    state: str
+    target: str
+    source_channel_id: str
+    customer_channel_id: str
+    target_channel_id: str
+    reason: str = ""
+    source_agent_id: str = ""
+    target_name: str = ""
+    ended_by: str = ""
+    started_ms: int = 0
+    ended_ms: int = 0
+
+
+class AddMember(_Shape, frozen=True):
+    """Call an agent or an outside number into a conference; without a session one is made."""
+
+    requested_by_agent_id: Name
+    customer_channel_id: ChannelId | None = None
+    source_channel_id: ChannelId | None = None
+    source_agent_id: Name | None = None
+    conference_session_id: str | None = None
+    target_agent_ids: Annotated[tuple[Name, ...], Meta(max_length=1)] = ()
+    target_agent_names: dict[str, Title] | None = None
+    target_external_number: Party | None = None
+    moh_audio_url: Url | None = None
+    timeout: RingSeconds = 30
+    account: Name | None = None
+
+
+class KickMember(_Shape, frozen=True):
+    """Put a member out of a conference, named by agent or by channel."""
+
+    conference_session_id: str
+    requester_agent_id: Name
+    target_agent_id: Name | None = None
+    target_channel_id: ChannelId | None = None
+    account: Name | None = None
+
+
+class LeaveConference(_Shape, frozen=True):
+    """Leave a conference oneself."""
+
+    conference_session_id: str
+    agent_id: Name
+    channel_id: ChannelId
+    account: Name | None = None
+
+
+class Coach(_Shape, frozen=True):
+    """Let a member be heard by one other only; without a coached channel, by all again."""
+
+    conference_session_id: str
+    channel_id: ChannelId
+    coached_channel_id: ChannelId | None = None
+    account: Name | None = None
+
+
+class MemberView(_Shape, frozen=True):
+    """A member of a conference, present or past."""
+
+    channel_id: str
+    party: str
+    state: str
+    agent_id: str | None = field(default=None, name="agent_id")
+    name: str = ""
+    reason: str = ""
+    muted: str = ""
+    held: bool = False
+    coaches: str = ""
+    joined_ms: int = 0
+    left_ms: int = 0
+
+
+class ConferenceView(_Shape, frozen=True):
+    """A conference session as it stands; times in wall-clock milliseconds."""
+
+    conference_session_id: str
+    call_id: str
+    state: str
+    members: tuple[MemberView, ...]
+    requested_by_agent_id: str = ""
+    reason: str = ""
+    started_ms: int = 0
+    ended_ms: int = 0
