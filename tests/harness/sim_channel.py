@@ -20,7 +20,7 @@ class SimSpan:
     __slots__ = ("begin_ms", "end_ms", "kind", "what")
 
     def __init__(self, kind: str, what: str, begin_ms: float) -> None:
-        self.kind = kind  # ring, moh, play or bridge
+        self.kind = kind  # ring, moh, play, bridge, mute in or mute out
         self.what = what
         self.begin_ms = begin_ms
         self.end_ms: float | None = None
@@ -84,6 +84,7 @@ class SimChannel:
         "open",
         "playing",
         "presses",
+        "snooped",
         "spans",
         "state",
         "up_ms",
@@ -100,6 +101,7 @@ class SimChannel:
         self.caller = _NOBODY
         self.dialplan = _DIALLING
         self.bridge: SimBridge | None = None
+        self.snooped: SimChannel | None = None  # whom it hears, and who alone hears it
         self.playing: deque[SimPlayback] = deque()
         self.blocked: list[Callable[[], None]] = []  # requests that wait for a playback's end
         self.open: dict[str, SimSpan] = {}  # by kind: what is heard now
@@ -158,10 +160,12 @@ class SimChannel:
 class SimBridge:
     """A mixing bridge and who is in it."""
 
-    __slots__ = ("id", "members")
+    __slots__ = ("born_ms", "ended_ms", "id", "members")
 
-    def __init__(self, bridge_id: str) -> None:
+    def __init__(self, bridge_id: str, born_ms: float) -> None:
         self.id = bridge_id
+        self.born_ms = born_ms
+        self.ended_ms: float | None = None
         self.members: list[SimChannel] = []
 
     def shape(self) -> Bridge:

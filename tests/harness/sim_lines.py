@@ -51,6 +51,7 @@ class SimLines:
     ) -> None:
         self.channels: dict[str, SimChannel] = {}
         self.bridges: dict[str, SimBridge] = {}
+        self.past_bridges: list[SimBridge] = []
         self.playbacks: dict[str, SimPlayback] = {}
         self.past: dict[str, SimChannel] = {}
         self.heard: dict[str, SimPlayback] = {}  # every playback that was ever asked for
@@ -119,7 +120,6 @@ class SimLines:
         """Lose everything, without a word."""
         for channel in list(self.channels.values()):
             self._gone(channel, 0)
-        self.bridges.clear()
 
     # What follows
 
@@ -159,7 +159,7 @@ class SimLines:
                 playback.timer.cancel()
             self._told_finished(playback, is_failed=True)
         channel.playing.clear()
-        for kind in ("play", "ring", "moh"):
+        for kind in list(channel.open):
             channel.end(kind, now)
         self._unblock(channel)
 

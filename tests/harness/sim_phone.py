@@ -83,4 +83,5 @@ class SimPhones:
 
 def is_dialled(channel: SimChannel) -> bool:
     """Tell whether a channel is a leg that a dial called, not the one a tree runs on."""
-    return call_of(channel.id) is not None and not channel.id.endswith(".l0")
+    is_ours = call_of(channel.id) is not None and channel.snooped is None
+    return is_ours and not channel.id.endswith(".l0")

@@ -9,11 +9,13 @@ SETTLED_MS = 100  # within this, music must have stopped after its leg came into
 class SimPlayer(SimLines):
     """Playbacks queue on their channel, as on Asterisk; a prompt ends music for good."""
 
-    def _play(self, channel: SimChannel, playback_id: str, media: list[str]) -> None:
+    def _play(
+        self, channel: SimChannel, playback_id: str, media: list[str], offset_ms: int
+    ) -> None:
         if channel.bridge is not None:
             self.wrong.append((channel.id, f"{playback_id} plays into the conversation"))
         lengths = [self._length_ms(each) for each in media]
-        whole = None if None in lengths else sum(each or 0 for each in lengths)
+        whole = None if None in lengths else max(0, sum(each or 0 for each in lengths) - offset_ms)
         playback = SimPlayback(playback_id, channel, whole, self._clock.at_ms)
         before = self.heard.get(playback_id)
         if before is not None and before.span is not None and not before.missing:
