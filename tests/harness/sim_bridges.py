@@ -10,6 +10,7 @@ from tests.harness.sim_request import (
     GONE,
     KNOWN,
     NO_CONTENT,
+    NO_SNOOP,
     NOT_FOUND,
     OK,
     OUTSIDE,
@@ -17,6 +18,8 @@ from tests.harness.sim_request import (
     Deeds,
 )
 from tests.harness.sim_sounds import SimSounds
+
+SNOOP_ENDS_MS = 11  # after whom it hears
 
 
 class SimBridges(SimSounds):
@@ -101,19 +104,19 @@ class SimBridges(SimSounds):
         if target is None:
             return NOT_FOUND
         if asked.more in self.channels:
-            return KNOWN
+            return NO_SNOOP
         snoop = self._channel(asked.more, f"Snoop/{target.id}", asked.query["app"])
         snoop.state, snoop.up_ms, snoop.snooped = "Up", self._clock.at_ms, target
         if self.is_listened_to:
             self._entered(snoop, *asked.query.get("appArgs", "").split(","))
         else:
-            self._end(snoop, 0, 0)
+            self._end(snoop, 0, 0)  # Stasis() fails
         return OK
 
     def _end(self, channel: SimChannel, cause: int, sip: int) -> None:
         super()._end(channel, cause, sip)
         for snoop in [each for each in self.channels.values() if each.snooped is channel]:
-            self._end(snoop, 0, 0)
+            self._clock.after(SNOOP_ENDS_MS, self.hangs_up, self, snoop)
 
     DEEDS: ClassVar[Deeds] = {
         **SimSounds.DEEDS,

@@ -136,7 +136,7 @@ class SimLines:
         self._gone(channel, cause)
         if channel.in_stasis:
             self._tell(StasisEnd(application=channel.app, timestamp="", channel=channel.shape()))
-        if not channel.is_inbound:
+        if not channel.is_inbound and channel.snooped is None:
             self._tell(
                 ChannelDestroyed(
                     application=channel.app,

@@ -13,6 +13,7 @@ NOT_FOUND = Reply(404, b'{"message":"Channel not found"}')
 GONE = Reply(400, b'{"message":"Channel not found"}')
 KNOWN = Reply(409, b'{"message":"Channel with given unique ID already exists"}')
 OUTSIDE = Reply(422, b'{"message":"Channel not in this bridge"}')
+NO_SNOOP = Reply(500, b'{"message":"Snoop channel could not be created"}')
 REFUSED = Reply(500, b'{"error":"Allocation failed"}')
 
 
