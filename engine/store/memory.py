@@ -37,6 +37,7 @@ class Memory:
         self._slots: dict[int, _Slot] = {}
         self._flows: dict[tuple[str, str], bytes] = {}
         self._routes: dict[str, bytes] = {}
+        self._agents: dict[str, dict[str, bytes]] = {}
         self._told = asyncio.Event()
 
     async def claim(self, slot: int, owner: str) -> int:
@@ -124,6 +125,22 @@ class Memory:
     async def routes(self) -> dict[str, bytes]:
         """See Store."""
         return dict(self._routes)
+
+    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
+        """See Store."""
+        agents = self._agents.setdefault(account, {})
+        if body is None:
+            agents.pop(agent_id, None)
+        else:
+            agents[agent_id] = body
+
+    async def agent(self, account: str, agent_id: str) -> bytes | None:
+        """See Store."""
+        return self._agents.get(account, {}).get(agent_id)
+
+    async def agents(self, account: str) -> dict[str, bytes]:
+        """See Store."""
+        return dict(self._agents.get(account, {}))
 
     async def ping(self) -> None:
         """See Store."""

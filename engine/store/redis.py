@@ -122,10 +122,7 @@ class RedisStore:
 
     async def put_route(self, number: str, body: bytes | None) -> None:
         """See Store."""
-        if body is None:
-            await self._bounded(self._client.hdel(_ROUTES, number))
-        else:
-            await self._bounded(self._client.hset(_ROUTES, number, body))
+        await self._put(_ROUTES, number, body)
 
     async def route(self, number: str) -> bytes | None:
         """See Store."""
@@ -134,8 +131,20 @@ class RedisStore:
 
     async def routes(self) -> dict[str, bytes]:
         """See Store."""
-        found = await self._bounded(self._client.hgetall(_ROUTES))
-        return {number.decode(): body for number, body in found.items()}
+        return await self._all(_ROUTES)
+
+    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
+        """See Store."""
+        await self._put(f"agents:{account}", agent_id, body)
+
+    async def agent(self, account: str, agent_id: str) -> bytes | None:
+        """See Store."""
+        body: bytes | None = await self._bounded(self._client.hget(f"agents:{account}", agent_id))
+        return body
+
+    async def agents(self, account: str) -> dict[str, bytes]:
+        """See Store."""
+        return await self._all(f"agents:{account}")
 
     async def ping(self) -> None:
         """See Store."""
@@ -155,6 +164,16 @@ class RedisStore:
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())
+
+    async def _put(self, table: str, name: str, body: bytes | None) -> None:
+        if body is None:
+            await self._bounded(self._client.hdel(table, name))
+        else:
+            await self._bounded(self._client.hset(table, name, body))
+
+    async def _all(self, table: str) -> dict[str, bytes]:
+        found = await self._bounded(self._client.hgetall(table))
+        return {name.decode(): body for name, body in found.items()}
 
     async def _bounded(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
         try:

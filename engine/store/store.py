@@ -7,7 +7,7 @@ from engine.store.change import Change
 
 
 class Store(Protocol):
-    """Slots with their owners, calls, logs and events; flows and routes of all slots.
+    """Slots with their owners, calls, logs and events; flows, routes and agents of all slots.
 
     Every method may raise StoreDown, within a bounded time; each may then be called again.
     """
@@ -72,6 +72,18 @@ class Store(Protocol):
 
     async def routes(self) -> dict[str, bytes]:
         """Read all routes, by number."""
+        ...
+
+    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
+        """Store an account's agent (JSON), in place of the one before; None takes it out."""
+        ...
+
+    async def agent(self, account: str, agent_id: str) -> bytes | None:
+        """Read an account's agent."""
+        ...
+
+    async def agents(self, account: str) -> dict[str, bytes]:
+        """Read all agents of an account, by id."""
         ...
 
     async def ping(self) -> None:
