@@ -16,6 +16,7 @@ NUMBER = (
 PARTY = NUMBER.replace("^(", "^(agent:[A-Za-z0-9_\\-]{1,64}|")
 NAME = r"^[A-Za-z0-9_\-]{1,64}" + END
 CALLER_ID = r"^\+?[0-9]{2,20}" + END
+ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
 TERMINATOR = r"^[0-9A-D*#]?" + END
 
@@ -28,6 +29,7 @@ PATTERNS = {
     REQUEST_ID: "8 to 64 letters, digits or _",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",
+    ENDPOINT: "an endpoint such as PJSIP/1001",
     LANGUAGE: "a language tag such as en or hi-IN",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',
 }
