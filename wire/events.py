@@ -48,7 +48,7 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     session_id: str | None = None  # of a transfer or a conference
     session_state: str | None = None
     mode: str | None = None  # of a transfer
-    direction_muted: str | None = None
+    muted: str | None = None
     duration: int | None = None  # seconds since the answer
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")

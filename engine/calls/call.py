@@ -51,6 +51,11 @@ class Call(Struct, frozen=True, array_like=True):
                 return leg
         return None
 
+    def is_up(self, leg_id: str) -> bool:
+        """Tell whether a leg is live and answered."""
+        leg = self.leg(leg_id)
+        return leg is not None and leg.state == "up"
+
     @property
     def transfer(self) -> Transfer | None:
         """Give the live transfer."""
@@ -76,12 +81,15 @@ def expects(call: Call, leg_id: str) -> bool:
     match call.doing:
         case Ending() | Over():
             return False
-        case Dialing(legs=legs) if leg_id in legs:
-            return True
-        case Talking(leg=leg) if leg_id == leg:
+        case Dialing(legs=legs) | Talking(legs=legs) if leg_id in legs:
             return True
         case _:
-            return leg_id == call.main
+            return leg_id == call.main or leg_id in ringing_in(call)
+
+
+def ringing_in(call: Call) -> tuple[str, ...]:
+    """Name the legs that are called into what goes on, beside what the call itself does."""
+    return (*call.invited, call.transfer.target) if call.transfer else call.invited
 
 
 def with_leg(call: Call, leg: Leg) -> Call:
@@ -96,6 +104,12 @@ def without_leg(call: Call, leg_id: str) -> Call:
     return replace(call, legs=tuple(leg for leg in call.legs if leg.id != leg_id))
 
 
+def is_held(call: Call, leg_id: str) -> bool:
+    """Tell whether a leg is on hold."""
+    leg = call.leg(leg_id)
+    return leg is not None and leg.held
+
+
 def rings_until_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
     """Tell until when a leg may ring whose party is called now; it rings already: `otherwise`."""
     leg = call.leg(leg_id)
@@ -107,8 +121,23 @@ def numbered(call: Call, kind: str) -> tuple[Call, str]:
     return replace(call, serial=call.serial + 1), f"{call.id}.{kind}{call.serial}"
 
 
+def changed_leg(call: Call, leg_id: str, **fields: Any) -> Call:
+    """Change a leg, if it is live."""
+    leg = call.leg(leg_id)
+    return call if leg is None else with_leg(call, replace(leg, **fields))
+
+
 def deadline_ms(call: Call) -> int | None:
     """Tell the one next moment when the call acts by itself; None when it is over."""
+    own = own_deadline_ms(call)
+    if own is None or not (call.invited or call.transfers):
+        return own
+    waiting = (leg for leg in call.legs if leg.id in ringing_in(call) and leg.state != "up")
+    return min([own, *(leg.rings_until_ms for leg in waiting)])
+
+
+def own_deadline_ms(call: Call) -> int | None:
+    """Tell when what the call does itself is due, whoever else is being called."""
     match call.doing:
         case Over() | Next():
             return None

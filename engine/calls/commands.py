@@ -5,6 +5,7 @@ Each names ids chosen before it is done, so that doing it twice is harmless (des
 
 from msgspec import Struct
 
+from engine.calls.leg import MuteDirection
 from wire.events import CallEvent
 from wire.media import Clip, Source
 
@@ -104,14 +105,14 @@ class Mute(_Command, frozen=True, tag="mute"):
     """Silence a leg: `in` what it says, `out` what it hears, `both`."""
 
     leg: str
-    direction: str
+    direction: MuteDirection
 
 
 class Unmute(_Command, frozen=True, tag="unmute"):
     """Undo a mute of the same direction."""
 
     leg: str
-    direction: str
+    direction: MuteDirection
 
 
 class Snoop(_Command, frozen=True, tag="snoop"):

@@ -43,6 +43,8 @@ class Playing(_Doing, frozen=True, tag="playing"):
     deadline_ms: int
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
+    paused: bool = False  # its leg is on hold
+    heard_ms: int = 0  # of the clips, before it was paused
 
 
 class Gathering(_Doing, frozen=True, tag="gathering"):
@@ -57,6 +59,9 @@ class Gathering(_Doing, frozen=True, tag="gathering"):
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
     digits: str = ""
+    paused: bool = False  # its leg is on hold
+    heard_ms: int = 0  # of the prompt, before it was paused
+    paused_ms: int = 0  # when
 
 
 class Dialing(_Doing, frozen=True, tag="dialing"):
@@ -68,23 +73,25 @@ class Dialing(_Doing, frozen=True, tag="dialing"):
     cause: int = 0  # of the leg that ended last
 
 
-class Talking(_Doing, frozen=True, tag="talking"):
-    """Two legs share a bridge."""
-
-    verb: Dial
-    leg: str
-    bridge: str
-    since_ms: int
-    deadline_ms: int
-    number: str | None = None  # which of the dial's was reached
-
-
 class Asking(_Doing, frozen=True, tag="asking"):
     """A webhook or a stored flow was asked what to do next."""
 
     request: str
     deadline_ms: int
     fallback: Verb | None = None
+
+
+class Talking(_Doing, frozen=True, tag="talking"):
+    """The main leg and others share a bridge."""
+
+    verb: Dial
+    leg: str  # the one that the dial reached
+    legs: tuple[str, ...]  # all that share the bridge with the main leg
+    bridge: str
+    since_ms: int
+    deadline_ms: int
+    number: str | None = None  # which of the dial's was reached
+    asking: Asking | None = None  # a question that the conversation came upon
 
 
 class Ending(_Doing, frozen=True, tag="ending"):

@@ -5,7 +5,8 @@ from typing import Literal
 from msgspec import Struct
 
 LegState = Literal["requested", "placed", "ringing", "up"]
-Muted = Literal["", "in", "out", "both"]  # in: nobody hears it; out: it hears nobody
+MuteDirection = Literal["in", "out", "both"]  # in: nobody hears it; out: it hears nobody
+Muted = MuteDirection | Literal[""]
 
 
 class Leg(Struct, frozen=True, array_like=True):

@@ -13,13 +13,15 @@ from engine.calls.commands import (
     Answer,
     Bridge,
     Command,
+    Leave,
     Originate,
     Play,
     Ring,
+    Snoop,
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Dialing, Gathering, Playing
+from engine.calls.doing import Gathering, Playing
 from engine.calls.events import (
     Event,
     LegAnswered,
@@ -30,6 +32,8 @@ from engine.calls.events import (
     Recovered,
 )
 from engine.calls.leg import Leg
+from engine.calls.seating import OUTSIDE, seats
+from engine.calls.sessions import Tune
 
 
 class Seen(Struct, frozen=True):
@@ -47,12 +51,23 @@ class Seen(Struct, frozen=True):
 def playback_of(call: Call) -> str | None:
     """Name the playback that a call waits for, if it does."""
     match call.doing:
-        case Playing(request=request, clips=clips) if clips:
+        case Playing(request=request, clips=clips, paused=False) if clips:
             return request
-        case Gathering(phase="prompt", request=request):
+        case Gathering(phase="prompt", request=request, paused=False):
             return request
         case _:
             return None
+
+
+def playbacks_of(call: Call) -> tuple[str, ...]:
+    """Name the playbacks whose end means something to a call: its prompt, and tunes."""
+    tunes = tuple(tune.playback for tune in _tunes(call))
+    prompt = playback_of(call)
+    return (prompt, *tunes) if prompt else tunes
+
+
+def _tunes(call: Call) -> list[Tune]:
+    return [seat.sound for seat in seats(call).values() if isinstance(seat.sound, Tune)]
 
 
 def missed(
@@ -62,7 +77,9 @@ def missed(
     events: list[Event] = []
     for leg in call.legs:
         events += _leg(call, leg, seen, outbox)
+    events += _snoops(call, seen, outbox)
     events += _playback(call, outbox, seen, now)
+    events += _rounds(call, outbox, seen)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
 
@@ -108,6 +125,24 @@ def _playback(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> 
     return [] if unsent and now < _ends_ms(call) else [PlaybackEnded(playback)]
 
 
+def _rounds(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
+    """Tell which rounds of tunes have ended."""
+    over = (tune.playback for tune in _tunes(call) if tune.playback not in seen.playbacks)
+    return [PlaybackEnded(p) for p in over if not any(_plays(each, p) for each in outbox)]
+
+
+def _snoops(call: Call, seen: Seen, outbox: tuple[Command, ...]) -> list[Event]:
+    """Tell which snoops have come and gone."""
+    events: list[Event] = []
+    for member in call.conference.members if call.conference else ():
+        if member.snoop in seen.channels and not member.is_snooping:
+            events.append(LegPlaced(member.snoop))
+        elif member.snoop and member.snoop not in seen.channels:
+            unsent = any(isinstance(c, Snoop) and c.snoop == member.snoop for c in outbox)
+            events += [] if unsent else [LegEnded(member.snoop, causes.LOST)]
+    return events
+
+
 def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
     match command:
         case Originate(leg):
@@ -120,12 +155,18 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
             return seen.channels.get(leg) not in {None, "Up"}
         case Play(playback=playback):
             wanted = playback_of(call) == playback and now < _ends_ms(call)
+            wanted = wanted or any(tune.playback == playback for tune in _tunes(call))
             return wanted and playback not in seen.playbacks
-        case StartMusic() | StartRinging():
+        case StartMusic(leg):
             # Into a conversation it would be heard until its end is told, and for an outage if not.
-            return isinstance(call.doing, Dialing)
-        case Bridge():
-            return False  # Recovered joins whoever is not in the bridge
+            return seats(call).get(leg, OUTSIDE).sound == "music"
+        case StartRinging(leg):
+            return seats(call).get(leg, OUTSIDE).sound == "ringing"
+        case Snoop(snoop):
+            coaches = call.conference.members if call.conference else ()
+            return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)
+        case Bridge() | Leave():
+            return False  # Recovered brings everybody to where they belong
         case _:
             return True
 

@@ -9,6 +9,7 @@ from engine.calls.call import Call
 from engine.calls.commands import Tell
 from engine.calls.events import LegEnded
 from engine.calls.leg import Leg
+from engine.calls.sessions import Conference, Member, Transfer
 from wire.events import CallEvent, Kind
 
 
@@ -76,4 +77,48 @@ def tell_over(call: Call, now: int) -> tuple[Call, Tell]:
         ended_by=call.ended_by or None,
         reason=call.reason or causes.reason(call.cause) or None,
         duration=(now - call.answered_ms) // 1000 if call.answered_ms else 0,
+    )
+
+
+def tell_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, Tell]:
+    """Tell the state that a transfer has come to."""
+    return tell(
+        call,
+        "transfer",
+        now,
+        session_id=transfer.id,
+        session_state=transfer.state,
+        mode=transfer.mode,
+        party=transfer.party,
+        channel_id=transfer.target,
+        reason=transfer.reason or None,
+        agent_id=transfer.source_agent or None,
+    )
+
+
+def tell_conference(call: Call, conference: Conference, now: int) -> tuple[Call, Tell]:
+    """Tell the state that a conference has come to."""
+    return tell(
+        call,
+        "conference",
+        now,
+        session_id=conference.id,
+        session_state=conference.state,
+        reason=conference.reason or None,
+        agent_id=conference.requested_by or None,
+    )
+
+
+def tell_member(call: Call, conference: Conference, member: Member, now: int) -> tuple[Call, Tell]:
+    """Tell the state that a member of a conference has come to."""
+    return tell(
+        call,
+        "conference-member",
+        now,
+        session_id=conference.id,
+        session_state=member.state,
+        channel_id=member.leg,
+        party=member.party,
+        reason=member.reason or None,
+        agent_id=member.agent_id or None,
     )

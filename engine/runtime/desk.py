@@ -73,10 +73,13 @@ class Desk:
         """Find the call of a channel: ours carry the call's id before the last dot."""
         return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
 
-    def feed(self, actor: Actor, event: Event) -> None:
-        """Give a call an event; while the node is away it is kept for later."""
+    def feed(self, actor: Actor, event: Event, stored: Callable[[], None] = _nothing) -> None:
+        """Give a call an event; while the node is away it is kept for later.
+
+        `stored` is called once what it leads to is stored; at once when that is nothing.
+        """
         if self._held is None:
-            self._take(actor, event)
+            self._take(actor, event, (), stored)
         elif not isinstance(event, DeadlinePassed):
             self._held.append((actor, event))
 
@@ -141,7 +144,8 @@ class Desk:
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
         if call is actor.call and not commands and not isinstance(event, Recovered):
-            return  # what changes nothing leaves no trace, but for the engine's own deaths
+            stored()  # what changes nothing leaves no trace, but for the engine's own deaths
+            return
         actor.call = call
         log = [*first, encode(Entry(now, event))]
         wanted = self._answered_at_once(actor, commands, log, now)

@@ -11,7 +11,7 @@ from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
 from engine.calls.events import LegEnded
-from engine.calls.recover import Seen, missed, playback_of, rung_by
+from engine.calls.recover import Seen, missed, playbacks_of, rung_by
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival
@@ -130,10 +130,10 @@ class Node:
         await asyncio.sleep(SETTLE_MS / 1000)
         while True:
             actors = desk.actors.values()
-            waited_for = (playback_of(actor.call) for actor in actors)
+            waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
             rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
             try:
-                seen, channels = await look(self.pbx, [each for each in waited_for if each], rung)
+                seen, channels = await look(self.pbx, waited_for, rung)
                 break
             except PbxAway as error:
                 log.warning("pbx does not answer", node=self.name, slot=slot, error=str(error))

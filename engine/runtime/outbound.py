@@ -3,6 +3,7 @@
 from engine.calls.call import Call
 from engine.calls.doing import Starting
 from engine.calls.leg import Leg
+from engine.calls.verbs.dial import reaching
 from wire import verbs
 from wire.rpc import Originate
 from wire.verbs import Action
@@ -37,13 +38,7 @@ def _tree(asked: Originate) -> Action | None:
         action = verbs.Flow(verbs.FlowData(asked.flow_id), action)
     if not asked.from_first:
         return action
-    return verbs.Dial(_party(asked.to), action, asked.timeout)
-
-
-def _party(party: str) -> verbs.DialData:
-    if party.startswith("agent:"):
-        return verbs.DialData(agent_id=party.removeprefix("agent:"))
-    return verbs.DialData(number=party)
+    return verbs.Dial(reaching(asked.to), action, asked.timeout)
 
 
 def _is_number(party: str) -> bool:

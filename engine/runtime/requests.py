@@ -13,15 +13,19 @@ from engine.calls.commands import (
     Bridge,
     DestroyBridge,
     Hangup,
+    Leave,
+    Mute,
     Originate,
     PbxCommand,
     Play,
     Ring,
+    Snoop,
     StartMusic,
     StartRinging,
     StopMusic,
     StopPlayback,
     StopRinging,
+    Unmute,
 )
 from engine.calls.events import BridgeFailed, Event, LegEnded, PlaybackEnded
 
@@ -65,13 +69,26 @@ def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
         case Ring(leg, timeout_s):
             marked = channels.set_channel_var(leg, variable=CALLED, value="1")
             return (marked, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
+        case Bridge() | Leave() | DestroyBridge():
+            return _on_bridge(command)
+        case Mute(leg, direction) | Unmute(leg, direction):
+            mute = channels.mute if isinstance(command, Mute) else channels.unmute
+            return (mute(leg, direction=direction),)
+        case Snoop(snoop, leg):
+            return (_coaching(leg, snoop, plan),)
+        case _:
+            return (_SOUNDS[type(command)](command.leg),)
+
+
+def _on_bridge(command: Bridge | Leave | DestroyBridge) -> tuple[Request, ...]:
+    match command:
         case Bridge(bridge, legs):
             joined = bridges.add_channel(bridge, channel=list(legs))
             return (bridges.create_with_id(bridge, type="mixing"), joined)
+        case Leave(bridge, leg):
+            return (bridges.remove_channel(bridge, channel=[leg]),)
         case DestroyBridge(bridge):
             return (bridges.destroy(bridge),)
-        case _:
-            return (_SOUNDS[type(command)](command.leg),)
 
 
 _SOUNDS: dict[type, Callable[[str], Request]] = {
@@ -80,6 +97,13 @@ _SOUNDS: dict[type, Callable[[str], Request]] = {
     StartRinging: channels.ring,
     StopRinging: channels.ring_stop,
 }
+
+
+def _coaching(leg: str, snoop: str, plan: Dialplan) -> Request:
+    # A coach hears all that the other says and hears; what the coach says, the other alone hears.
+    return channels.snoop_channel_with_id(
+        leg, snoop, app=plan.app, spy="both", whisper="out", app_args="called"
+    )
 
 
 def _create(command: Originate, plan: Dialplan) -> Request:
@@ -96,7 +120,7 @@ def _create(command: Originate, plan: Dialplan) -> Request:
 
 def may_block(command: PbxCommand) -> bool:
     """Tell what must not share a lane with others: it waits behind a playback (design fact 2)."""
-    return isinstance(command, (Bridge, DestroyBridge))
+    return isinstance(command, (Bridge, Leave, DestroyBridge))
 
 
 def in_one_breath(command: PbxCommand) -> bool:
@@ -107,6 +131,8 @@ def in_one_breath(command: PbxCommand) -> bool:
 def outcome(command: PbxCommand, reply: Reply) -> Event | None:
     """Say what a reply means to the call; None when all is well or an event will tell."""
     match command:
+        case Snoop(leg) if not reply.ok:
+            return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Originate(leg) if not reply.ok:
             # 409 too: once an id was refused, Asterisk says so of unknown endpoints.
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
@@ -116,8 +142,8 @@ def outcome(command: PbxCommand, reply: Reply) -> Event | None:
             return PlaybackEnded(playback, failed=True)
         case Answer(leg) if reply.status == GONE:
             return LegEnded(leg, causes.NORMAL)
-        case Bridge(bridge) if not reply.ok:  # 409 here: a leg that can't be joined
-            return BridgeFailed(bridge, _message(reply))
+        case Bridge(bridge, legs) if not reply.ok:  # 409 here: a leg that can't be joined
+            return BridgeFailed(bridge, _message(reply), legs)
         case _:
             return None
 

@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
-from engine.calls.events import HangupRequested, LegAnswered
+from engine.calls.events import Control, HangupRequested, LegAnswered
 from engine.calls.ids import call_id, slot_and_node, slot_of
+from engine.calls.refusals import Refusal, refused
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
@@ -18,6 +19,7 @@ from engine.runtime.inbound import NO_CIRCUIT, NO_SUCH_NUMBER, Arrival, NumberBo
 from engine.runtime.node import Node
 from engine.runtime.outbound import originated
 from engine.runtime.placement import Gate
+from engine.runtime.steering import Refused
 from engine.runtime.takeover import Stored
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -83,12 +85,25 @@ class Switch:
         actor = desk.open(
             originated(chosen, asked, now, latest_ms, self._rules.caller_id), stored.set
         )
-        try:
-            async with asyncio.timeout(STORED_WITHIN_S):
-                await stored.wait()
-        except TimeoutError:
-            # It begins as soon as the store is back: say so rather than let it be asked twice.
-            raise StoreDown(f"call {chosen} is not stored yet") from None
+        # It begins as soon as the store is back: say so rather than let it be asked twice.
+        await _told(stored, f"call {chosen} is not stored yet")
+        return actor.call
+
+    async def steer(self, call: str, event: Control) -> Call:
+        """Ask something of a live call and return it once that is stored.
+
+        Raises Refused, NoRoom while its node or the store is away, StoreDown when that takes long.
+        """
+        desk, actor = self.find(call) or (None, None)
+        if desk is None or actor is None:
+            raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
+        if refusal := refused(actor.call, event):
+            raise Refused(refusal)
+        if desk.is_held:
+            raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
+        stored = asyncio.Event()
+        desk.feed(actor, event, stored.set)
+        await _told(stored, f"call {call} took it, and it is not stored yet")
         return actor.call
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
@@ -194,3 +209,11 @@ class Switch:
 
     def _tail(self, now_ms: int) -> str:
         return f"{now_ms:011x}{self._random_bytes(6).hex()}"
+
+
+async def _told(stored: asyncio.Event, otherwise: str) -> None:
+    try:
+        async with asyncio.timeout(STORED_WITHIN_S):
+            await stored.wait()
+    except TimeoutError:
+        raise StoreDown(otherwise) from None

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step
+from engine.calls.closing import closed
 from engine.calls.commands import Hangup, Tell
 from engine.calls.doing import Ending, Over
 from engine.calls.events import DeadlinePassed, Event, Recovered
@@ -16,10 +17,13 @@ TRIES = 3  # after that the reaper has it
 def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
     """Tell every leg to hang up; the call is over when the last has."""
     call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, rest=())
-    if not call.legs:
-        return finish(call, now)
+    call, commands = closed(call, "call_ended", now)
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
-    return replace(call, doing=Ending(now + HANGUP_MS)), hangups
+    others = tuple(each for each in commands if each not in hangups)
+    if not call.legs:
+        call, told = finish(call, now)
+        return call, (*others, *told)
+    return replace(call, doing=Ending(now + HANGUP_MS)), (*others, *hangups)
 
 
 def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:

@@ -7,8 +7,8 @@ clock is given GRACE_MS for a key that went down in time (design fact 6).
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import AskWebhook, FetchMedia, Play, StopPlayback, Tell
+from engine.calls.call import Call, Step, is_held, numbered
+from engine.calls.commands import AskWebhook, FetchMedia, StopPlayback, Tell
 from engine.calls.doing import Asking, Gathering, Next
 from engine.calls.events import (
     DeadlinePassed,
@@ -21,8 +21,9 @@ from engine.calls.events import (
 )
 from engine.calls.telling import tell
 from engine.calls.verbs.ask import WEBHOOK_MS
-from engine.calls.verbs.play import FETCH_MS, length_ms
+from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
+from engine.calls.verbs.prompt import length_ms, paused, played_on
 from wire.hooks import GatherReason, GatherResult, To
 from wire.media import Audio, Clip
 from wire.verbs import Gather
@@ -41,17 +42,26 @@ def start(call: Call, verb: Gather, now: int) -> Step:
         return replace(call, doing=Next(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
         return _finish(call, replace(doing, phase="first"), "hangup", now)
-    if verb.data.audio_url is None:
+    call, commands = _first(call, doing, now)
+    if is_held(call, leg) and isinstance(call.doing, Gathering):
+        call, _ = pause(call, call.doing, now)
+    return call, commands
+
+
+def _first(call: Call, doing: Gathering, now: int) -> Step:
+    url = doing.verb.data.audio_url
+    if url is None:
         return _listen(call, doing, now), ()
     call, request = numbered(call, "p")
-    doing = replace(doing, request=request)
-    return replace(call, doing=doing), (FetchMedia(request, (Audio(verb.data.audio_url),)),)
+    return replace(call, doing=replace(doing, request=request)), (
+        FetchMedia(request, (Audio(url),)),
+    )
 
 
 def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
     """Move by a digit, the prompt's course or a clock."""
     match event:
-        case DigitPressed(leg, digit, pressed) if leg == doing.leg:
+        case DigitPressed(leg, digit, pressed) if leg == doing.leg and not doing.paused:
             return _press(call, doing, digit, pressed, now)
         case MediaFetched(request, clips) if request == doing.request and doing.phase == "fetch":
             return _prompt(call, doing, clips, now)
@@ -63,10 +73,36 @@ def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
             return _finish(call, doing, "timeout", now)
         case DeadlinePassed():
             return _late(call, doing, now)
-        case Recovered():
+        case Recovered() if not doing.paused:
             return _renewed(call, doing, now), ()
         case _:
             return call, ()
+
+
+def pause(call: Call, doing: Gathering, now: int) -> Step:
+    """Let the leg be on hold: prompt and clocks stand still, its keys count for nothing."""
+    doing = replace(doing, paused_ms=now)
+    if doing.phase == "prompt":
+        call, doing, stops = paused(call, doing, now)
+        return replace(call, doing=doing), stops
+    return replace(call, doing=replace(doing, paused=True, deadline_ms=call.latest_ms)), ()
+
+
+def resume(call: Call, doing: Gathering, now: int) -> Step:
+    """Go on after a hold: the prompt where it was stopped, a clock from its beginning."""
+    limit = doing.limit_ms + now - doing.paused_ms
+    doing = replace(doing, paused=False, limit_ms=limit, deadline_ms=now)
+    if doing.phase != "prompt":
+        return _renewed(call, doing, now), ()
+    if doing.heard_ms >= length_ms(doing.clips):
+        return _listen(call, doing, now), ()
+    return _heard(call, doing, now)
+
+
+def _heard(call: Call, doing: Gathering, now: int) -> Step:
+    doing, play = played_on(doing, doing.leg, now)
+    heard = _in_phase(doing, "prompt", doing.ends_ms + PLAYBACK_GRACE_MS)
+    return replace(call, doing=heard), (play,)
 
 
 def abandon(call: Call, doing: Gathering, now: int) -> Step:
@@ -82,13 +118,15 @@ def abandon(call: Call, doing: Gathering, now: int) -> Step:
 def _prompt(call: Call, doing: Gathering, clips: tuple[Clip, ...], now: int) -> Step:
     if not clips:
         return _listen(call, doing, now), ()
-    ends = now + length_ms(clips)
-    heard = _in_phase(doing, "prompt", ends + PLAYBACK_GRACE_MS)
-    heard = replace(heard, clips=clips, ends_ms=ends)
-    return replace(call, doing=heard), (Play(doing.leg, doing.request, clips),)
+    doing = replace(doing, clips=clips, phase="prompt")
+    if doing.paused:
+        return replace(call, doing=doing), ()
+    return _heard(call, doing, now)
 
 
 def _listen(call: Call, doing: Gathering, now: int) -> Call:
+    if doing.paused:
+        return replace(call, doing=replace(doing, phase="first"))
     deadline = now + doing.verb.data.timeout + GRACE_MS
     return replace(call, doing=_in_phase(doing, "first", deadline))
 
@@ -164,7 +202,7 @@ def _renewed(call: Call, doing: Gathering, now: int) -> Call:
 
 
 def _stops(doing: Gathering) -> tuple[StopPlayback, ...]:
-    return (StopPlayback(doing.request),) if doing.phase == "prompt" else ()
+    return (StopPlayback(doing.request),) if doing.phase == "prompt" and not doing.paused else ()
 
 
 def _in_phase(doing: Gathering, phase: str, deadline_ms: int) -> Gathering:

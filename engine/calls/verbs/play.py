@@ -2,10 +2,11 @@
 
 from msgspec.structs import replace
 
-from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import FetchMedia, Play, StopPlayback
+from engine.calls.call import Call, Step, is_held, numbered
+from engine.calls.commands import FetchMedia, StopPlayback
 from engine.calls.doing import Next, Playing
 from engine.calls.events import DeadlinePassed, Event, MediaFetched, PlaybackEnded, Recovered
+from engine.calls.verbs.prompt import length_ms, paused, played_on
 from wire import verbs
 from wire.media import Audio, Clip, Source, Speech
 
@@ -17,7 +18,8 @@ GONE_MS = 200  # one fails when its leg hangs up, a moment before that is told
 def start(call: Call, verb: verbs.Play | verbs.Say, now: int) -> Step:
     """Ask for the audio."""
     call, request = numbered(call, "p")
-    doing = Playing(verb=verb, request=request, deadline_ms=now + FETCH_MS)
+    held = is_held(call, call.main)
+    doing = Playing(verb=verb, request=request, deadline_ms=now + FETCH_MS, paused=held)
     return replace(call, doing=doing), (FetchMedia(request, sources(verb)),)
 
 
@@ -39,15 +41,34 @@ def on_event(call: Call, doing: Playing, event: Event, now: int) -> Step:
             return call, ()
 
 
+def pause(call: Call, doing: Playing, now: int) -> Step:
+    """Stop the prompt: its leg is held; one that is still fetched waits when it is there."""
+    if not doing.ends_ms:
+        return replace(call, doing=replace(doing, paused=True)), ()
+    call, doing, stops = paused(call, doing, now)
+    return replace(call, doing=doing), stops
+
+
+def resume(call: Call, doing: Playing, now: int) -> Step:
+    """Play on from where the prompt was stopped."""
+    if not doing.clips:
+        return replace(call, doing=replace(doing, paused=False)), ()
+    if doing.heard_ms >= length_ms(doing.clips):
+        return _end(call, doing), ()
+    doing, play = played_on(doing, call.main, now)
+    deadline = doing.ends_ms + GRACE_MS
+    if doing.verb.timeout is not None:
+        deadline = min(deadline, now + int(doing.verb.timeout * 1000) - doing.heard_ms)
+    return replace(call, doing=replace(doing, deadline_ms=deadline)), (play,)
+
+
 def _play(call: Call, doing: Playing, clips: tuple[Clip, ...], now: int) -> Step:
     if not clips:
         return _end(call, doing), ()
-    ends = now + length_ms(clips)
-    deadline = ends + GRACE_MS
-    if doing.verb.timeout is not None:
-        deadline = min(deadline, now + int(doing.verb.timeout * 1000))
-    heard = replace(doing, clips=clips, ends_ms=ends, deadline_ms=deadline)
-    return replace(call, doing=heard), (Play(call.main, doing.request, clips),)
+    doing = replace(doing, clips=clips)
+    if doing.paused:
+        return replace(call, doing=replace(doing, deadline_ms=call.latest_ms)), ()
+    return resume(call, doing, now)
 
 
 def _end(call: Call, doing: Playing) -> Call:
@@ -62,8 +83,3 @@ def sources(verb: verbs.Play | verbs.Say) -> tuple[Source, ...]:
         return (Speech(data.text, data.voice, data.language, data.ssml),)
     url = verb.data.audio_url
     return (Audio(url),) if isinstance(url, str) else tuple(Audio(each) for each in url)
-
-
-def length_ms(clips: tuple[Clip, ...]) -> int:
-    """Tell how long clips last, one after another."""
-    return sum(clip.duration_ms for clip in clips)

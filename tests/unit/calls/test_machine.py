@@ -36,7 +36,8 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.machine import MOST_VERBS, step
+from engine.calls.machine import step
+from engine.calls.running import MOST_VERBS
 from engine.calls.recover import Seen, missed
 from engine.calls.replay import replay
 from engine.calls.verbs.end import HANGUP_MS, TRIES

@@ -21,7 +21,11 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
         do.Bridge(f"{ID}.b1", (MAIN, f"{ID}.l1")),
         [f"POST bridges/{ID}.b1", f"POST bridges/{ID}.b1/addChannel"],
     ),
+    (do.Leave(f"{ID}.b1", MAIN), [f"POST bridges/{ID}.b1/removeChannel"]),
     (do.DestroyBridge(f"{ID}.b1"), [f"DELETE bridges/{ID}.b1"]),
+    (do.Mute(MAIN, "in"), [f"POST channels/{MAIN}/mute"]),
+    (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
+    (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
 ]
 
 
@@ -35,7 +39,7 @@ def test_each_command_is_its_requests(command: do.PbxCommand, lines: list[str]) 
 def test_only_bridges_may_block() -> None:
     """What would wait behind a playback is kept off the calls' lanes."""
     blocking = {type(command) for command, _ in LINES if may_block(command)}
-    assert blocking == {do.Bridge, do.DestroyBridge}
+    assert blocking == {do.Bridge, do.Leave, do.DestroyBridge}
 
 
 @pytest.mark.parametrize(
@@ -100,10 +104,10 @@ OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
     (PLAY, Reply(201), None),
     (PLAY, Reply(404), PlaybackEnded(f"{ID}.p1", failed=True)),
     (BRIDGE, Reply(204), None),
-    (BRIDGE, Reply(404, b'{"message":"gone"}'), BridgeFailed(f"{ID}.b1", "gone")),
-    (BRIDGE, Reply(409, b'{"error":"busy"}'), BridgeFailed(f"{ID}.b1", "busy")),
-    (BRIDGE, Reply(500, b"<html>"), BridgeFailed(f"{ID}.b1", "status 500")),
-    (BRIDGE, Reply(500, b"\xff"), BridgeFailed(f"{ID}.b1", "status 500")),
+    (BRIDGE, Reply(404, b'{"message":"gone"}'), BridgeFailed(f"{ID}.b1", "gone", (MAIN,))),
+    (BRIDGE, Reply(409, b'{"error":"busy"}'), BridgeFailed(f"{ID}.b1", "busy", (MAIN,))),
+    (BRIDGE, Reply(500, b"<html>"), BridgeFailed(f"{ID}.b1", "status 500", (MAIN,))),
+    (BRIDGE, Reply(500, b"\xff"), BridgeFailed(f"{ID}.b1", "status 500", (MAIN,))),
     (do.Answer(MAIN), Reply(204), None),
     (do.Answer(MAIN), Reply(404), LegEnded(MAIN, 16)),
     (do.Answer(MAIN), Reply(409), None),

@@ -12,6 +12,7 @@ from engine.calls.commands import (
     DestroyBridge,
     FetchMedia,
     Hangup,
+    Leave,
     Originate,
     Ring,
     StartMusic,
@@ -123,7 +124,8 @@ def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
     """Nested action runs after the dial leg ends; it is told how long they talked."""
     story = talking(BOB, action=HTTPS)
     commands = story.take(LegEnded(FIRST, NORMAL), 7_900)
-    assert [type(each) for each in commands] == [DestroyBridge, AskWebhook]
+    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert isinstance(commands[2], AskWebhook)
     assert result(story) == {
         "status": "completed",
         "cause": 16,
@@ -147,7 +149,7 @@ def test_nobody_answers_in_time() -> None:
     """timeout: seconds for the dial leg; then the leg is hung up and the action runs."""
     story = dialing(BOB, timeout=20, action=HTTPS)
     commands = story.due()
-    assert commands[:2] == (Hangup(FIRST, NO_ANSWER), StopRinging(MAIN))
+    assert commands[:2] == (StopRinging(MAIN), Hangup(FIRST, NO_ANSWER))
     assert (result(story)["status"], result(story)["cause"]) == ("no-answer", NO_ANSWER)
 
 
@@ -179,8 +181,8 @@ def test_simultaneous_ring() -> None:
     commands = story.take(LegAnswered(SECOND), 2_000)
     assert commands == (
         StopRinging(MAIN),
-        Hangup(FIRST, NORMAL),
         Bridge(f"{ID}.b3", (MAIN, SECOND)),
+        Hangup(FIRST, NORMAL),
     )
     story.take(LegEnded(FIRST, NORMAL), 20)
     assert story.told[-1].leg_status == "canceled"
@@ -246,8 +248,9 @@ def test_a_time_limit_ends_the_talk() -> None:
     began = story.now
     commands = story.due()
     assert story.now == began + 30_000
-    assert commands[:2] == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
-    assert isinstance(commands[2], FetchMedia)
+    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert Hangup(FIRST, NORMAL) in commands
+    assert isinstance(commands[-1], FetchMedia)
 
 
 def test_without_a_time_limit_the_call_has_one() -> None:
@@ -262,8 +265,9 @@ def test_without_a_time_limit_the_call_has_one() -> None:
 def test_a_bridge_that_cannot_be_made() -> None:
     """Both parties are let go: the dialled one is hung up, the action runs."""
     story = talking(BOB, action=say())
-    commands = story.take(BridgeFailed(BRIDGE, "no"))
-    assert commands[:2] == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
+    commands = story.take(BridgeFailed(BRIDGE, "no", (MAIN, FIRST)))
+    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert Hangup(FIRST, NORMAL) in commands
     assert story.state == "Playing"
 
 
@@ -271,7 +275,7 @@ def test_an_earlier_bridge_is_not_this_one() -> None:
     """What is told of another bridge changes nothing."""
     story = talking(BOB)
     before = story.call
-    assert story.take(BridgeFailed(f"{ID}.b99", "no")) == ()
+    assert story.take(BridgeFailed(f"{ID}.b99", "no", (MAIN,))) == ()
     assert story.call is before
 
 

@@ -1,0 +1,57 @@
+"""The end of sessions that outlive their conversation: each is told its end, none is left live."""
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call, Step
+from engine.calls.commands import Command, Hangup
+from engine.calls.sessions import Conference, Member, Transfer
+from engine.calls.telling import tell_conference, tell_transfer
+
+
+def with_transfer(call: Call, transfer: Transfer) -> Call:
+    """Put the latest transfer in its new state."""
+    return replace(call, transfers=(*call.transfers[:-1], transfer))
+
+
+def with_conference(call: Call, conference: Conference) -> Call:
+    """Put the latest conference in its new state."""
+    return replace(call, conferences=(*call.conferences[:-1], conference))
+
+
+def closed(call: Call, reason: str, now: int) -> Step:
+    """End the live sessions of a call that goes on to something else, or ends."""
+    commands: tuple[Command, ...] = ()
+    if call.transfer is not None:
+        abandoned = replace(call.transfer, state="abandoned", reason=reason)
+        call, commands = end_transfer(call, abandoned, now)
+    if call.conference is not None:
+        call, more = end_conference(call, call.conference, reason, now)
+        commands += more
+    hangups = tuple(Hangup(leg, causes.NORMAL) for leg in call.invited)
+    return replace(call, invited=()), (*commands, *hangups)
+
+
+def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
+    """Note a transfer's final state; a target that is not to be talked to is hung up."""
+    ended = replace(ended, ended_ms=now)
+    call, told = tell_transfer(with_transfer(call, ended), ended, now)
+    is_unwanted = ended.state in {"abandoned", "canceled", "failed"} and call.leg(ended.target)
+    return call, ((told, Hangup(ended.target, causes.NORMAL)) if is_unwanted else (told,))
+
+
+def end_conference(call: Call, conference: Conference, reason: str, now: int) -> Step:
+    """Complete a conference; those who are coached are let go."""
+    hangups = tuple(Hangup(m.snoop, causes.NORMAL) for m in conference.members if m.snoop)
+    members = tuple(_left(each, now) for each in conference.members)
+    ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
+    call, told = tell_conference(with_conference(call, ended), ended, now)
+    return call, (told, *hangups)
+
+
+def _left(member: Member, now: int) -> Member:
+    if not member.is_live:
+        return member
+    state = "complete" if member.state == "connected" else "failed"
+    ended = replace(member, state=state, reason=member.reason or "conference_ended", left_ms=now)
+    return replace(ended, coaches="", snoop="", is_snooping=False)

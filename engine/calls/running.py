@@ -1,0 +1,60 @@
+"""Running the tree: one verb after another, until one waits or nothing is left."""
+
+from msgspec.structs import replace
+
+from engine.calls.call import Call, Step
+from engine.calls.commands import Command
+from engine.calls.doing import Next
+from engine.calls.verbs import ask, dial, end, gather, play
+from wire import verbs
+from wire.verbs import Action, Verb
+
+MOST_VERBS = 1_000  # a webhook that answers for ever ends here, loudly
+MOST_FLOWS = 50  # so does a flow that runs itself: each waits for the one within
+
+
+def settled(call: Call, commands: tuple[Command, ...], now: int) -> Step:
+    """Begin what comes next, until something waits."""
+    while isinstance(call.doing, Next):
+        call, more = _begin(call, call.doing, now)
+        commands = (*commands, *more)
+    return call, commands
+
+
+def _begin(call: Call, after: Next, now: int) -> Step:
+    if call.verbs >= MOST_VERBS:
+        return end.start(replace(call, reason="too_many_verbs"), now, "system")
+    call = replace(call, verbs=call.verbs + 1)
+    match after.action:
+        case None if call.rest:
+            return replace(call, doing=Next(call.rest[0], "flow"), rest=call.rest[1:]), ()
+        case None:
+            return end.start(call, now, "action")
+        case str(url):
+            return ask.start_url(call, url, after, now)
+        case verb:
+            return _run(call, verb, now)
+
+
+def _run(call: Call, verb: Verb, now: int) -> Step:
+    match verb:
+        case verbs.Play() | verbs.Say():
+            return play.start(call, verb, now)
+        case verbs.Gather():
+            return gather.start(call, verb, now)
+        case verbs.Flow(data=data):
+            return _run_flow(call, data.flow_id, verb.action, now)
+        case verbs.Dial(data=data) if data.flow_id is not None:
+            return _run_flow(call, data.flow_id, verb.action, now)
+        case verbs.Dial():
+            return dial.start(call, verb, now)
+        case verbs.Hangup():
+            return end.start(call, now, "action")
+
+
+def _run_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step:
+    if len(call.rest) >= MOST_FLOWS:
+        return end.start(replace(call, reason="too_many_flows"), now, "system")
+    if action is not None:
+        call = replace(call, rest=(action, *call.rest))
+    return ask.start_flow(call, flow_id, now)

@@ -1,0 +1,197 @@
+"""Who is where and hears what: read off a call's value, and made true by the difference.
+
+Verbs and sessions only change the call. None of them joins, parts, mutes or entertains anybody:
+`step` compares the seats before with those after and asks the PBX for what differs.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from engine.calls.call import Call
+from engine.calls.commands import (
+    Bridge,
+    Command,
+    DestroyBridge,
+    Leave,
+    Mute,
+    Play,
+    StartMusic,
+    StartRinging,
+    StopMusic,
+    StopPlayback,
+    StopRinging,
+    Unmute,
+)
+from engine.calls.doing import Dialing, Ending, Over, Talking
+from engine.calls.leg import Muted
+from engine.calls.sessions import Conference, Transfer, Tune
+from wire.verbs import Dial
+
+Sound = str | Tune  # "music", "ringing", a tune of one's own, or "" for none of ours
+
+
+class Seat(Struct, frozen=True):
+    """Where a leg is to be: in a bridge or outside, with what it hears there, and how muted."""
+
+    bridge: str = ""
+    sound: Sound = ""
+    muted: Muted = ""
+
+
+OUTSIDE = Seat()
+Seats = dict[str, Seat]
+
+
+def seats(call: Call) -> Seats:
+    """Give the seat of every leg that is up and has a part in the call, and of its snoops."""
+    match call.doing:
+        case Ending() | Over():
+            return {}
+        case Talking() as doing:
+            found = _conversation(call, doing)
+        case Dialing(verb=verb):
+            found = {call.main: Seat(sound="music" if has_music(verb) else "ringing")}
+        case _:
+            found = {call.main: OUTSIDE}
+    for leg in call.legs:
+        if leg.id in found and leg.state != "up":
+            del found[leg.id]
+        elif leg.id in found and leg.held:
+            found[leg.id] = Seat(sound="music", muted=leg.muted)
+        elif leg.id in found and leg.muted:
+            seat = found[leg.id]
+            found[leg.id] = Seat(seat.bridge, seat.sound, leg.muted)
+    return found
+
+
+def rooms(call: Call) -> frozenset[str]:
+    """Name the bridges that a call needs."""
+    if not isinstance(call.doing, Talking):
+        return frozenset()
+    coached = call.conference.members if call.conference else ()
+    return frozenset({call.doing.bridge, *(coach_room(m.snoop) for m in coached if m.is_snooping)})
+
+
+def coach_room(snoop: str) -> str:
+    """Name the bridge in which a coach meets the snoop on whom it coaches."""
+    return f"{snoop}b"
+
+
+def has_music(verb: Dial) -> bool:
+    """Tell whether who waits for a dial hears music instead of ringing."""
+    return (verb.moh or verb.data.moh).enable
+
+
+def moves(before: Call, after: Call) -> tuple[Command, ...]:
+    """Ask for what makes the seats of `after` true where those of `before` are."""
+    if _is_same(before, after):
+        return ()
+    old, new = seats(before), seats(after)
+    left = rooms(before) - rooms(after)
+    if old == new and not left:
+        return ()
+    changed = [(leg, old.get(leg, OUTSIDE), seat) for leg, seat in new.items()]
+    changed = [each for each in changed if each[1] != each[2]]
+    return (*_changes(changed), *map(DestroyBridge, sorted(left)))
+
+
+def reseat(call: Call, seen: Iterable[tuple[str, str]]) -> tuple[Command, ...]:
+    """Ask for what brings legs to their bridges from where they were seen: (leg, bridge)."""
+    found = dict(seen)
+    old = {leg: Seat(found.get(leg, ""), seat.sound, seat.muted) for leg, seat in _real(call)}
+    return tuple(_changes([(leg, old[leg], seat) for leg, seat in _real(call)]))
+
+
+def _real(call: Call) -> Iterable[tuple[str, Seat]]:
+    return seats(call).items()
+
+
+def _is_same(before: Call, after: Call) -> bool:
+    """Spare the usual step, which moves nobody, a closer look."""
+    return (
+        before.doing is after.doing
+        and before.legs is after.legs
+        and before.transfers is after.transfers
+        and before.conferences is after.conferences
+    )
+
+
+def _changes(changed: list[tuple[str, Seat, Seat]]) -> Iterator[Command]:
+    for leg, old, new in changed:
+        if old.sound != new.sound:
+            yield from _silenced(leg, old.sound)
+        yield from _muted(leg, old.muted, new.muted)
+        if old.bridge and not new.bridge:  # into another bridge it goes by itself
+            yield Leave(old.bridge, leg)
+    joined: dict[str, list[str]] = {}
+    for leg, old, new in changed:
+        if new.bridge not in {"", old.bridge}:
+            joined.setdefault(new.bridge, []).append(leg)
+    yield from (Bridge(bridge, tuple(legs)) for bridge, legs in joined.items())
+    for leg, old, new in changed:
+        if old.sound != new.sound:
+            yield from _entertained(leg, new.sound)
+
+
+def _silenced(leg: str, sound: Sound) -> Iterator[Command]:
+    match sound:
+        case "music":
+            yield StopMusic(leg)
+        case "ringing":
+            yield StopRinging(leg)
+        case Tune(playback=playback):
+            yield StopPlayback(playback)
+
+
+def _entertained(leg: str, sound: Sound) -> Iterator[Command]:
+    match sound:
+        case "music":
+            yield StartMusic(leg)
+        case "ringing":
+            yield StartRinging(leg)
+        case Tune(playback=playback, clips=clips):
+            yield Play(leg, playback, clips)
+
+
+def _muted(leg: str, old: Muted, new: Muted) -> Iterator[Command]:
+    if old == new:
+        return
+    if old:
+        yield Unmute(leg, old)
+    if new:
+        yield Mute(leg, new)
+
+
+def _conversation(call: Call, doing: Talking) -> Seats:
+    if call.transfer is not None:
+        return _handed_over(call, doing, call.transfer)
+    up = [leg for leg in (call.main, *doing.legs) if call.is_up(leg)]
+    conference = call.conference
+    if len(up) == 1:
+        return {up[0]: Seat(sound=_music(conference.tune if conference else None))}
+    found = {leg: Seat(doing.bridge) for leg in up}
+    return found | _coached(conference) if conference else found
+
+
+def _handed_over(call: Call, doing: Talking, transfer: Transfer) -> Seats:
+    waiting = {transfer.customer: Seat(sound=_music(transfer.tune))}
+    if transfer.state == "answered":
+        consulting = {leg: Seat(doing.bridge) for leg in (transfer.source, transfer.target)}
+        return waiting | consulting
+    if transfer.source in {call.main, *doing.legs}:
+        return waiting | {transfer.source: Seat(sound="ringing")}
+    return waiting
+
+
+def _coached(conference: Conference) -> Seats:
+    found: Seats = {}
+    for member in conference.members:
+        if member.is_live and member.is_snooping:
+            room = Seat(coach_room(member.snoop))
+            found |= {member.leg: room, member.snoop: room}
+    return found
+
+
+def _music(tune: Tune | None) -> Sound:
+    return tune if tune is not None and tune.clips else "music"

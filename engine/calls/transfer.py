@@ -1,0 +1,145 @@
+"""Transfer: the customer is handed from the source to a target, who is called meanwhile.
+
+starting -> ringback -> answered -> completed; blind: starting -> ringback -> blind_transferred.
+From every live state: failed (the target), canceled (the source), abandoned (the customer).
+Who hears whom in each follows in `seating`. (Design section 7, "Transfer".)
+"""
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call, Step, changed_leg, numbered
+from engine.calls.closing import end_transfer, with_transfer
+from engine.calls.commands import Hangup
+from engine.calls.control import invite, uninvited
+from engine.calls.doing import Talking
+from engine.calls.events import (
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegRang,
+    TransferCancelRequested,
+    TransferCompletionRequested,
+    TransferRequested,
+)
+from engine.calls.sessions import Transfer
+from engine.calls.telling import tell_transfer
+from engine.calls.tune import next_round, wished
+from engine.calls.verbs import talk
+
+MOST_KEPT = 20
+
+
+def start(call: Call, asked: TransferRequested, now: int) -> Step:
+    """Call the target; in a blind transfer the source is let go at once."""
+    call, session = numbered(call, "t")
+    call, target, commands = invite(call, asked.party, asked.ring_s, now)
+    call, tune, fetches = wished(uninvited(call, target), asked.music)
+    transfer = Transfer(
+        id=session,
+        mode=asked.mode,
+        source=asked.source,
+        customer=asked.customer,
+        target=target,
+        party=asked.party,
+        started_ms=now,
+        source_agent=asked.source_agent,
+        target_name=asked.target_name,
+        tune=tune,
+    )
+    call = replace(call, transfers=(*call.transfers[-MOST_KEPT:], transfer))
+    call, told = tell_transfer(call, transfer, now)
+    if asked.mode == "attended":
+        return call, (told, *commands, *fetches)
+    hangup = Hangup(asked.source, causes.NORMAL)
+    return _let_go(call, transfer), (told, *commands, *fetches, hangup)
+
+
+def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
+    """Follow the target, and the three parties' comings and goings."""
+    match event:
+        case LegRang(leg) if leg == transfer.target and transfer.state == "starting":
+            return _told(call, replace(transfer, state="ringback"), now)
+        case LegAnswered(leg) if leg == transfer.target and transfer.mode == "attended":
+            return _told(call, replace(transfer, state="answered"), now)
+        case LegAnswered(leg) if leg == transfer.target:
+            return end_transfer(call, replace(transfer, state="blind_transferred"), now)
+        case LegEnded(leg, cause) if leg == transfer.target:
+            return failed(call, transfer, cause, now)
+        case LegEnded(leg) if leg == transfer.source and transfer.mode == "attended":
+            return _complete(call, replace(transfer, reason="source_hangup_intentional"), now)
+        case _:
+            call, tune = next_round(call, transfer.tune, event)
+            if tune is transfer.tune:
+                return call, ()
+            return with_transfer(call, replace(transfer, tune=tune)), ()
+
+
+def complete(call: Call, asked: TransferCompletionRequested, now: int) -> Step:
+    """Leave the source out: of a target that still rings, this makes a blind transfer."""
+    transfer = call.transfer
+    if transfer is None or transfer.mode == "blind":
+        return call, ()  # it has ended, or is on its way without the source
+    call, commands = _complete(call, replace(transfer, reason=asked.reason, ended_by=asked.by), now)
+    return call, (*commands, Hangup(transfer.source, causes.NORMAL))
+
+
+def cancel(call: Call, asked: TransferCancelRequested, now: int) -> Step:
+    """Let the target go; the source, if it is there, has the customer back."""
+    if call.transfer is None:
+        return call, ()
+    canceled = replace(call.transfer, state="canceled", reason=asked.reason, ended_by=asked.by)
+    call, commands = end_transfer(call, canceled, now)
+    call, parted = _without_target(call, canceled, ("canceled", causes.NORMAL), now)
+    return call, (*commands, *parted)
+
+
+def failed(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
+    """Give the target up; the source, if it is there, has the customer back."""
+    given_up = replace(transfer, state="failed", reason=target_reason(transfer, cause))
+    call, commands = end_transfer(call, given_up, now)
+    call, parted = _without_target(call, given_up, (causes.unanswered(cause), cause), now)
+    return call, (*commands, *parted)
+
+
+def target_reason(transfer: Transfer, cause: int) -> str:
+    """Say why a target was not reached, or that it has left."""
+    if transfer.state == "answered":
+        return "target_hangup"
+    reasons = {
+        causes.BUSY: "target_busy",
+        causes.NO_ANSWER: "target_no_answer",
+        causes.NO_USER_RESPONSE: "target_no_answer",
+        causes.REJECTED: "target_reject",
+    }
+    return reasons.get(cause, "target_unavailable")
+
+
+def _told(call: Call, transfer: Transfer, now: int) -> Step:
+    call, told = tell_transfer(with_transfer(call, transfer), transfer, now)
+    return call, (told,)
+
+
+def _complete(call: Call, transfer: Transfer, now: int) -> Step:
+    """Go on without the source: joined if the target has answered, else as a blind transfer."""
+    if transfer.state == "answered":
+        call, commands = end_transfer(call, replace(transfer, state="completed"), now)
+    else:
+        call, commands = _told(call, replace(transfer, mode="blind"), now)
+    return _let_go(call, transfer), commands
+
+
+def _let_go(call: Call, transfer: Transfer) -> Call:
+    """Leave the customer and the target in the conversation; the tree goes on with the customer."""
+    call = changed_leg(call, transfer.customer, held=False)
+    if isinstance(call.doing, Talking):
+        call = replace(call, doing=replace(call.doing, legs=(transfer.target,)))
+    return replace(call, main=transfer.customer)
+
+
+def _without_target(call: Call, ended: Transfer, outcome: tuple[str, int], now: int) -> Step:
+    """Let the source talk to the customer again; if it is gone, the tree goes on."""
+    doing = call.doing
+    if not isinstance(doing, Talking) or ended.source in {call.main, *doing.legs}:
+        return call, ()
+    return talk.part(call, doing, *outcome, now)

@@ -1,0 +1,32 @@
+"""Music of one's own for who waits: fetched once, then round and round until nobody waits."""
+
+from msgspec.structs import replace
+
+from engine.calls.call import Call, numbered
+from engine.calls.commands import FetchMedia
+from engine.calls.events import Event, MediaFetched, PlaybackEnded
+from engine.calls.sessions import Tune
+from wire.media import Audio
+
+MOST_CLIPS = 20  # of one request: a short tune comes round without a pause
+
+
+def wished(call: Call, url: str | None) -> tuple[Call, Tune | None, tuple[FetchMedia, ...]]:
+    """Ask for a tune, if there is an address; until it is there, the usual music is heard."""
+    if url is None:
+        return call, None, ()
+    call, request = numbered(call, "p")
+    return call, Tune(request), (FetchMedia(request, (Audio(url),)),)
+
+
+def next_round(call: Call, tune: Tune | None, event: Event) -> tuple[Call, Tune | None]:
+    """Begin a round when the tune is there, and another when one is over."""
+    match event:
+        case MediaFetched(request, clips) if tune and request == tune.request and clips:
+            tune = replace(tune, clips=clips * MOST_CLIPS)
+        case PlaybackEnded(playback, failed=False) if tune and playback == tune.playback:
+            pass
+        case _:
+            return call, tune
+    call, playback = numbered(call, "p")
+    return call, replace(tune, playback=playback)

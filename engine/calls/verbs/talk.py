@@ -1,0 +1,70 @@
+"""The conversation that a dial leads to: parties come and go; it ends when one is left."""
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call, Step, changed_leg
+from engine.calls.closing import closed
+from engine.calls.commands import Hangup
+from engine.calls.doing import Next, Talking
+from engine.calls.events import ActionFailed, ActionReplied, BridgeFailed, DeadlinePassed, Event
+from engine.calls.seating import reseat
+from engine.calls.verbs.ask import WEBHOOK_MS
+from wire.hooks import DialResult
+
+
+def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
+    """End it when its time is up; mend a bridge; keep an answer that comes meanwhile."""
+    match event:
+        case DeadlinePassed():
+            return dismissed(call, doing, doing.legs, now)
+        case BridgeFailed(bridge, legs=legs) if bridge == doing.bridge:
+            lost = tuple(leg for leg in doing.legs if leg in legs)
+            return dismissed(call, doing, doing.legs if call.main in legs else lost, now)
+        case ActionReplied(request, action) if doing.asking and request == doing.asking.request:
+            verb = replace(doing.verb, action=action)
+            return replace(call, doing=replace(doing, verb=verb, asking=None)), ()
+        case ActionFailed(request) if doing.asking and request == doing.asking.request:
+            verb = replace(doing.verb, action=doing.asking.fallback)
+            return replace(call, doing=replace(doing, verb=verb, asking=None)), ()
+        case _:
+            return call, ()
+
+
+def recovered(call: Call, seen: tuple[tuple[str, str], ...]) -> Step:
+    """Bring everybody to where they belong."""
+    return call, reseat(call, seen)
+
+
+def dismissed(call: Call, doing: Talking, legs: tuple[str, ...], now: int) -> Step:
+    """Put parties out."""
+    hangups = tuple(Hangup(leg, causes.NORMAL) for leg in legs)
+    call, commands = without(call, doing, legs, causes.NORMAL, now)
+    return call, (*commands, *hangups)
+
+
+def without(call: Call, doing: Talking, gone: tuple[str, ...], cause: int, now: int) -> Step:
+    """Go on without parties that have left, none of them the main one."""
+    left = tuple(leg for leg in doing.legs if leg not in gone)
+    if left:
+        return replace(call, doing=replace(doing, legs=left)), ()
+    return part(call, doing, "completed", cause, now)
+
+
+def part(call: Call, doing: Talking, status: str, cause: int, now: int) -> Step:
+    """End the conversation: the tree goes on with the main leg, which nobody holds any more."""
+    call, told = closed(call, "conversation_ended", now)
+    call = changed_leg(call, call.main, held=False)
+    if doing.asking is not None:
+        return replace(call, doing=replace(doing.asking, deadline_ms=now + WEBHOOK_MS)), told
+    data = doing.verb.data
+    result = DialResult(
+        status=status,
+        cause=cause,
+        duration=(now - doing.since_ms) // 1000,
+        number=doing.number,
+        channel_id=doing.leg,
+        agent_id=data.agent_id,
+        reference_id=data.reference_id,
+    )
+    return replace(call, doing=Next(doing.verb.action, "dial", result)), told
