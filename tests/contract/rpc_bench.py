@@ -1,0 +1,173 @@
+"""An engine's RPC over real HTTP, with the memory store and a PBX that records."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from engine.calls.events import LegEnded, LegPlaced
+from engine.media.clip import Limits as MediaLimits
+from engine.media.opening import opened
+from engine.rpc.server import Parts, serving
+from engine.runtime.clock import LoopClock
+from engine.runtime.desk import Desk, Place
+from engine.runtime.node import Node
+from engine.runtime.placement import Gate
+from engine.runtime.requests import Dialplan
+from engine.runtime.switch import Rules, Switch
+from engine.store.errors import StoreDown
+from engine.store.memory import Memory
+from engine.store.writer import Writer
+from tests.harness.ports import free_port
+from tests.unit.runtime.building import HandErrands, RecordingPbx
+from wire.tree import Limits
+
+TOKEN = "a-token"  # noqa: S105 - of this test's own server
+
+
+SLOTS = 2
+
+
+CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
+
+
+SAY = {"type": "say", "data": {"text": "hello"}}
+
+
+class MoodyStore(Memory):
+    """The memory store, which can be out of reach."""
+
+    down = False
+
+    async def commit(self, slot: int, token: int, changes: Any) -> None:
+        """Commit, unless down."""
+        self._check()
+        await super().commit(slot, token, changes)
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """Read, unless down; always a moment later, so that others come in between."""
+        await asyncio.sleep(0)
+        self._check()
+        return await super().read(slot, call_id)
+
+    async def events(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
+        """Read events, unless down."""
+        self._check()
+        return await super().events(*args, **more)
+
+    async def ping(self) -> None:
+        """Answer, unless down."""
+        self._check()
+
+    def _check(self) -> None:
+        if self.down:
+            raise StoreDown("in a bad mood")
+
+
+class Bench:
+    """An engine's RPC with a recording PBX behind it."""
+
+    def __init__(self) -> None:
+        self.store = MoodyStore()
+        self.pbx = RecordingPbx()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.session: aiohttp.ClientSession
+        self.switch: Switch
+
+    async def open(self, house: AsyncExitStack, folder: Path) -> None:
+        """Start everything."""
+        clock = LoopClock(asyncio.get_running_loop())
+        rules = Rules(SLOTS, 3_600_000, "+4700000000")
+        self.switch = Switch(self.store, clock, Gate(clock, 10_000, 10_000), rules)
+        desks = {}
+        for slot in range(SLOTS):
+            writer = Writer(self.store, slot, await self.store.claim(slot, "me"), lambda: 0.0)
+            task = asyncio.create_task(writer.run())
+            house.callback(task.cancel)
+            plan = Dialplan(f"switchroom-{slot}", "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "x")
+            desks[slot] = Desk(Place("pbx1", slot, self.pbx, plan), clock, writer, HandErrands())
+            desks[slot].release()
+        node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
+        self.switch.nodes["pbx1"] = node
+        house.push_async_callback(node.close)
+        self.session = await house.enter_async_context(aiohttp.ClientSession())
+        library = await house.enter_async_context(
+            opened(folder, self.session, [], clock.now_ms, MediaLimits())
+        )
+        parts = Parts(self.switch, self.store, library, Limits(), SLOTS)
+        await house.enter_async_context(serving(parts, TOKEN, "127.0.0.1", self.port))
+
+    async def ask(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> tuple[int, Any]:
+        """Ask; bytes are sent as they are, anything else as JSON."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
+        url = f"{self.url}/rpc/v1{path}"
+        async with self.session.request(method, url, data=data, headers=headers, **more) as got:
+            return got.status, await got.json(content_type=None)
+
+    async def started(self, **more: Any) -> str:
+        """Start a call; give its id."""
+        status, answer = await self.ask("POST", "/calls", {**CALL, **more})
+        assert status == 201, answer
+        return str(answer["callId"])
+
+    async def problem(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> tuple[int, str]:
+        """Ask for what must be refused; give the status and the code of a well-formed problem."""
+        status, answer = await self.ask(method, path, body, **more)
+        assert answer["status"] == status
+        assert {"title", "code"} <= answer.keys() <= {
+            "type", "title", "status", "code", "detail", "errors",
+        }  # fmt: skip
+        return status, str(answer["code"])
+
+
+@asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[Bench]:
+    """Run a bench."""
+    async with AsyncExitStack() as house:
+        bench = Bench()
+        await bench.open(house, folder)
+        yield bench
+
+
+async def raw(bench: Bench, head: bytes, body: bytes = b"") -> bytes:
+    """Send bytes as they are; give the answer's."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", bench.port)
+    writer.write(head + b"Host: x\r\nConnection: close\r\n\r\n" + body)
+    await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+def created(bench: Bench) -> list[str]:
+    """List the legs that the PBX was asked to make."""
+    return [dict(each.request.query)["channelId"] for each in bench.pbx.sent]
+
+
+def happens(bench: Bench, event: LegPlaced | LegEnded) -> None:
+    """Let something happen to a leg."""
+    found = bench.switch.find(event.leg.rpartition(".")[0])
+    assert found is not None
+    found[0].feed(found[1], event)
+
+
+def end(bench: Bench, call_id: str) -> None:
+    """End a call's main leg."""
+    happens(bench, LegEnded(f"{call_id}.l0", 16))
+
+
+async def is_stored_as(bench: Bench, call_id: str, status: str) -> bool:
+    """Tell whether a call is stored with a status."""
+    call = await bench.switch.read(call_id)
+    return call is not None and call.status == status
