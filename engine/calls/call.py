@@ -110,6 +110,12 @@ def is_held(call: Call, leg_id: str) -> bool:
     return leg is not None and leg.held
 
 
+def agent_of(call: Call, leg_id: str) -> str:
+    """Name the agent whose leg it is; empty when it is nobody's."""
+    leg = call.leg(leg_id)
+    return leg.agent if leg is not None else ""
+
+
 def rings_until_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
     """Tell until when a leg may ring whose party is called now; it rings already: `otherwise`."""
     leg = call.leg(leg_id)

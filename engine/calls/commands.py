@@ -122,6 +122,13 @@ class Snoop(_Command, frozen=True, tag="snoop"):
     leg: str
 
 
+class AnswerReferral(_Command, frozen=True, tag="refer"):
+    """Tell a phone that asked for a transfer whether it was accepted (SIP NOTIFY, RFC 3515)."""
+
+    leg: str
+    accepted: bool
+
+
 class FetchMedia(_Command, frozen=True, tag="fetch"):
     """Get audio ready and tell, by MediaFetched."""
 
@@ -173,6 +180,7 @@ PbxCommand = (
     | Mute
     | Unmute
     | Snoop
+    | AnswerReferral
 )
 Errand = FetchMedia | AskWebhook | LoadFlow
 Command = PbxCommand | Errand | Prefetch | Tell

@@ -184,6 +184,17 @@ class CoachRequested(_Event, frozen=True, tag="coach"):
     coached: str = ""
 
 
+class TransferReferred(_Event, frozen=True, tag="refer"):
+    """A phone asked, by SIP REFER, for its other party to be handed to a new one.
+
+    `replaces`: it named a call of its own for that (RFC 3891), not a number.
+    """
+
+    leg: str
+    party: str
+    replaces: bool = False
+
+
 class DeadlinePassed(_Event, frozen=True, tag="due"):
     """The call's own next deadline is here."""
 
@@ -219,6 +230,7 @@ Event = (
     | ActionFailed
     | BridgeFailed
     | HangupRequested
+    | TransferReferred
     | Control
     | DeadlinePassed
     | Recovered

@@ -30,10 +30,11 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
     Recovered,
+    TransferReferred,
 )
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
-from engine.calls.requested import on_request
+from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
 from engine.calls.seating import moves, reseat
 from engine.calls.telling import tell_leg_ended
@@ -75,6 +76,8 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
         case Recovered(bridged):
             call, commands = _do(call, (), event, now)
             return call, (*commands, *reseat(call, bridged))
+        case TransferReferred():
+            return referred(call, event, now)
         case _ if isinstance(event, Control):
             call, commands = on_request(call, event, now)
             return settled(call, commands, now)

@@ -1,7 +1,8 @@
 """What people ask of a live call, handed to what does it; what can't be done changes nothing."""
 
 from engine.calls import conference, control, transfer
-from engine.calls.call import Call, Step
+from engine.calls.call import Call, Step, agent_of, expects
+from engine.calls.commands import AnswerReferral
 from engine.calls.doing import Talking
 from engine.calls.events import (
     CoachRequested,
@@ -14,6 +15,7 @@ from engine.calls.events import (
     MuteRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
+    TransferReferred,
     TransferRequested,
 )
 from engine.calls.refusals import refused
@@ -32,6 +34,23 @@ def on_request(call: Call, event: Control, now: int) -> Step:
             return _in_talk(call, call.doing, event, now)
         case _:
             return call, ()
+
+
+def referred(call: Call, event: TransferReferred, now: int) -> Step:
+    """Make a phone's REFER the same transfer, blind: the phone wants to be let go."""
+    others = [leg.id for leg in call.legs if leg.id != event.leg and expects(call, leg.id)]
+    asked = TransferRequested(
+        mode="blind",
+        source=event.leg,
+        customer=others[0] if others else "",
+        party=event.party,
+        source_agent=agent_of(call, event.leg),
+    )
+    # A call of the phone's own, which Replaces names, is another call of ours: not to be joined.
+    if event.replaces or not event.party or refused(call, asked) is not None:
+        return call, (AnswerReferral(event.leg, accepted=False),)
+    call, commands = transfer.start(call, asked, now)
+    return call, (AnswerReferral(event.leg, accepted=True), *commands)
 
 
 def _in_talk(call: Call, doing: Talking, event: Control, now: int) -> Step:

@@ -22,8 +22,24 @@ TransferState = Literal[
 ]
 ConferenceState = Literal["init", "in-progress", "completed"]
 MemberState = Literal["queued", "connecting", "ringing", "connected", "complete", "failed"]
-LIVE_TRANSFER = frozenset({"starting", "ringback", "answered"})
-LIVE_MEMBER = frozenset({"queued", "connecting", "ringing", "connected"})
+
+# Where each state may lead; the diagrams in docs/sessions.md are drawn from these.
+_UNDONE: tuple[TransferState, ...] = ("canceled", "failed", "abandoned")
+TRANSFER_MOVES: dict[TransferState, tuple[TransferState, ...]] = {
+    "starting": ("ringback", "answered", "blind_transferred", *_UNDONE),
+    "ringback": ("answered", "blind_transferred", *_UNDONE),
+    "answered": ("completed", *_UNDONE),
+}
+CONFERENCE_MOVES: dict[ConferenceState, tuple[ConferenceState, ...]] = {
+    "init": ("in-progress", "completed"),
+    "in-progress": ("completed",),
+}
+MEMBER_MOVES: dict[MemberState, tuple[MemberState, ...]] = {
+    "queued": ("connecting", "ringing", "connected", "failed"),
+    "connecting": ("ringing", "connected", "failed"),
+    "ringing": ("connected", "failed"),
+    "connected": ("complete",),
+}
 
 
 class Tune(Struct, frozen=True, array_like=True):
@@ -59,7 +75,7 @@ class Transfer(Struct, frozen=True, array_like=True):
     @property
     def is_live(self) -> bool:
         """Whether it can still change."""
-        return self.state in LIVE_TRANSFER
+        return self.state in TRANSFER_MOVES
 
 
 class Member(Struct, frozen=True, array_like=True):
@@ -80,7 +96,7 @@ class Member(Struct, frozen=True, array_like=True):
     @property
     def is_live(self) -> bool:
         """Whether it is in the conference or on its way there."""
-        return self.state in LIVE_MEMBER
+        return self.state in MEMBER_MOVES
 
 
 class Conference(Struct, frozen=True, array_like=True):
