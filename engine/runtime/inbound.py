@@ -10,6 +10,7 @@ from msgspec import Struct
 from engine.calls.call import Call
 from engine.calls.doing import Starting
 from engine.calls.leg import Leg
+from engine.runtime.agents import Caller
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
 
@@ -33,6 +34,8 @@ class Arrival(Struct, frozen=True):
     from_: str
     to: str
     is_up: bool = False  # answered in an earlier life that nobody remembers
+    endpoint: str = ""  # where it comes from
+    agent: Caller = Caller()  # whose endpoint that is
 
 
 class NumberBook:
@@ -61,7 +64,7 @@ class NumberBook:
 
 def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest_ms: int) -> Call:
     """Make the call of an arrival: it is answered, then its number's action runs."""
-    caller = _printable(arrival.from_)
+    caller, agent = _printable(arrival.from_), arrival.agent
     return Call(
         id=call_id,
         account=route.account,
@@ -69,12 +72,12 @@ def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest
         from_=caller,
         to=_printable(arrival.to),
         main=arrival.channel,
-        legs=(Leg(arrival.channel, caller, "placed", now),),
+        legs=(Leg(arrival.channel, caller, "placed", now, agent_id=agent.agent_id or None),),
         doing=Starting(route.action, now + ANSWER_MS),
         created_ms=now,
         latest_ms=latest_ms,
         # Whoever calls us chooses what stands there: only a number may be shown to others.
-        caller_id=caller if re.search(CALLER_ID, arrival.from_) else "",
+        caller_id=agent.caller_id or (caller if re.search(CALLER_ID, arrival.from_) else ""),
         custom_data=route.custom_data,
     )
 

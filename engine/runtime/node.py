@@ -165,5 +165,6 @@ class Node:
             desk.dismiss(channel.id)
         else:
             called = args[1] if len(args) > 1 else channel.dialplan.exten
+            endpoint = channel.name.rpartition("-")[0]  # PJSIP/1001-0000abcd
             is_up = channel.state == "Up"
-            self._arrive(desk, Arrival(channel.id, channel.caller.number, called, is_up))
+            self._arrive(desk, Arrival(channel.id, channel.caller.number, called, is_up, endpoint))

@@ -5,6 +5,8 @@ A command stays in the outbox until it is done; what never got an answer stays t
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from engine.ari.request import Reply, Request
 from engine.calls.commands import (
     AskWebhook,
@@ -13,6 +15,7 @@ from engine.calls.commands import (
     FetchMedia,
     Hangup,
     LoadFlow,
+    Originate,
     PbxCommand,
     Prefetch,
     Tell,
@@ -23,10 +26,17 @@ from engine.runtime.ports import Errands, Pbx
 from engine.runtime.requests import Dialplan, in_one_breath, may_block, outcome, requests
 
 Feed = Callable[[Actor, Event], None]
+NOBODY = Reply(404)  # as a PBX answers that has no such endpoint
 
 
 def _ignored(_reply: Reply) -> None:
     """Leave it to the reply of the last request to tell what became of the command."""
+
+
+def _agent_of(command: PbxCommand) -> str:
+    """Name the agent that a command calls."""
+    party = command.party if isinstance(command, Originate) else ""
+    return party.removeprefix("agent:") if party.startswith("agent:") else ""
 
 
 class Performer:
@@ -68,8 +78,25 @@ class Performer:
     def _pump(self, actor: Actor) -> None:
         if actor.queue and not actor.busy:
             actor.busy = True
-            command = actor.queue[0]
+            self._begin(actor, actor.queue[0])
+
+    def _begin(self, actor: Actor, command: PbxCommand) -> None:
+        agents, agent_id = self._plan.agents, _agent_of(command)
+        if agents is None or not agent_id:
             self._send(actor, command, requests(command, self._plan), self._next)
+            return
+        life = actor.life
+
+        def found(endpoint: str | None) -> None:
+            if actor.life != life:
+                return
+            if endpoint is None:
+                self._replied(actor, command, NOBODY, self._next)
+                return
+            plan = replace(self._plan, agent=endpoint)
+            self._send(actor, command, requests(command, plan), self._next)
+
+        agents.resolve(actor.call.account, agent_id, found)
 
     def _send(
         self,

@@ -34,6 +34,13 @@ class Writer(Protocol):
         """Queue a change; never waits. One upon which nothing is done need not hurry."""
 
 
+class Agents(Protocol):
+    """Where agents' phones are; `agents.Directory` is the real one."""
+
+    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+        """Give `done` the endpoint of an agent, at once or later, once; None: there is none."""
+
+
 class Errands(Protocol):
     """What is fetched from outside for a call while it waits."""
 

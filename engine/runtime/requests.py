@@ -28,6 +28,7 @@ from engine.calls.commands import (
     Unmute,
 )
 from engine.calls.events import BridgeFailed, Event, LegEnded, PlaybackEnded
+from engine.runtime.ports import Agents
 
 GONE = 404
 CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
@@ -41,6 +42,7 @@ class Dialplan(Struct, frozen=True):
     trunk: str
     agent: str
     media_url: str
+    agents: Agents | None = None  # who has an endpoint of its own; without, all are as `agent` says
 
     def endpoint(self, party: str) -> str:
         """Name the endpoint of a number, `agent:1001` or a sip: address."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
@@ -13,6 +14,7 @@ from engine.calls.events import Control, HangupRequested, LegAnswered
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.calls.refusals import Refusal, refused
 from engine.runtime.actor import Actor
+from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import NO_CIRCUIT, NO_SUCH_NUMBER, Arrival, NumberBook, arrived
@@ -50,13 +52,14 @@ class Rules(Struct, frozen=True):
 class Switch:
     """What the RPC and the nodes call; holds no call itself, the desks do."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         store: Store,
         clock: Clock,
         gate: Gate,
         rules: Rules,
         random_bytes: Callable[[int], bytes] = os.urandom,
+        directory: Directory | None = None,
     ) -> None:
         self.nodes: dict[str, Node] = {}
         self._store = store
@@ -64,6 +67,7 @@ class Switch:
         self._gate = gate
         self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
+        self._directory = directory
         self._random_bytes = random_bytes
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -113,7 +117,7 @@ class Switch:
             desk.dismiss(arrival.channel, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)
-        if is_known:
+        if is_known and not self._may_be_agents(arrival):
             self._admit(desk, arrival, route)
             return
         task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
@@ -177,12 +181,18 @@ class Switch:
             raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
         return min(nodes, key=lambda node: (node.is_strained, node.live))
 
+    def _may_be_agents(self, arrival: Arrival) -> bool:
+        return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
+
     async def _find(self, desk: Desk, arrival: Arrival) -> None:
         try:
             route = await self._book.find(arrival.to)
         except StoreDown:
             desk.dismiss(arrival.channel, NO_CIRCUIT)
             return
+        if route is not None and self._directory is not None:
+            agent = await self._directory.agent_of(route.account, arrival.endpoint)
+            arrival = replace(arrival, agent=agent)
         self._admit(desk, arrival, route)
 
     def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:

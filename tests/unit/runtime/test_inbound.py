@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from engine.calls.doing import Starting
+from engine.runtime.agents import Caller
 from engine.runtime.inbound import ANSWER_MS, Arrival, NumberBook, arrived
 from engine.store.memory import Memory
 from tests.unit.calls.building import CHANNEL, ID, NOW, say, tree
@@ -82,6 +83,14 @@ def test_what_is_no_number_is_shown_to_nobody(number: str) -> None:
     call = arrived(ID, Arrival(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
     assert call.from_ == number.replace("\r", "").replace("\n", "")
     assert call.caller_id == ""
+
+
+def test_an_agents_call_is_known_as_the_agents() -> None:
+    """Its leg is the agent's, and shows the number that the directory has for it."""
+    agent = Caller("sales7", "+4721930000")
+    call = arrived(ID, Arrival(CHANNEL, "1002", "+4733333333", agent=agent), ROUTE, NOW, NOW + 1)
+    assert (call.legs[0].party, call.legs[0].agent, call.from_) == ("1002", "sales7", "1002")
+    assert call.caller_id == "+4721930000"
 
 
 def test_what_a_header_holds_is_made_showable() -> None:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import msgspec
 
 from engine.ari.request import Reply
+from engine.runtime.agents import Directory
 from engine.runtime.inbound import Arrival
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
@@ -26,7 +28,10 @@ class Around:
         self.world = World()
         self.store = Memory()
         gate = Gate(self.world.clock, 100, 100)
-        self.switch = Switch(self.store, self.world.clock, gate, Rules(1, 3_600_000))
+        now_ms = self.world.clock.now_ms
+        directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
+        rules = Rules(1, 3_600_000)
+        self.switch = Switch(self.store, self.world.clock, gate, rules, directory=directory)
         desks = {0: self.world.desk}
         self.node = Node("pbx1", self.world.pbx, desks, self.world.clock, self.switch.arrive)
         self.switch.nodes["pbx1"] = self.node
@@ -34,6 +39,10 @@ class Around:
     def shows(self, *channels: object) -> None:
         """Let the PBX show channels."""
         self.world.pbx.shows["channels"] = Reply(200, msgspec.json.encode(channels))
+
+    def takes_part(self, channel_id: str) -> bool:
+        """Tell whether a channel has its call."""
+        return self.world.desk.route(channel_id) is not None
 
     async def route(self) -> None:
         """Route the number that is dialled."""
@@ -74,6 +83,18 @@ async def test_a_call_comes_in() -> None:
         at.node.heard(0, ari("StasisStart", channel=channel(CHANNEL, "Ring"), args=["inbound"]))
         await until(lambda: at.switch.live == 1, every_s=0.001)
         assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+
+
+async def test_an_agents_call_comes_in() -> None:
+    """Its leg is the agent's, also when the number's route is remembered; the trunk's is not."""
+    async with around() as at:
+        await at.route()
+        for name in ("trunk-1", "1001-00000002", "trunk-3"):
+            shown = {**channel(name, "Ring"), "name": f"PJSIP/{name}"}
+            at.node.heard(0, ari("StasisStart", channel=shown, args=["inbound"]))
+            await until(partial(at.takes_part, name), every_s=0.001)
+        actors = at.world.desk.actors.values()
+        assert [actor.call.legs[0].agent for actor in actors] == ["", "1001", ""]
 
 
 async def test_an_arrival_told_twice_is_one_call() -> None:

@@ -1,10 +1,15 @@
 """Doing what calls want: one request after another for each call, hangups at once."""
 
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
 from engine.ari.request import Reply
 from engine.calls.commands import (
     Bridge,
     Command,
     Hangup,
+    Originate,
     Prefetch,
     Ring,
     StartRinging,
@@ -12,7 +17,7 @@ from engine.calls.commands import (
     Tell,
 )
 from engine.calls.doing import Talking
-from engine.calls.events import BridgeFailed, Event, LegAnswered, LegPlaced
+from engine.calls.events import BridgeFailed, Event, LegAnswered, LegEnded, LegPlaced
 from engine.runtime.actor import Actor
 from engine.runtime.perform import Performer
 from tests.unit.calls.building import ID, MAIN, dialing, outbound
@@ -20,10 +25,23 @@ from tests.unit.runtime.building import LOST, OK, PLAN, HandErrands, RecordingPb
 from wire.media import Speech
 
 
+class HandAgents:
+    """A directory that the test answers."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.found: Callable[[str | None], None] = lambda _endpoint: None
+
+    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+        """Keep the question."""
+        self.asked.append((account, agent_id))
+        self.found = done
+
+
 class Bench:
     """A performer, its PBX, and the events that came back."""
 
-    def __init__(self, *commands: Command) -> None:
+    def __init__(self, *commands: Command, agents: HandAgents | None = None) -> None:
         self.pbx = RecordingPbx()
         self.errands = HandErrands()
         self.events: list[Event] = []
@@ -31,7 +49,7 @@ class Bench:
         self.actor = Actor(outbound(), commands)
         self.performer = Performer(
             self.pbx,
-            PLAN,
+            replace(PLAN, agents=agents),
             self.errands,
             lambda _, event: self.events.append(event),
             lambda: self.doubts.append(True),
@@ -89,6 +107,45 @@ def test_a_party_is_called_in_one_breath() -> None:
     bench.pbx.reply(Reply(204))
     assert bench.pbx.lines[-1] == f"POST channels/{MAIN}/ring"
     assert bench.actor.outbox == [StartRinging(MAIN)]
+
+
+CALLS_AGENT = Originate(f"{ID}.l1", "agent:sales7", "")
+
+
+def test_an_agent_is_called_where_the_directory_says() -> None:
+    """The account's directory is asked first; what follows waits for that."""
+    agents = HandAgents()
+    bench = Bench(CALLS_AGENT, StartRinging(MAIN), agents=agents)
+    assert (agents.asked, bench.pbx.lines) == ([(bench.actor.call.account, "sales7")], [])
+    agents.found("PJSIP/1002")
+    assert dict(bench.pbx.sent[0].request.query)["endpoint"] == "PJSIP/1002"
+    bench.pbx.settle()
+    assert bench.pbx.lines == ["POST channels/create", f"POST channels/{MAIN}/ring"]
+
+
+def test_an_agent_who_has_no_endpoint_fails_the_leg() -> None:
+    """The PBX is not asked, and the call goes on at once."""
+    agents = HandAgents()
+    bench = Bench(CALLS_AGENT, StartRinging(MAIN), agents=agents)
+    agents.found(None)
+    assert bench.events == [LegEnded(f"{ID}.l1", 41)]
+    assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
+
+
+def test_what_the_directory_says_after_a_recovery_counts_no_more() -> None:
+    """The recovery calls the agent again, if it must."""
+    agents = HandAgents()
+    bench = Bench(CALLS_AGENT, agents=agents)
+    bench.actor.recover(())
+    agents.found("PJSIP/1002")
+    assert bench.pbx.lines == []
+
+
+def test_numbers_need_no_directory() -> None:
+    """A call to a number goes out in the same breath."""
+    agents = HandAgents()
+    bench = Bench(Originate(f"{ID}.l1", "+4712345678", ""), agents=agents)
+    assert (agents.asked, bench.pbx.lines) == ([], ["POST channels/create"])
 
 
 def test_doubt_keeps_the_command() -> None:

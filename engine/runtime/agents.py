@@ -1,0 +1,133 @@
+"""The directory of agents: at which endpoint an agent is called, and whose an endpoint is."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from engine.store.errors import StoreDown
+from wire.agents import Agent
+from wire.patterns import NAME
+
+log = structlog.get_logger()
+MOST_KNOWN = 10_000
+
+
+class Documents(Protocol):
+    """Where accounts' agents are stored."""
+
+    async def agent(self, account: str, agent_id: str) -> bytes | None:
+        """Read an account's agent."""
+
+    async def agents(self, account: str) -> dict[str, bytes]:
+        """Read all agents of an account, by id."""
+
+
+class Caller(Struct, frozen=True):
+    """The agent who calls from an endpoint, and the number to show; empty: no agent."""
+
+    agent_id: str = ""
+    caller_id: str = ""
+
+
+class Directory:
+    """Finds endpoints by the accounts' documents, or else by the settings' template.
+
+    What was found is remembered for a moment: a busy agent costs one read a second.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        now_ms: Callable[[], int],
+        agent_endpoint: str,
+        trunk_endpoint: str,
+        fresh_ms: int = 1_000,
+    ) -> None:
+        self._documents = documents
+        self._now_ms = now_ms
+        self._template = agent_endpoint
+        self._trunk = _named(trunk_endpoint)
+        self._fresh_ms = fresh_ms
+        self._known: dict[tuple[str, str], tuple[int, str]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+        """Give `done` the endpoint of an agent, at once if it is remembered; None: there is none.
+
+        An agent that no document names is at the endpoint of the template, and so are all while
+        the store is down. The trunk is nobody's phone.
+        """
+        at_ms, endpoint = self._known.get((account, agent_id), (0, ""))
+        if at_ms + self._fresh_ms > self._now_ms():
+            done(endpoint)
+            return
+        task = asyncio.get_running_loop().create_task(self._resolved(account, agent_id, done))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def agent_of(self, account: str, endpoint: str) -> Caller:
+        """Tell which agent of an account calls from an endpoint; the trunk costs no read."""
+        if not endpoint or self.is_trunk(endpoint):
+            return Caller()
+        try:
+            found = await self._documents.agents(account)
+        except StoreDown:
+            found = {}
+        for agent_id, body in sorted(found.items()):
+            agent = msgspec.json.decode(body, type=Agent)
+            if agent.endpoint == endpoint:
+                return Caller(agent_id, agent.caller_id or "")
+        agent_id = self._by_template(endpoint)
+        return Caller() if agent_id in found else Caller(agent_id)
+
+    def default(self, agent_id: str) -> str:
+        """Name the endpoint of an agent without a document."""
+        return self._template.format(agent_id=agent_id)
+
+    def is_trunk(self, endpoint: str) -> bool:
+        """Tell whether an endpoint is the trunk's own: no agent is called or calls there."""
+        return endpoint.casefold() == self._trunk
+
+    async def close(self) -> None:
+        """Leave what is being read: recovery asks again."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _resolved(
+        self, account: str, agent_id: str, done: Callable[[str | None], None]
+    ) -> None:
+        endpoint = await self._find(account, agent_id)
+        if self.is_trunk(endpoint):
+            log.warning("the trunk is no agent", account=account, agent_id=agent_id)
+            done(None)
+            return
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[account, agent_id] = (self._now_ms(), endpoint)
+        done(endpoint)
+
+    async def _find(self, account: str, agent_id: str) -> str:
+        try:
+            body = await self._documents.agent(account, agent_id)
+        except StoreDown:
+            return self._known.get((account, agent_id), (0, self.default(agent_id)))[1]
+        return msgspec.json.decode(body, type=Agent).endpoint if body else self.default(agent_id)
+
+    def _by_template(self, endpoint: str) -> str:
+        before, _, after = self._template.partition("{agent_id}")
+        agent_id = endpoint.removeprefix(before).removesuffix(after)
+        is_name = re.search(NAME, agent_id) is not None
+        return agent_id if is_name and self.default(agent_id) == endpoint else ""
+
+
+def _named(trunk_endpoint: str) -> str:
+    """Take the endpoint's own name out of how a number is dialled through it."""
+    technology, _, way = trunk_endpoint.partition("/")
+    name = way.partition("/")[0] if "/" in way else way.rpartition("@")[2]
+    return f"{technology}/{name}".casefold()
