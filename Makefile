@@ -37,6 +37,9 @@ ari: $(INSTALLED)  ## generate the ARI client anew, from the description that As
 	@$(PYTHON) -m engine.ari.generator \
 	  "$$($(PYTHON) -c 'from tests.harness.asterisk import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
 
+docs: $(INSTALLED)  ## draw the state diagrams anew
+	@$(PYTHON) -m tests.harness.diagrams
+
 compose-trial: $(INSTALLED) tools  ## try docker-compose.yml for real, where a Docker engine answers
 	@$(PYTHON) -m tests.harness.compose_trial
 

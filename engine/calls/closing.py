@@ -6,7 +6,7 @@ from engine.calls import causes
 from engine.calls.call import Call, Step
 from engine.calls.commands import Command, Hangup
 from engine.calls.sessions import Conference, Member, Transfer
-from engine.calls.telling import tell_conference, tell_transfer
+from engine.calls.telling import tell_conference, tell_member, tell_transfer
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:
@@ -41,17 +41,28 @@ def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
 
 
 def end_conference(call: Call, conference: Conference, reason: str, now: int) -> Step:
-    """Complete a conference; those who are coached are let go."""
+    """Complete a conference; every member is told its end, those who are coached are let go."""
     hangups = tuple(Hangup(m.snoop, causes.NORMAL) for m in conference.members if m.snoop)
     members = tuple(_left(each, now) for each in conference.members)
+    commands: tuple[Command, ...] = hangups
+    for was, member in zip(conference.members, members, strict=True):
+        if was.is_live:
+            call, told = tell_member(call, conference, member, now)
+            commands = (*commands, told)
     ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
     call, told = tell_conference(with_conference(call, ended), ended, now)
-    return call, (told, *hangups)
+    return call, (*commands, told)
 
 
 def _left(member: Member, now: int) -> Member:
     if not member.is_live:
         return member
-    state = "complete" if member.state == "connected" else "failed"
-    ended = replace(member, state=state, reason=member.reason or "conference_ended", left_ms=now)
-    return replace(ended, coaches="", snoop="", is_snooping=False)
+    return replace(
+        member,
+        state="complete" if member.state == "connected" else "failed",
+        reason=member.reason or "conference_ended",
+        left_ms=now,
+        coaches="",
+        snoop="",
+        is_snooping=False,
+    )

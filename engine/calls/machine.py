@@ -27,6 +27,7 @@ from engine.calls.events import (
     HangupRequested,
     LegAnswered,
     LegEnded,
+    LegHangupRequested,
     LegPlaced,
     LegRang,
     Recovered,
@@ -37,7 +38,7 @@ from engine.calls.legs import LegMoved, expired, followed, marked
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
 from engine.calls.seating import moves, reseat
-from engine.calls.telling import tell_leg_ended
+from engine.calls.telling import in_order, tell_leg_ended
 from engine.calls.verbs import ask, begin, dial, end, gather, play, talk
 
 
@@ -46,6 +47,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     if call.is_over:
         return call, _refused(event)
     after, commands = _stepped(call, event, now)
+    commands = in_order(commands)
     moved = moves(call, after)
     if not moved:
         return after, commands
@@ -79,11 +81,20 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
         case TransferReferred():
             return referred(call, event, now)
         case _ if isinstance(event, Control):
-            call, commands = on_request(call, event, now)
-            return settled(call, commands, now)
+            return _asked(call, event, now)
         case _:
             call, commands = followed(call, event, now)
             return _do(call, commands, event, now)
+
+
+def _asked(call: Call, event: Control, now: int) -> Step:
+    call, commands = on_request(call, event, now)
+    leg = call.leg(event.leg) if commands and isinstance(event, LegHangupRequested) else None
+    if leg is None or leg.state != "requested":
+        return settled(call, commands, now)
+    # A hangup overtakes the making of its leg: gone from now on, it is refused when it is there.
+    call, more = _leg_ended(call, leg, LegEnded(leg.id, causes.NORMAL), now)
+    return call, (*commands, *more)
 
 
 def _leg_moved(call: Call, leg: Leg | None, event: LegMoved, now: int) -> Step:

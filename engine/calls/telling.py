@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call
-from engine.calls.commands import Tell
+from engine.calls.commands import Command, Tell
 from engine.calls.events import LegEnded
 from engine.calls.leg import Leg
 from engine.calls.sessions import Conference, Member, Transfer
@@ -30,6 +30,19 @@ def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
         **facts,
     )
     return replace(call, told=call.told + 1), Tell(event)
+
+
+def in_order(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """Put what is told in the order of its numbers, whoever of several told it first."""
+    tells = sorted((each for each in commands if isinstance(each, Tell)), key=_number)
+    if len(tells) < 2:  # noqa: PLR2004 - one is in order
+        return commands
+    following = iter(tells)
+    return tuple(next(following) if isinstance(each, Tell) else each for each in commands)
+
+
+def _number(told: Tell) -> int:
+    return told.event.sequence_number
 
 
 def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[Call, Tell]:

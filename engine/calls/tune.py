@@ -26,6 +26,8 @@ def next_round(call: Call, tune: Tune | None, event: Event) -> tuple[Call, Tune 
             tune = replace(tune, clips=clips * MOST_CLIPS)
         case PlaybackEnded(playback, failed=False) if tune and playback == tune.playback:
             pass
+        case PlaybackEnded(playback) if tune and playback == tune.playback:
+            return call, replace(tune, playback="", clips=())  # it can't be played: usual music
         case _:
             return call, tune
     call, playback = numbered(call, "p")

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from engine.ari.request import Reply, Request
 from engine.calls.commands import (
+    AnswerReferral,
     AskWebhook,
     Command,
     Errand,
@@ -60,7 +61,7 @@ class Performer:
                 case Prefetch():
                     actor.did(command)
                     self._errands.prefetch(command)
-                case Hangup():
+                case Hangup() | AnswerReferral():
                     self._send(actor, command, requests(command, self._plan), self._unqueued)
                 case FetchMedia() | AskWebhook() | LoadFlow():
                     self._run(actor, command)
@@ -139,4 +140,4 @@ class Performer:
         self._pump(actor)
 
     def _unqueued(self, actor: Actor) -> None:
-        """Go on with nothing: a hangup waits for nothing, and nothing waits for it."""
+        """Go on with nothing: these wait for nothing, and nothing waits for them."""

@@ -10,6 +10,7 @@ from engine.ari.request import Reply, Request
 from engine.calls import causes
 from engine.calls.commands import (
     Answer,
+    AnswerReferral,
     Bridge,
     DestroyBridge,
     Hangup,
@@ -35,6 +36,12 @@ CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
 
+Sound = StartMusic | StopMusic | StartRinging | StopRinging
+Single = (
+    Answer | Hangup | StopPlayback | Leave | DestroyBridge | Mute | Unmute | AnswerReferral | Sound
+)
+
+
 class Dialplan(Struct, frozen=True):
     """How this node reaches parties and media: templates of endpoints, and the media's address."""
 
@@ -56,41 +63,45 @@ class Dialplan(Struct, frozen=True):
 def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
     """Give the requests that do a command, to be sent one after another."""
     match command:
-        case Answer(leg):
-            return (channels.answer(leg),)
-        case Hangup(leg, cause):
-            return (channels.hangup(leg, reason_code=str(cause)),)
         case Play(leg, playback, clips, offset_ms):
             media = [f"sound:{plan.media_url}/media/{clip.key}.wav" for clip in clips]
             offset = offset_ms or None
             return (channels.play_with_id(leg, playback, media=media, offsetms=offset),)
-        case StopPlayback(playback):
-            return (playbacks.stop(playback),)
         case Originate():
             return (_create(command, plan),)
         case Ring(leg, timeout_s):
             marked = channels.set_channel_var(leg, variable=CALLED, value="1")
             return (marked, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
-        case Bridge() | Leave() | DestroyBridge():
-            return _on_bridge(command)
-        case Mute(leg, direction) | Unmute(leg, direction):
-            mute = channels.mute if isinstance(command, Mute) else channels.unmute
-            return (mute(leg, direction=direction),)
-        case Snoop(snoop, leg):
-            return (_coaching(leg, snoop, plan),)
-        case _:
-            return (_SOUNDS[type(command)](command.leg),)
-
-
-def _on_bridge(command: Bridge | Leave | DestroyBridge) -> tuple[Request, ...]:
-    match command:
         case Bridge(bridge, legs):
             joined = bridges.add_channel(bridge, channel=list(legs))
             return (bridges.create_with_id(bridge, type="mixing"), joined)
+        case Snoop(snoop, leg):
+            return (_coaching(leg, snoop, plan),)
+        case _:
+            return (_single(command),)
+
+
+def _single(command: Single) -> Request:
+    match command:
+        case Answer(leg):
+            return channels.answer(leg)
+        case Hangup(leg, cause):
+            return channels.hangup(leg, reason_code=str(cause))
+        case StopPlayback(playback):
+            return playbacks.stop(playback)
         case Leave(bridge, leg):
-            return (bridges.remove_channel(bridge, channel=[leg]),)
+            return bridges.remove_channel(bridge, channel=[leg])
         case DestroyBridge(bridge):
-            return (bridges.destroy(bridge),)
+            return bridges.destroy(bridge)
+        case Mute(leg, direction):
+            return channels.mute(leg, direction=direction)
+        case Unmute(leg, direction):
+            return channels.unmute(leg, direction=direction)
+        case AnswerReferral(leg, accepted):
+            state = "channel_answered" if accepted else "channel_declined"
+            return channels.transfer_progress(leg, states=state)
+        case _:
+            return _SOUNDS[type(command)](command.leg)
 
 
 _SOUNDS: dict[type, Callable[[str], Request]] = {

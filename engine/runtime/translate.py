@@ -4,10 +4,13 @@ Measured on Asterisk 22.10.1 (docs/asterisk.md): a leg that came in ends with St
 after it; one that we made ends with ChannelDestroyed, which alone tells the cause.
 """
 
+import re
+
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
     ChannelStateChange,
+    ChannelTransfer,
     PlaybackFinished,
     StasisEnd,
     StasisStart,
@@ -22,8 +25,10 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
     PlaybackEnded,
+    TransferReferred,
 )
 from engine.calls.ids import call_of
+from wire.patterns import NUMBER
 
 
 def subject(event: AriEvent) -> str | None:
@@ -39,6 +44,8 @@ def subject(event: AriEvent) -> str | None:
             | StasisStart(channel=channel)
         ):
             return channel.id
+        case ChannelTransfer(referred_by=by):
+            return by.source_channel.id
         case _:
             return None
 
@@ -50,6 +57,8 @@ def translate(event: AriEvent, now: int) -> Event | None:
             return DigitPressed(channel.id, digit, now - duration_ms)
         case PlaybackFinished(playback=playback):
             return PlaybackEnded(playback.id, playback.state == "failed")
+        case ChannelTransfer():
+            return _referred(event)
         case ChannelStateChange(channel=channel):
             return _state(channel.id, channel.state)
         case StasisStart(channel=channel):
@@ -65,6 +74,17 @@ def translate(event: AriEvent, now: int) -> Event | None:
 def is_ours(channel_id: str) -> bool:
     """Tell whether we chose a channel's id, so that we called it."""
     return call_of(channel_id) is not None
+
+
+def _referred(event: ChannelTransfer) -> TransferReferred:
+    """Read a REFER; Asterisk gives the Call-ID of a Replaces as its protocol_id."""
+    wanted = event.refer_to.requested_destination
+    number = wanted.destination or ""
+    return TransferReferred(
+        leg=event.referred_by.source_channel.id,
+        party=number if re.search(NUMBER, number) else "",
+        replaces=wanted.protocol_id is not None,
+    )
 
 
 def _state(channel_id: str, state: str) -> Event | None:

@@ -25,6 +25,7 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.DestroyBridge(f"{ID}.b1"), [f"DELETE bridges/{ID}.b1"]),
     (do.Mute(MAIN, "in"), [f"POST channels/{MAIN}/mute"]),
     (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
+    (do.AnswerReferral(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
     (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
 ]
 

@@ -14,6 +14,7 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
     PlaybackEnded,
+    TransferReferred,
 )
 from engine.runtime.translate import subject, translate
 from tests.unit.calls.building import CHANNEL, ID, MAIN, NOW
@@ -55,6 +56,15 @@ def ari(kind: str, **fields: Any) -> Any:
     return _decode(msgspec.json.encode(message))
 
 
+def refer(**destination: str) -> Any:
+    """Make the event of a REFER that a phone sent on the main leg."""
+    return ari(
+        "ChannelTransfer",
+        refer_to={"requested_destination": destination},
+        referred_by={"source_channel": channel(MAIN)},
+    )
+
+
 def playback(state: str) -> dict[str, Any]:
     """Show a playback as Asterisk does."""
     return {
@@ -86,6 +96,9 @@ CASES: list[tuple[Any, Event | None]] = [
         LegEnded(MAIN, 17, 486),
     ),
     (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
+    (refer(destination="456"), TransferReferred(MAIN, "456")),
+    (refer(destination="not a number"), TransferReferred(MAIN, "")),
+    (refer(destination="456", protocol_id="a@b"), TransferReferred(MAIN, "456", replaces=True)),
 ]
 
 
