@@ -1,4 +1,4 @@
-"""What is asked of a live call over the internal RPC, beside its hangup; and how it is answered.
+"""What is asked of a live call over the internal RPC, and how it is answered.
 
 Legs are named by their `channelId`. `account`, when given, must be the call's own.
 Every request may be repeated: what holds already is answered in the same way.
@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from wire.rpc import Party
-from wire.verbs import CallerId, Name, Url
+from wire.verbs import CallerId, Name, Party, Url
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 from wire import patterns
-from wire.verbs import Action, Name
+from wire.control import ConferenceView, TransferView
+from wire.verbs import Action, Name, Party
 
-Party = Annotated[str, Meta(pattern=patterns.PARTY)]
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]
 
 
@@ -46,12 +46,6 @@ class Started(_Shape, frozen=True):
     call_id: str
 
 
-class HangupCall(_Shape, frozen=True):
-    """End a call; account, when given, must be the call's own."""
-
-    account: Name | None = None
-
-
 class LegView(_Shape, frozen=True):
     """One live leg of a call."""
 
@@ -60,10 +54,12 @@ class LegView(_Shape, frozen=True):
     state: str
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
+    muted: str = ""
+    held: bool = False
 
 
 class CallView(_Shape, frozen=True):
-    """A call as it stands; times in wall-clock milliseconds."""
+    """A call as it stands; `verb` is the one that runs. Times in wall-clock milliseconds."""
 
     call_id: str
     account: str
@@ -83,6 +79,9 @@ class CallView(_Shape, frozen=True):
     ended_by: str = ""
     reason: str = ""
     custom_data: dict[str, Any] | None = None
+    verb: str = ""
+    transfers: tuple[TransferView, ...] = ()
+    conferences: tuple[ConferenceView, ...] = ()
 
 
 class Calls(_Shape, frozen=True):

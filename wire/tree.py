@@ -50,7 +50,7 @@ def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
         if depth > limits.depth:
             raise BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep")
         if isinstance(node, str):
-            _check_url(node, path, limits)
+            check_url(node, limits, path)
         else:
             _check_verb(node, path, limits)
     return action
@@ -70,9 +70,9 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
     match verb:
         case Play(data=data):
             for url, where in _audio(data):
-                _check_url(url, _join(path, where), limits)
+                check_url(url, limits, _join(path, where))
         case Gather(data=data) if data.audio_url is not None:
-            _check_url(data.audio_url, _join(path, "data.audioUrl"), limits)
+            check_url(data.audio_url, limits, _join(path, "data.audioUrl"))
         case Dial(data=data):
             if (data.number or data.agent_id) is None and data.flow_id is None:
                 raise BadInput(_join(path, "data"), "one of number, agent_id or flowId is required")
@@ -94,6 +94,14 @@ def check_party(party: str, limits: Limits, path: str) -> None:
         raise BadInput(path, f"sip: address on a host that is not allowed ({allowed})", "sip_host")
 
 
+def check_url(url: str, limits: Limits, path: str) -> None:
+    """Check that an address is https://, or where allowed this machine's; raises BadInput."""
+    if url.startswith("https://"):
+        return
+    if not limits.allow_insecure or not _is_loopback(url):
+        raise BadInput(path, "an https:// address is required", "insecure_url")
+
+
 def _numbers(data: DialData) -> list[tuple[str, str]]:
     if data.number is None or isinstance(data.number, str):
         return [(data.number, "data.number")] if data.number else []
@@ -104,13 +112,6 @@ def _audio(data: PlayData) -> list[tuple[str, str]]:
     if isinstance(data.audio_url, str):
         return [(data.audio_url, "data.audioUrl")]
     return [(url, f"data.audioUrl[{place}]") for place, url in enumerate(data.audio_url)]
-
-
-def _check_url(url: str, path: str, limits: Limits) -> None:
-    if url.startswith("https://"):
-        return
-    if not limits.allow_insecure or not _is_loopback(url):
-        raise BadInput(path, "an https:// address is required", "insecure_url")
 
 
 def _is_loopback(url: str) -> bool:

@@ -12,6 +12,7 @@ from wire import patterns
 
 Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
 Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
+Party = Annotated[str, Meta(pattern=patterns.PARTY)]
 Name = Annotated[str, Meta(pattern=patterns.NAME)]
 CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
 Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]

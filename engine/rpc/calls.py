@@ -1,12 +1,11 @@
-"""Calls over RPC: start, list, read, end, and their story."""
+"""Calls over RPC: start, list, read, and their story."""
 
 from aiohttp import web
-from msgspec.structs import replace
 
-from engine.calls.call import Call
 from engine.calls.ids import slot_and_node
 from engine.rpc.bodies import answer, read
-from engine.rpc.problems import Conflict, NotFound
+from engine.rpc.finding import call_of, live_calls
+from engine.rpc.problems import Conflict
 from engine.rpc.views import call_view, timeline
 from engine.runtime.switch import Switch
 from engine.store.store import Store
@@ -39,37 +38,16 @@ class CallsHandlers:
 
     async def list(self, request: web.Request) -> web.Response:
         """List the live calls, of one account if named."""
-        account = request.query.get("account")
-        calls = (
-            actor.call
-            for node in self._switch.nodes.values()
-            for desk in node.desks.values()
-            for actor in desk.actors.values()
-        )
-        views = (call_view(call) for call in calls if account in {None, call.account})
-        return answer(rpc.Calls(tuple(views)))
+        calls = live_calls(self._switch, request.query.get("account"))
+        return answer(rpc.Calls(tuple(map(call_view, calls))))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show a call, live or ended."""
-        return answer(call_view(await self._call(request, request.query.get("account"))))
-
-    async def hangup(self, request: web.Request) -> web.Response:
-        """End a call; once it has ended, 409."""
-        asked = await read(request, rpc.HangupCall)
-        call = await self._call(request, asked.account)
-        if call.is_over or not self._switch.hang_up(call.id, "api"):
-            raise Conflict(f"call {call.id} has ended")
-        return answer(replace(call_view(call), doing="ending"))
+        call = await call_of(self._switch, request, request.query.get("account"))
+        return answer(call_view(call))
 
     async def timeline(self, request: web.Request) -> web.Response:
         """Tell a call's story."""
-        call = await self._call(request, request.query.get("account"))
+        call = await call_of(self._switch, request, request.query.get("account"))
         slot, _node = slot_and_node(call.id) or (0, "")
         return answer(timeline(call, await self._store.log(slot, call.id)))
-
-    async def _call(self, request: web.Request, account: str | None) -> Call:
-        call_id = request.match_info["call"]
-        call = await self._switch.read(call_id)
-        if call is None or account not in {None, call.account}:
-            raise NotFound(f"no call {call_id}")
-        return call

@@ -6,6 +6,7 @@ import structlog
 from aiohttp import web
 from msgspec.json import encode
 
+from engine.runtime.steering import Refused
 from engine.runtime.switch import NoRoom
 from engine.store.errors import StoreDown
 from wire.errors import BadInput
@@ -45,6 +46,8 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
         return reply(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
         return reply(Problem("Wrong state", 409, "conflict", str(error)))
+    except Refused as error:
+        return _refused(error)
     except NoRoom as error:
         again = {"Retry-After": str(error.retry_after_s)}
         return reply(Problem("Not now", 503, error.code, str(error)), again)
@@ -57,3 +60,10 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
     except Exception:
         log.exception("rpc failed", path=request.path)
         return reply(Problem("Internal error", 500, "internal"))
+
+
+def _refused(error: Refused) -> web.Response:
+    refusal = error.refusal
+    if refusal.kind == "missing":
+        return reply(Problem("Not found", 404, refusal.code, refusal.detail))
+    return reply(Problem("Wrong state", 409, refusal.code, refusal.detail))

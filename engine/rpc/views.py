@@ -7,9 +7,11 @@ import msgspec
 from engine.calls import causes
 from engine.calls.call import Call
 from engine.calls.commands import Tell
-from engine.calls.doing import Talking
+from engine.calls.doing import Dialing, Gathering, Playing, Talking
 from engine.calls.ids import slot_and_node
+from engine.calls.leg import Leg
 from engine.calls.replay import replay
+from engine.rpc.sessions import conference_view, transfer_view
 from wire import rpc
 
 
@@ -26,10 +28,7 @@ def call_view(call: Call) -> rpc.CallView:
         to=call.to,
         status=call.status,
         doing=doing_of(call),
-        legs=tuple(
-            rpc.LegView(leg.id, leg.party, leg.state, leg.agent_id, leg.reference_id)
-            for leg in call.legs
-        ),
+        legs=tuple(map(_leg_view, call.legs)),
         created_ms=call.created_ms,
         answered_ms=call.answered_ms,
         ended_ms=call.ended_ms,
@@ -38,12 +37,35 @@ def call_view(call: Call) -> rpc.CallView:
         ended_by=call.ended_by,
         reason=call.reason or (causes.reason(call.cause) if call.is_over else ""),
         custom_data=call.custom_data,
+        verb=_verb_of(call),
+        transfers=tuple(transfer_view(call, each) for each in call.transfers),
+        conferences=tuple(conference_view(call, each) for each in call.conferences),
     )
 
 
 def doing_of(call: Call) -> str:
     """Name what a call is doing."""
     return type(call.doing).__name__.lower()
+
+
+def _verb_of(call: Call) -> str:
+    match call.doing:
+        case Playing(verb) | Gathering(verb) | Dialing(verb) | Talking(verb):
+            return str(type(verb).__struct_config__.tag)
+        case _:
+            return ""
+
+
+def _leg_view(leg: Leg) -> rpc.LegView:
+    return rpc.LegView(
+        channel_id=leg.id,
+        party=leg.party,
+        state=leg.state,
+        agent_id=leg.agent_id,
+        reference_id=leg.reference_id,
+        muted=leg.muted,
+        held=leg.held,
+    )
 
 
 def timeline(call: Call, log: list[bytes]) -> rpc.Timeline:

@@ -50,7 +50,7 @@ async def test_a_call_is_hung_up_once(bench: Bench) -> None:
     end(bench, call_id)
     await until(lambda: bench.switch.find(call_id) is None)
     conflict = await bench.problem("POST", f"/calls/{call_id}/hangup", b"")
-    assert conflict == (409, "conflict")
+    assert conflict == (409, "call_ended")
     await until(lambda: is_stored_as(bench, call_id, "canceled"))
     _, view = await bench.ask("GET", f"/calls/{call_id}")
     assert (view["doing"], view["endedBy"]) == ("over", "api")

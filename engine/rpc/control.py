@@ -1,0 +1,84 @@
+"""Control of a live call's legs over RPC: mute, hold, call one more, hang up."""
+
+from aiohttp import web
+from msgspec.structs import replace
+
+from engine.calls.call import Call, numbered
+from engine.calls.events import (
+    Control,
+    DialRequested,
+    HoldRequested,
+    LegHangupRequested,
+    MuteRequested,
+)
+from engine.calls.refusals import Refusal
+from engine.rpc.bodies import answer, read
+from engine.rpc.finding import call_of, leg_of
+from engine.rpc.views import call_view
+from engine.runtime.steering import Refused
+from engine.runtime.switch import Switch
+from wire import control
+from wire.tree import Limits, check_party
+
+
+class ControlHandlers:
+    """One method a request."""
+
+    def __init__(self, switch: Switch, limits: Limits) -> None:
+        self._switch = switch
+        self._limits = limits
+
+    async def mute(self, request: web.Request) -> web.Response:
+        """Mute a leg in a direction."""
+        asked = await read(request, control.MuteLeg)
+        return await self._steered(
+            request, asked.account, MuteRequested(asked.channel_id, asked.direction)
+        )
+
+    async def unmute(self, request: web.Request) -> web.Response:
+        """Let a leg be heard and hear again."""
+        asked = await read(request, control.OnLeg)
+        return await self._steered(request, asked.account, MuteRequested(asked.channel_id, ""))
+
+    async def hold(self, request: web.Request) -> web.Response:
+        """Put a leg on hold."""
+        asked = await read(request, control.OnLeg)
+        return await self._steered(request, asked.account, HoldRequested(asked.channel_id, True))
+
+    async def unhold(self, request: web.Request) -> web.Response:
+        """Take a leg off hold."""
+        asked = await read(request, control.OnLeg)
+        return await self._steered(request, asked.account, HoldRequested(asked.channel_id, False))
+
+    async def dial(self, request: web.Request) -> web.Response:
+        """Call one more party into the call; tells the leg that it has."""
+        asked = await read(request, control.DialInto)
+        check_party(asked.target, self._limits, "target")
+        call = await call_of(self._switch, request, asked.account)
+        _, leg = numbered(call, "l")  # a call numbers its legs: the next one's id is known
+        event = DialRequested(asked.target, asked.timeout, asked.caller_id or "")
+        await self._switch.steer(call.id, event)
+        return answer(control.Dialled(call.id, leg))
+
+    async def hangup(self, request: web.Request) -> web.Response:
+        """End one leg when a channel or an agent is named, else the call."""
+        asked = await read(request, control.Hangup)
+        call = await call_of(self._switch, request, asked.account)
+        if call.is_over:
+            raise _ended(call)
+        leg = asked.channel_id or (leg_of(call, asked.agent_id) if asked.agent_id else None)
+        if leg is not None:
+            return answer(call_view(await self._switch.steer(call.id, LegHangupRequested(leg))))
+        if not self._switch.hang_up(call.id, "api"):
+            raise _ended(call)
+        return answer(replace(call_view(call), doing="ending"))
+
+    async def _steered(
+        self, request: web.Request, account: str | None, event: Control
+    ) -> web.Response:
+        call = await call_of(self._switch, request, account)
+        return answer(call_view(await self._switch.steer(call.id, event)))
+
+
+def _ended(call: Call) -> Refused:
+    return Refused(Refusal("conflict", "call_ended", f"call {call.id} has ended"))

@@ -1,0 +1,101 @@
+"""What the RPC does, as a table: each operation with the shapes that it decodes and answers."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from wire import control, rpc
+from wire.agents import Agent, Agents, AgentView
+from wire.control import ConferenceView, TransferView
+from wire.rpc import CallView
+from wire.verbs import Action
+
+_CALL = "/calls/{call}"
+_TRANSFER = f"{_CALL}/transfers/{{session}}"
+_CONFERENCE = f"{_CALL}/conference"
+_AGENT = "/agents/{account}/{agent}"
+
+
+class Operation(Struct, frozen=True):
+    """One operation, its path below /rpc/v1."""
+
+    method: str
+    path: str
+    summary: str
+    asked: Any = None
+    answered: Any = None
+    status: int = 200
+
+
+CALLS = (
+    Operation("post", "/calls", "Start a call", rpc.Originate, rpc.Started, 201),
+    Operation("get", "/calls", "List the live calls", None, rpc.Calls),
+    Operation("get", _CALL, "Show a call", None, CallView),
+    Operation("get", f"{_CALL}/timeline", "Tell a call's story", None, rpc.Timeline),
+)
+CONTROL = (
+    Operation("post", f"{_CALL}/mute", "Mute a leg", control.MuteLeg, CallView),
+    Operation("post", f"{_CALL}/unmute", "Unmute a leg", control.OnLeg, CallView),
+    Operation("post", f"{_CALL}/hold", "Put a leg on hold", control.OnLeg, CallView),
+    Operation("post", f"{_CALL}/unhold", "Take a leg off hold", control.OnLeg, CallView),
+    Operation("post", f"{_CALL}/dial", "Call a party in", control.DialInto, control.Dialled),
+    Operation("post", f"{_CALL}/hangup", "End a call or a leg", control.Hangup, CallView),
+)
+TRANSFERS = (
+    Operation("post", f"{_CALL}/transfers", "Begin a transfer", control.InitTransfer, TransferView),
+    Operation("get", _TRANSFER, "Show a transfer", None, TransferView),
+    Operation(
+        "post",
+        f"{_TRANSFER}/complete",
+        "Complete a transfer",
+        control.CompleteTransfer,
+        TransferView,
+    ),
+    Operation(
+        "post", f"{_TRANSFER}/cancel", "Cancel a transfer", control.CancelTransfer, TransferView
+    ),
+)
+CONFERENCES = (
+    Operation(
+        "post", f"{_CONFERENCE}/members", "Call a member in", control.AddMember, ConferenceView
+    ),
+    Operation(
+        "get", f"{_CONFERENCE}/members", "Show the conference of a call", None, ConferenceView
+    ),
+    Operation(
+        "post", f"{_CONFERENCE}/kick", "Put a member out", control.KickMember, ConferenceView
+    ),
+    Operation(
+        "post",
+        f"{_CONFERENCE}/leave",
+        "Let a member leave",
+        control.LeaveConference,
+        ConferenceView,
+    ),
+    Operation("post", f"{_CONFERENCE}/coach", "Coach a member", control.Coach, ConferenceView),
+    Operation(
+        "get",
+        "/agents/{agent}/conference",
+        "Show the conference of an agent",
+        None,
+        ConferenceView,
+    ),
+)
+AGENTS = (
+    Operation("get", "/agents", "List the agents of an account", None, Agents),
+    Operation("get", _AGENT, "Show an agent", None, AgentView),
+    Operation("put", _AGENT, "Store an agent", Agent, AgentView),
+    Operation("delete", _AGENT, "Take an agent away"),
+)
+DOCUMENTS = (
+    Operation("put", "/flows/{account}/{flow}", "Store a flow", Action),
+    Operation("get", "/flows/{account}/{flow}", "Show a flow", None, Action),
+    Operation("get", "/routes", "List number routes"),
+    Operation("put", "/routes/{number}", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
+    Operation("delete", "/routes/{number}", "Take a route away"),
+)
+OTHERS = (
+    Operation("get", "/events", "Follow call events (text/event-stream)"),
+    Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
+)
+OPERATIONS = (*CALLS, *CONTROL, *TRANSFERS, *CONFERENCES, *AGENTS, *DOCUMENTS, *OTHERS)
