@@ -18,7 +18,9 @@ from engine.rpc.server import Parts, serving
 from engine.runtime.clock import LoopClock
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
+from engine.runtime.presence import APP, UNUSED_EVENTS, NodePresence
 from engine.runtime.reaper import Reaper
+from engine.runtime.roster import Roster
 from engine.runtime.takeover import Claimant, Owned, take_over
 from engine.store.redis import RedisStore
 from engine.store.writer import Pace
@@ -55,20 +57,22 @@ class Engine:
             clock = LoopClock(asyncio.get_running_loop())
             library = await building.library(settings, house)
             errands = await building.errands(settings, house, library, store, self._limits)
-            switch = building.switch(settings, store, clock)
+            roster = building.roster(settings, house, store, clock)
+            switch = roster.switch
             owned = await self._take_over(store)
-            nodes = building.Nodes(settings, clock, owned, errands)
+            nodes = building.Nodes(settings, clock, owned, errands, roster.directory)
             tasks = [each.writer.run() for each in owned.values()]
             for named in settings.nodes:
                 ari = await house.enter_async_context(building.ari(named, self._name))
                 node = switch.nodes[named.name] = nodes.node(named, ari, switch)
                 house.push_async_callback(node.close)
                 tasks += self._work(ari, node)
+                tasks.append(_watch(ari, roster, house))
             for slot, each in owned.items():
                 for stored in each.calls:
                     switch.adopt(stored, slot)
             await self._serve(
-                Parts(switch, store, library, self._limits, settings.slots), owned, tasks
+                Parts(switch, store, library, self._limits, settings.slots, roster), owned, tasks
             )
 
     async def _take_over(self, store: RedisStore) -> dict[int, Owned]:
@@ -113,6 +117,14 @@ class Engine:
                 await asyncio.gather(*(each.writer.drained() for each in owned.values()))
         except TimeoutError:
             log.warning("left with changes unstored")
+
+
+def _watch(ari: Ari, roster: Roster, house: AsyncExitStack) -> Coroutine[Any, Any, None]:
+    """Know which agents are registered at a node."""
+    presence = NodePresence(ari.name, ari, roster.directory.is_trunk)
+    roster.presences[ari.name] = presence
+    house.push_async_callback(presence.close)
+    return ari.events(APP, presence, UNUSED_EVENTS).run()
 
 
 def _quiet_garbage_collector() -> None:

@@ -15,12 +15,14 @@ from engine.media.hibari import Hibari
 from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
+from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
 from engine.runtime.requests import Dialplan
+from engine.runtime.roster import Roster
 from engine.runtime.strain import Strained
 from engine.runtime.switch import Rules, Switch
 from engine.runtime.takeover import Owned
@@ -33,10 +35,13 @@ from wire.tree import Limits
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def switch(settings: Settings, store: Store, clock: Clock) -> Switch:
-    """Build the switch, without nodes yet."""
+def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock) -> Roster:
+    """Build the directory of agents and the switch, without nodes yet."""
+    directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
+    house.push_async_callback(directory.close)
     rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
-    return Switch(store, clock, Gate(clock, settings.max_calls_per_s, settings.max_calls), rules)
+    gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
+    return Roster(directory, Switch(store, clock, gate, rules, directory=directory))
 
 
 async def library(settings: Settings, house: AsyncExitStack) -> Library:
@@ -77,12 +82,18 @@ class Nodes:
     """Builds nodes with their desks, all on the same clock, slots and errands."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, owned: dict[int, Owned], running: Errands
+        self,
+        settings: Settings,
+        clock: Clock,
+        owned: dict[int, Owned],
+        running: Errands,
+        directory: Directory,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._owned = owned
         self._errands = running
+        self._directory = directory
 
     def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
         """Build a node; calls that come in there go to the switch."""
@@ -97,7 +108,11 @@ class Nodes:
         settings = self._settings
         media_url = str(named.media_url).rstrip("/")
         plan = Dialplan(
-            f"switchroom-{slot}", settings.trunk_endpoint, settings.agent_endpoint, media_url
+            app=f"switchroom-{slot}",
+            trunk=settings.trunk_endpoint,
+            agent=settings.agent_endpoint,
+            media_url=media_url,
+            agents=self._directory,
         )
         return Place(named.name, slot, pbx, plan)
 

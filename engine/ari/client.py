@@ -10,7 +10,7 @@ from engine.ari.generated.models import AsteriskInfo
 from engine.ari.generated.operations import asterisk
 from engine.ari.http_lane import HttpLane
 from engine.ari.lanes import Lanes
-from engine.ari.pbx import Patience, Pbx, PbxAddress
+from engine.ari.pbx import UNUSED_EVENTS, Patience, Pbx, PbxAddress
 from engine.ari.request import Done, Reply, Request, ask
 from engine.ari.session import EventSocket, Listener
 from engine.ari.websocket_lane import WebsocketLane
@@ -43,9 +43,11 @@ class Ari:
         system = decode(reply, AsteriskInfo).system if reply.ok else None
         return system.version if system else None
 
-    def events(self, app: str, listener: Listener) -> EventSocket:
+    def events(
+        self, app: str, listener: Listener, unused_events: tuple[str, ...] = UNUSED_EVENTS
+    ) -> EventSocket:
         """Prepare the events of one app; its `run` is for the caller's TaskGroup."""
-        return EventSocket(self._pbx, app, listener, self._http)
+        return EventSocket(self._pbx, app, listener, self._http, unused_events)
 
     async def run(self) -> None:
         """Keep the request websockets until cancelled."""

@@ -32,7 +32,7 @@ class DocumentHandlers:
             raise BadInput("", f"larger than {self._limits.size_bytes} bytes", "too_large")
         else:
             fill(body, {})
-        account, flow_id = _name(request, "account"), _name(request, "flow")
+        account, flow_id = name_in(request, "account"), name_in(request, "flow")
         await self._store.put_flow(account, flow_id, body)
         return answer({"flowId": flow_id})
 
@@ -63,7 +63,8 @@ class DocumentHandlers:
         return answer({number: msgspec.Raw(body) for number, body in found.items()})
 
 
-def _name(request: web.Request, part: str) -> str:
+def name_in(request: web.Request, part: str) -> str:
+    """Give a name that stands in the path; raises BadInput."""
     name = request.match_info[part]
     if re.search(NAME, name) is None:
         raise BadInput(part, f"expected {PATTERNS[NAME]}")

@@ -61,6 +61,10 @@ class NodePresence:
         """Tell whether an endpoint is registered here."""
         return (self._states or {}).get(endpoint, "unknown")
 
+    def knows(self, endpoint: str) -> bool:
+        """Tell whether there is such an endpoint here."""
+        return endpoint in (self._states or {})
+
     def on_back(self) -> None:
         """Look, and again from time to time: endpoints that are configured later join then."""
         self._task = asyncio.get_running_loop().create_task(self._kept())

@@ -13,11 +13,13 @@ from engine.calls.events import LegEnded, LegPlaced
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
 from engine.rpc.server import Parts, serving
+from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
 from engine.runtime.requests import Dialplan
+from engine.runtime.roster import Roster
 from engine.runtime.switch import Rules, Switch
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
@@ -30,6 +32,7 @@ TOKEN = "a-token"  # noqa: S105 - of this test's own server
 
 
 SLOTS = 2
+TRUNK = "PJSIP/{number}@trunk"
 
 
 CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
@@ -78,18 +81,22 @@ class Bench:
         self.url = f"http://127.0.0.1:{self.port}"
         self.session: aiohttp.ClientSession
         self.switch: Switch
+        self.roster: Roster
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
-        self.switch = Switch(self.store, clock, Gate(clock, 10_000, 10_000), rules)
+        gate = Gate(clock, 10_000, 10_000)
+        directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
+        self.switch = Switch(self.store, clock, gate, rules, directory=directory)
+        self.roster = Roster(directory, self.switch)
         desks = {}
         for slot in range(SLOTS):
             writer = Writer(self.store, slot, await self.store.claim(slot, "me"), lambda: 0.0)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
-            plan = Dialplan(f"switchroom-{slot}", "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "x")
+            plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
             desks[slot] = Desk(Place("pbx1", slot, self.pbx, plan), clock, writer, HandErrands())
             desks[slot].release()
         node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
@@ -99,7 +106,7 @@ class Bench:
         library = await house.enter_async_context(
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        parts = Parts(self.switch, self.store, library, Limits(), SLOTS)
+        parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster)
         await house.enter_async_context(serving(parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(
