@@ -4,45 +4,19 @@ from typing import Any
 
 from msgspec.json import schema_components
 
-from wire import agents, rpc
-from wire.verbs import Action
-
-_OPERATIONS: tuple[tuple[str, str, str, Any, Any, int], ...] = (
-    ("post", "/calls", "Start a call", rpc.Originate, rpc.Started, 201),
-    ("get", "/calls", "List the live calls", None, rpc.Calls, 200),
-    ("get", "/calls/{call}", "Show a call", None, rpc.CallView, 200),
-    ("post", "/calls/{call}/hangup", "End a call", rpc.HangupCall, rpc.CallView, 200),
-    ("get", "/calls/{call}/timeline", "Tell a call's story", None, rpc.Timeline, 200),
-    ("get", "/events", "Follow call events (text/event-stream)", None, None, 200),
-    ("put", "/flows/{account}/{flow}", "Store a flow", Action, None, 200),
-    ("get", "/flows/{account}/{flow}", "Show a flow", None, Action, 200),
-    ("get", "/routes", "List number routes", None, None, 200),
-    ("put", "/routes/{number}", "Route a number", rpc.NumberRoute, rpc.NumberRoute, 200),
-    ("delete", "/routes/{number}", "Take a route away", None, None, 200),
-    ("get", "/agents", "List an account's agents", None, agents.Agents, 200),
-    ("get", "/agents/{account}/{agent}", "Show an agent", None, agents.AgentView, 200),
-    ("put", "/agents/{account}/{agent}", "Store an agent", agents.Agent, agents.AgentView, 200),
-    ("delete", "/agents/{account}/{agent}", "Take an agent out", None, None, 200),
-    ("get", "/nodes", "List the PBX nodes", None, rpc.Nodes, 200),
-)
+from engine.rpc.operations import OPERATIONS, Operation
+from wire import rpc
 
 
 def schema() -> dict[str, Any]:
     """Give the OpenAPI document."""
-    shapes = [shape for each in _OPERATIONS for shape in (each[3], each[4]) if shape is not None]
-    found, components = schema_components(
-        [*shapes, rpc.Problem], ref_template="#/components/schemas/{name}"
-    )
-    refs = dict(zip(map(repr, [*shapes, rpc.Problem]), found, strict=True))
+    shapes = [each for one in OPERATIONS for each in (one.asked, one.answered) if each is not None]
+    shapes.append(rpc.Problem)
+    found, components = schema_components(shapes, ref_template="#/components/schemas/{name}")
+    refs = dict(zip(map(repr, shapes), found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for method, path, summary, asked, answered, status in _OPERATIONS:
-        operation = _operation(summary, refs.get(repr(asked)), refs.get(repr(answered)), status)
-        operation["parameters"] = _parameters(path)
-        operation["responses"]["default"] = {
-            "description": "What went wrong (RFC 9457)",
-            "content": {"application/problem+json": {"schema": refs[repr(rpc.Problem)]}},
-        }
-        paths.setdefault(f"/rpc/v1{path}", {})[method] = operation
+    for one in OPERATIONS:
+        paths.setdefault(f"/rpc/v1{one.path}", {})[one.method] = _operation(one, refs)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Switchroom engine RPC", "version": "1.0"},
@@ -55,13 +29,22 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _operation(summary: str, asked: Any, answered: Any, status: int) -> dict[str, Any]:
+def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
+    answered = refs.get(repr(one.answered))
     content = {"application/json": {"schema": answered}} if answered else {}
     operation: dict[str, Any] = {
-        "summary": summary,
-        "responses": {str(status): {"description": summary, "content": content}},
+        "summary": one.summary,
+        "parameters": _parameters(one.path),
+        "responses": {
+            str(one.status): {"description": one.summary, "content": content},
+            "default": {
+                "description": "What went wrong (RFC 9457)",
+                "content": {"application/problem+json": {"schema": refs[repr(rpc.Problem)]}},
+            },
+        },
     }
-    if asked:
+    if one.asked is not None:
+        asked = refs[repr(one.asked)]
         operation["requestBody"] = {"content": {"application/json": {"schema": asked}}}
     return operation
 

@@ -13,12 +13,15 @@ from engine.media.serve import media_routes
 from engine.rpc.agents import AgentHandlers
 from engine.rpc.bodies import MOST_BYTES, answer
 from engine.rpc.calls import CallsHandlers
+from engine.rpc.conferences import ConferenceHandlers
+from engine.rpc.control import ControlHandlers
 from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.schema import schema
+from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
 from engine.runtime.switch import Switch
 from engine.store.store import Store
@@ -61,32 +64,78 @@ async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterat
 
 def rpc_app(parts: Parts, token: str) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    calls = CallsHandlers(parts.switch, parts.store, parts.limits)
-    documents = DocumentHandlers(parts.store, parts.limits)
-    agents = AgentHandlers(parts.store, parts.roster)
     app = web.Application(middlewares=[problems, _only(token)])
-    app.add_routes(
-        [
-            web.post("/calls", calls.originate),
-            web.get("/calls", calls.list),
-            web.get("/calls/{call}", calls.get),
-            web.post("/calls/{call}/hangup", calls.hangup),
-            web.get("/calls/{call}/timeline", calls.timeline),
-            web.get("/events", EventHandlers(parts.store, parts.slots).stream),
-            web.put("/flows/{account}/{flow}", documents.put_flow),
-            web.get("/flows/{account}/{flow}", documents.get_flow),
-            web.get("/routes", documents.routes),
-            web.put("/routes/{number}", documents.put_route),
-            web.delete("/routes/{number}", documents.delete_route),
-            web.get("/agents", agents.list),
-            web.get("/agents/{account}/{agent}", agents.get),
-            web.put("/agents/{account}/{agent}", agents.put),
-            web.delete("/agents/{account}/{agent}", agents.delete),
-            web.get("/nodes", NodeHandlers(parts.switch).list),
-            web.get("/openapi.json", _published),
-        ]
-    )
+    app.add_routes(_of_calls(parts))
+    app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
+    app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
+    app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits)))
+    app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster)))
+    app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
+    app.router.add_get("/nodes", NodeHandlers(parts.switch).list)
+    app.router.add_get("/openapi.json", _published)
     return app
+
+
+def _of_calls(parts: Parts) -> list[web.RouteDef]:
+    calls = CallsHandlers(parts.switch, parts.store, parts.limits)
+    return [
+        web.post("/calls", calls.originate),
+        web.get("/calls", calls.list),
+        web.get("/calls/{call}", calls.get),
+        web.get("/calls/{call}/timeline", calls.timeline),
+        web.get("/events", EventHandlers(parts.store, parts.slots).stream),
+    ]
+
+
+def _of_legs(legs: ControlHandlers) -> list[web.RouteDef]:
+    return [
+        web.post("/calls/{call}/mute", legs.mute),
+        web.post("/calls/{call}/unmute", legs.unmute),
+        web.post("/calls/{call}/hold", legs.hold),
+        web.post("/calls/{call}/unhold", legs.unhold),
+        web.post("/calls/{call}/dial", legs.dial),
+        web.post("/calls/{call}/hangup", legs.hangup),
+    ]
+
+
+def _of_transfers(transfers: TransferHandlers) -> list[web.RouteDef]:
+    one = "/calls/{call}/transfers/{session}"
+    return [
+        web.post("/calls/{call}/transfers", transfers.start),
+        web.get(one, transfers.get),
+        web.post(f"{one}/complete", transfers.complete),
+        web.post(f"{one}/cancel", transfers.cancel),
+    ]
+
+
+def _of_conferences(conferences: ConferenceHandlers) -> list[web.RouteDef]:
+    return [
+        web.post("/calls/{call}/conference/members", conferences.add),
+        web.get("/calls/{call}/conference/members", conferences.members),
+        web.post("/calls/{call}/conference/kick", conferences.kick),
+        web.post("/calls/{call}/conference/leave", conferences.leave),
+        web.post("/calls/{call}/conference/coach", conferences.coach),
+        web.get("/agents/{agent}/conference", conferences.of_agent),
+    ]
+
+
+def _of_agents(agents: AgentHandlers) -> list[web.RouteDef]:
+    return [
+        web.get("/agents", agents.list),
+        web.get("/agents/{account}/{agent}", agents.get),
+        web.put("/agents/{account}/{agent}", agents.put),
+        web.delete("/agents/{account}/{agent}", agents.delete),
+    ]
+
+
+def _of_documents(documents: DocumentHandlers) -> list[web.RouteDef]:
+    return [
+        web.put("/flows/{account}/{flow}", documents.put_flow),
+        web.get("/flows/{account}/{flow}", documents.get_flow),
+        web.get("/routes", documents.routes),
+        web.put("/routes/{number}", documents.put_route),
+        web.delete("/routes/{number}", documents.delete_route),
+    ]
 
 
 async def _published(_request: web.Request) -> web.Response:
