@@ -72,20 +72,23 @@ async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
         yield node
 
 
-def _address(pbx: Pbx) -> PbxAddress:
+def address(pbx: Pbx) -> PbxAddress:
+    """Name a PBX as the client does."""
     return PbxAddress(pbx.name, f"{pbx.url}/ari", pbx.ari_user, pbx.ari_password)
 
 
 @asynccontextmanager
-async def _client(address: PbxAddress) -> AsyncIterator[Ari]:
+async def client(at: PbxAddress) -> AsyncIterator[Ari]:
+    """Open the way to a PBX, lanes and all."""
     async with (
-        open_ari(address, "test", random.Random(7).random, time.monotonic, PATIENCE) as ari,
+        open_ari(at, "test", random.Random(7).random, time.monotonic, PATIENCE) as ari,
         running(ari.run()),
     ):
         yield ari
 
 
-async def _send(ari: Ari, request: Request, *, may_block: bool = False) -> Reply:
+async def send(ari: Ari, request: Request, *, may_block: bool = False) -> Reply:
+    """Send a request and wait for its reply."""
     replies = Replies()
     ari.send(request, "call-1", may_block, replies)
     await until(lambda: bool(replies))
@@ -118,48 +121,48 @@ def test_what_is_committed_is_what_this_asterisk_describes() -> None:
 async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
     """Requests over the websocket and over HTTP do their work; the events tell it in order."""
     ear = Ear()
-    async with _client(_address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
+    async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.lanes.ready)
         assert (await ari.version() or "").startswith("22.")
-        assert (await _send(ari, _call("c1"), may_block=True)).ok
+        assert (await send(ari, _call("c1"), may_block=True)).ok
         bridge = bridges.create_with_id("b1", type="mixing")
-        assert [(await _send(ari, bridge)).status for _ in range(2)] == [200, 409]
+        assert [(await send(ari, bridge)).status for _ in range(2)] == [200, 409]
         await until(lambda: "StasisStart" in ear.of("c1-in"))
-        assert (await _send(ari, channels.answer("c1-in"))).ok
+        assert (await send(ari, channels.answer("c1-in"))).ok
         await until(lambda: "StasisStart" in ear.of("c1"))
-        colour = await _send(ari, channels.get_channel_var("c1", variable="COLOUR"))
+        colour = await send(ari, channels.get_channel_var("c1", variable="COLOUR"))
         assert b'green, \\"or\\" blue' in colour.body
         assert decode(await ari.ask(channels.get("c1")), Channel).state == "Up"
-        assert (await _send(ari, channels.send_dtmf("c1", dtmf="5"))).ok
+        assert (await send(ari, channels.send_dtmf("c1", dtmf="5"))).ok
         await until(lambda: any(isinstance(one, ChannelDtmfReceived) for one in ear.events))
-        assert (await _send(ari, channels.hangup("c1", reason_code="21"))).ok
+        assert (await send(ari, channels.hangup("c1", reason_code="21"))).ok
         await until(lambda: "ChannelDestroyed" in ear.of("c1") and "StasisEnd" in ear.of("c1-in"))
         assert ear.of("c1")[-2:] == [StasisEnd.__name__, ChannelDestroyed.__name__]
         ended = [event for event in ear.events if isinstance(event, ChannelDestroyed)]
         assert {event.cause for event in ended if event.channel.id == "c1"} == {21}
-        assert (await _send(ari, channels.hangup("c1"))).status == 404
+        assert (await send(ari, channels.hangup("c1"))).status == 404
         assert not [event for event in ear.events if isinstance(event, UnknownEvent)]
 
 
 async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
     """After a crash and a restart, events and all lanes are back without anyone's doing."""
     ear = Ear()
-    async with _client(_address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
+    async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.lanes.ready)
         await pbx.kill()
         await until(lambda: len(ear.states) == 2 and not ari.lanes.ready)
-        assert (await _send(ari, channels.list_())).status == 0
+        assert (await send(ari, channels.list_())).status == 0
         await pbx.start()
         await until(lambda: len(ear.states) == 3 and ari.lanes.ready)
         assert ear.states[2] == "back"
-        assert (await _send(ari, channels.list_())).body == b"[]"
+        assert (await send(ari, channels.list_())).body == b"[]"
 
 
 async def test_a_wrong_password_is_said(pbx: Pbx) -> None:
     """A user or password that Asterisk refuses is named as the reason."""
     ear = Ear()
-    wrong = replace(_address(pbx), password="wrong")  # noqa: S106 - it opens nothing
-    async with _client(wrong) as ari, running(ari.events("switchroom-0", ear).run()):
+    wrong = replace(address(pbx), password="wrong")  # noqa: S106 - it opens nothing
+    async with client(wrong) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["user or password refused (401)"])
 
 
@@ -167,12 +170,12 @@ async def test_the_newer_session_has_the_app(pbx: Pbx) -> None:
     """The older one hears it was replaced and ends; closing it takes nothing from the newer."""
     first, second = Ear(), Ear()
     async with AsyncExitStack() as stack:
-        ari = await stack.enter_async_context(_client(_address(pbx)))
+        ari = await stack.enter_async_context(client(address(pbx)))
         older = await stack.enter_async_context(running(ari.events("switchroom-0", first).run()))
         await until(lambda: first.states == ["back"])
         await stack.enter_async_context(running(ari.events("switchroom-0", second).run()))
         await until(lambda: older.done() and second.states == ["back"])
         assert first.states == ["back", "replaced"]
-        assert (await _send(ari, _call("c1"))).ok
+        assert (await send(ari, _call("c1"))).ok
         await until(lambda: StasisStart.__name__ in second.of("c1-in"))
         assert not first.events
