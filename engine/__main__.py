@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import calls, documents
+from engine.cli import agents, calls, documents
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -28,6 +28,8 @@ for command in (call, calls.calls, calls.timeline, calls.hangup, calls.nodes):
 app.command(documents.route)
 app.command(documents.routes)
 app.command(documents.flow)
+app.command(agents.agents)
+app.command(agents.agent)
 # By name: what it imports, no other command needs.
 app.command(
     "engine.cli.doctor.command:doctor",

@@ -10,6 +10,7 @@ import msgspec
 
 from engine.cli.why import why
 from wire import rpc
+from wire.agents import Agents, AgentView
 from wire.events import CallEvent
 
 T = TypeVar("T")
@@ -87,6 +88,18 @@ class Client:
     async def flow(self, account: str, flow_id: str) -> bytes:
         """Read a flow, as the JSON that was stored."""
         return bytes(await self._ask(msgspec.Raw, "GET", f"/flows/{account}/{flow_id}"))
+
+    async def agents(self, account: str) -> tuple[AgentView, ...]:
+        """List the agents of an account."""
+        return (await self._ask(Agents, "GET", "/agents", query={"account": account})).agents
+
+    async def put_agent(self, account: str, agent_id: str, body: Mapping[str, Any]) -> None:
+        """Say where an agent is called."""
+        await self._ask(AgentView, "PUT", f"/agents/{account}/{agent_id}", dict(body))
+
+    async def delete_agent(self, account: str, agent_id: str) -> None:
+        """Take an agent out of the directory."""
+        await self._ask(dict[str, Any], "DELETE", f"/agents/{account}/{agent_id}")
 
     @asynccontextmanager
     async def events(self, last_id: str = "") -> AsyncIterator[Told]:

@@ -11,9 +11,8 @@ from rich.table import Table
 from engine.cli import typed, words
 from engine.cli.client import opened
 from engine.cli.faults import BadUse, run
-from engine.cli.where import HERE, ClientSettings, Where, address
+from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, whose
 
-AccountFlag = Annotated[str, Parameter(help="Default: SWITCHROOM_ACCOUNT.")]
 flow = App(name="flow", help="Store and show flows: trees that calls run by name.")
 
 
@@ -54,7 +53,7 @@ async def _routed(number: str, action: str, account: str, custom_data: str, wher
         raise BadUse("either an action, or --delete")
     settings = ClientSettings()
     body: dict[str, Any] = {
-        "account": _account(account, settings),
+        "account": whose(account, settings),
         "action": typed.action(action),
     }
     if custom_data:
@@ -82,17 +81,11 @@ async def _routes(where: Where) -> None:
 async def _put(flow_id: str, action: str, account: str, where: Where) -> None:
     settings = ClientSettings()
     async with opened(*address(where, settings)) as client:
-        await client.put_flow(_account(account, settings), flow_id, typed.action(action))
+        await client.put_flow(whose(account, settings), flow_id, typed.action(action))
 
 
 async def _get(flow_id: str, account: str, where: Where) -> None:
     settings = ClientSettings()
     async with opened(*address(where, settings)) as client:
-        body = await client.flow(_account(account, settings), flow_id)
+        body = await client.flow(whose(account, settings), flow_id)
     sys.stdout.buffer.write(msgspec.json.format(body) + b"\n")
-
-
-def _account(given: str, settings: ClientSettings) -> str:
-    if account := given or settings.account:
-        return account
-    raise BadUse("whose? name an --account, or set SWITCHROOM_ACCOUNT")

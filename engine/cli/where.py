@@ -7,6 +7,8 @@ from cyclopts import Parameter
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from engine.cli.faults import BadUse
+
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what a server binds to is not what a client asks
 
 
@@ -38,6 +40,7 @@ class Where:
     token: Annotated[str, Parameter(help="RPC token; better kept in SWITCHROOM_RPC_TOKEN.")] = ""
 
 
+AccountFlag = Annotated[str, Parameter(help="Default: SWITCHROOM_ACCOUNT.")]
 HERE = Where()
 
 
@@ -45,3 +48,10 @@ def address(where: Where, settings: ClientSettings) -> tuple[str, str]:
     """Return the engine's address and token."""
     url = where.url or settings.url
     return url.rstrip("/"), where.token or settings.rpc_token.get_secret_value()
+
+
+def whose(account: str, settings: ClientSettings) -> str:
+    """Return the account that was named, or else the one of the settings; raises BadUse."""
+    if named := account or settings.account:
+        return named
+    raise BadUse("whose? name an --account, or set SWITCHROOM_ACCOUNT")

@@ -9,9 +9,14 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from wire import rpc
+from wire.agents import Agents, AgentView
 from wire.events import CallEvent
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
+BUSY = AgentView(
+    "1001", "PJSIP/1001", "online", busy=True, name="[Ada]", call_id="3-pbx1-7", nodes=("pbx1",)
+)
+AWAY = AgentView("sales7", "PJSIP/1002", "offline", busy=False)
 INBOUND = Path(__file__).with_name("inbound.json")
 
 
@@ -86,6 +91,10 @@ class FakeEngine:
                 return self.timelines.pop(0) if len(self.timelines) > 1 else self.timelines[0]
             case "GET", ["nodes"]:
                 return rpc.Nodes((rpc.NodeView("pbx1", True, 3), rpc.NodeView("pbx2", False, 0)))
+            case "GET", ["agents"]:
+                return Agents((BUSY, AWAY))
+            case "PUT", ["agents", *_]:
+                return AWAY
             case "GET", ["flows", *_]:
                 return {"type": "hangup"}
             case _, ["calls", *_]:

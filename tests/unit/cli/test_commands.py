@@ -65,6 +65,34 @@ async def test_a_route_without_action_is_refused(tmp_path: Path) -> None:
     assert (status, err) == (2, "switchroom: either an action, or --delete\n")
 
 
+async def test_agents_are_listed(tmp_path: Path) -> None:
+    """`switchroom agents` shows presence and calls, and names as they are written."""
+    async with FakeEngine() as engine:
+        status, out, _ = await switchroom(tmp_path, engine.url, "agents", "--account", "acme")
+    head, *rows = (line.split() for line in out.splitlines())
+    assert (status, head) == (0, ["agent", "name", "endpoint", "presence", "call"])
+    assert rows == [
+        ["1001", "[Ada]", "PJSIP/1001", "online,", "busy", "(pbx1)", "3-pbx1-7"],
+        ["sales7", "PJSIP/1002", "offline"],
+    ]
+
+
+async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
+    """`switchroom agent set` sends what was typed, `remove` the id; both need an account."""
+    mine = ("--account", "acme")
+    typed = ("sales7", "PJSIP/1002", "--name", "Ada", "--caller-id", "+4721930000")
+    async with FakeEngine() as engine:
+        assert (await switchroom(tmp_path, engine.url, "agent", "set", *typed, *mine))[0] == 0
+        assert (await switchroom(tmp_path, engine.url, "agent", "remove", "sales7", *mine))[0] == 0
+        status, _, err = await switchroom(tmp_path, engine.url, "agents")
+    sent = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
+    assert engine.asked == [
+        ("PUT", "agents/acme/sales7", sent),
+        ("DELETE", "agents/acme/sales7", None),
+    ]
+    assert (status, err.startswith("switchroom: whose?")) == (2, True)
+
+
 def test_flags_go_before_the_file() -> None:
     """A call is what its file says, over that the flags; the account comes last of all."""
     asked = Asked(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
