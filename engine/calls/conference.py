@@ -44,17 +44,22 @@ def add(call: Call, doing: Talking, asked: MemberRequested, now: int) -> Step:
 def _made(call: Call, doing: Talking, asked: MemberRequested, now: int) -> Step:
     call, session = numbered(call, "f")
     call, tune, fetches = wished(call, asked.music)
-    members = tuple(_present(call, leg, now) for leg in (call.main, *doing.legs))
+    present = (call.main, *doing.legs)
+    members = tuple(_here(call, leg, now) for leg in (*present, *call.invited))
     conference = Conference(session, members, now, requested_by=asked.by, tune=tune)
     call = replace(call, conferences=(*call.conferences[-MOST_KEPT:], conference))
     call, told = tell_conference(call, conference, now)
     return call, (told, *fetches)
 
 
-def _present(call: Call, leg_id: str, now: int) -> Member:
+def _here(call: Call, leg_id: str, now: int) -> Member:
+    """Make a member of who is there, or has been called in before."""
     leg = call.leg(leg_id)
-    party, agent = (leg.party, leg.agent) if leg else ("", "")
-    return Member(leg_id, party, "connected", agent, joined_ms=now)
+    if leg is None or leg.state == "up":
+        party, agent = (leg.party, leg.agent) if leg else ("", "")
+        return Member(leg_id, party, "connected", agent, joined_ms=now)
+    states: dict[str, MemberState] = {"requested": "queued", "placed": "connecting"}
+    return Member(leg_id, leg.party, states.get(leg.state, "ringing"), leg.agent)
 
 
 def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step:
@@ -69,7 +74,7 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
         case LegRang(leg) if member := conference.member(leg):
             return _moved(call, member, "ringing", now)
         case LegAnswered(leg) if member := conference.member(leg):
-            return _connected(call, member, now)
+            return _connected(call, member, now) if member.state != "connected" else (call, ())
         case LegEnded(leg, cause) if member := conference.member(leg):
             return left(call, member, member_reason(member, cause), now)
         case _:

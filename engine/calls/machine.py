@@ -118,6 +118,11 @@ def _leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
         return _do(call, (told, *commands), event, now)
     if isinstance(call.doing, Ending):
         return _do(call, commands, event, now)
+    call, ending = _main_ended(call, event, now)
+    return call, (*commands, *ending)
+
+
+def _main_ended(call: Call, event: LegEnded, now: int) -> Step:
     if event.cause == causes.LOST:
         lost = replace(call, reason=causes.reason(causes.LOST))
         return _ended(lost, now, "system", causes.TEMPORARY_FAILURE)

@@ -7,17 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.ari.generated.events import ChannelDtmfReceived
-from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
 from engine.calls.commands import AskWebhook, Errand, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Clock, Timer
-from engine.runtime.ports import Errands, Pbx, Writer
+from engine.runtime.ports import Errands, Writer
 from engine.store.change import Change
 from tests.sim.life import Hear
 from wire.media import Clip, Source
-
-DONE = Reply(204)
 
 
 class Deaf:
@@ -73,37 +70,6 @@ class SlowClock:
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
         """Set a timer."""
         return self._clock.call_at(when_ms + 500, callback)
-
-
-class Careless:
-    """A PBX's line that says it did a request, and did not."""
-
-    def __init__(self, pbx: Pbx, drops: Callable[[Request], bool]) -> None:
-        self.ask = pbx.ask
-        self._pbx = pbx
-        self._drops = drops
-
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
-        """Send a request, or not."""
-        if self._drops(request):
-            done(DONE)
-        else:
-            self._pbx.send(request, key, may_block, done)
-
-
-class Eager:
-    """A PBX's line that sends some requests twice."""
-
-    def __init__(self, pbx: Pbx, doubles: Callable[[Request], bool]) -> None:
-        self.ask = pbx.ask
-        self._pbx = pbx
-        self._doubles = doubles
-
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
-        """Send a request."""
-        if self._doubles(request):
-            self._pbx.send(request, key, may_block, lambda _reply: None)
-        self._pbx.send(request, key, may_block, done)
 
 
 class _Writing:

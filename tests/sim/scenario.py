@@ -26,7 +26,7 @@ class Scenarios:
         return Originate(
             account="acc",
             from_=rng.choice(("+4721930000", "agent:1001")),
-            to=self._party(),
+            to=self.party(),
             action=self.action(3),
             flow_id=self._flow_id() if rng.random() < 0.1 else None,
             from_first=rng.random() < 0.3,
@@ -58,12 +58,12 @@ class Scenarios:
         after = self.action(depth - 1)
         match rng.choices(VERBS, WEIGHTS):
             case ["play"]:
-                many = tuple(self._audio() for _ in range(rng.choice((2, 3))))
-                url = self._audio() if rng.random() < 0.7 else many
+                many = tuple(self.audio() for _ in range(rng.choice((2, 3))))
+                url = self.audio() if rng.random() < 0.7 else many
                 timeout = rng.choice((1, 4)) if rng.random() < 0.1 else None
                 return verbs.Play(verbs.PlayData(url), after, timeout)
             case ["say"]:
-                return verbs.Say(verbs.SayData(self._audio().removeprefix("https://")), after)
+                return verbs.Say(verbs.SayData(self.audio().removeprefix("https://")), after)
             case ["gather"]:
                 return self._gather(depth, after)
             case ["dial"]:
@@ -76,7 +76,7 @@ class Scenarios:
     def _gather(self, depth: int, after: Action | None) -> verbs.Gather:
         rng = self._rng
         data = verbs.GatherData(
-            audio_url=self._audio() if rng.random() < 0.75 else None,
+            audio_url=self.audio() if rng.random() < 0.75 else None,
             max_digits=rng.choice((1, 2, 4, 64)),
             timeout=rng.choice((0, 500, 2_000, 5_000)),
             digit_timeout=rng.choice((300, 1_000, 2_000)),
@@ -98,17 +98,19 @@ class Scenarios:
             numbers = tuple(f"+47000{rng.randrange(9)}" for _ in range(rng.choice((2, 3))))
             data = verbs.DialData(number=numbers, time_limit=limit, moh=music)
         else:
-            data = verbs.DialData(number=self._party(), time_limit=limit, moh=music)
+            data = verbs.DialData(number=self.party(), time_limit=limit, moh=music)
         timeout = rng.choice((1, 5, 20)) if rng.random() < 0.8 else None
         return verbs.Dial(data, after, timeout)
 
-    def _party(self) -> str:
+    def party(self) -> str:
+        """Choose whom to call; some can't be reached."""
         return "sip:unknown@host" if self._rng.random() < 0.05 else "+47123456"
 
     def _flow_id(self) -> str:
         return f"flow{self._rng.randrange(FLOWS + 1)}"  # the last is none
 
-    def _audio(self) -> str:
+    def audio(self) -> str:
+        """Choose an address of audio; some is bad where there is trouble with media."""
         rng, kind, delay_ms = self._rng, "ok", self._rng.choice(DELAYS_MS)
         if self._trouble_with_media:
             kind = rng.choices(("ok", "bad", "lost"), (8, 1, 1))[0]

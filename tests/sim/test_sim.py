@@ -8,13 +8,13 @@ import pytest
 
 from engine.ari.generated.events import ChannelDestroyed, ChannelDtmfReceived, PlaybackFinished
 from engine.ari.request import Request
+from tests.sim.checks import faults_of
 from tests.sim.crowd import kept_seeds, run_world, run_worlds
+from tests.sim.forged import backwards, crowded, patient, without_ends
 from tests.sim.life import Broken
 from tests.sim.planted import (
-    Careless,
     Chatty,
     Deaf,
-    Eager,
     Forger,
     Forgetful,
     Hasty,
@@ -23,7 +23,9 @@ from tests.sim.planted import (
     StoppedClock,
     Stuttering,
 )
+from tests.sim.planted_lines import Again, Careless, Eager
 from tests.sim.quiet import quiet
+from tests.sim.story import Story
 
 MANY = 3_000
 WORLDS = 20  # within so many, a planted fault is found
@@ -89,11 +91,11 @@ PLANTED = {
     ),
     "nobody is joined": (
         Broken(pbx=lambda pbx: Careless(pbx, _asks("POST", r"bridges/.*/addChannel"))),
-        "answered, and left in silence",
+        "alone in silence",
     ),
     "bridges stay": (
         Broken(pbx=lambda pbx: Careless(pbx, _asks("DELETE", r"bridges/.*"))),
-        "held one alone|is left on the PBX",
+        "needed by nobody|is left on the PBX",
     ),
     "nobody is answered": (
         Broken(pbx=lambda pbx: Careless(pbx, _asks("POST", r"channels/.*/answer"))),
@@ -105,7 +107,31 @@ PLANTED = {
     ),
     "hangups are not heard": (
         Broken(hear=lambda hear: Deaf(hear, ChannelDestroyed)),
-        "held one alone|answered, and left in silence|ms after",
+        "alone in silence|ms after",
+    ),
+    "nobody is brought back": (
+        Broken(pbx=lambda pbx: Careless(pbx, Again(_asks("POST", r"bridges/.*/addChannel")))),
+        "was parted from the others",
+    ),
+    "nobody leaves": (
+        Broken(pbx=lambda pbx: Careless(pbx, _asks("POST", r"bridges/.*/removeChannel"))),
+        "was to be in Seat",
+    ),
+    "nobody is heard again": (
+        Broken(pbx=lambda pbx: Careless(pbx, _asks("DELETE", r"channels/.*/mute"))),
+        "was to be in Seat.*mute",
+    ),
+    "who is held hears nothing": (
+        Broken(pbx=lambda pbx: Careless(pbx, _asks("POST", r"channels/.*/moh"))),
+        "alone in silence",
+    ),
+    "coaches' bridges stay": (
+        Broken(pbx=lambda pbx: Careless(pbx, _asks("DELETE", r"bridges/.*\.s\d+b"))),
+        "needed by nobody",
+    ),
+    "snoops stay": (
+        Broken(pbx=lambda pbx: Careless(pbx, _asks("DELETE", r"channels/.*\.s\d+"))),
+        "needed by nobody",
     ),
     "keys are not heard": (Broken(hear=lambda hear: Deaf(hear, ChannelDtmfReceived)), "gathered"),
     "keys are heard twice": (Broken(hear=Stuttering), "gathered"),
@@ -123,3 +149,26 @@ def _wrong(broken: Broken) -> Iterator[str]:
     with quiet() as never:
         for seed in range(WORLDS):
             yield from (words for _, words in run_world(seed, never, broken).wrong)
+
+
+FORGED = {
+    "a session never ends": (without_ends, "stayed .* to the end of its call"),
+    "a session goes back": (backwards, " went from "),
+    "a session beside another": (crowded, "several live sessions"),
+    "a party is called for too long": (patient, "was called for"),
+}
+
+
+@pytest.mark.parametrize("fault", FORGED)
+def test_a_forged_story_is_found(fault: str) -> None:
+    """The checks bite: what a core that forgets this would leave behind is found."""
+    forge, found = FORGED[fault]
+    assert any(re.search(found, words) for words in _wrong_in(forge))
+
+
+def _wrong_in(forge: Callable[[Story], Story]) -> Iterator[str]:
+    with quiet() as never:
+        for seed in range(WORLDS):
+            outcome = run_world(seed, never)
+            told = [forge(story) for story in outcome.told]
+            yield from (words for _, words in faults_of(outcome.world, told))

@@ -19,7 +19,9 @@ from tests.sim import faults
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
 from tests.sim.scenario import FLOWS, Scenarios
+from tests.sim.steerers import Steerers
 from tests.sim.strikes import Strikes
+from tests.sim.wishes import Wishes
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # calls begin so far apart on average
@@ -48,6 +50,10 @@ class World:
         self._trace = trace
         around = Surroundings(self.clock, rng, self.pbx, self.memory, self.servers, {}, self.faults)
         self._strikes = Strikes(around, broken, self._say if trace else None)
+        # Chance of its own: the worlds that nobody steers stay as they were.
+        chance = random.Random(f"steer {seed}")
+        wishes = Wishes(chance, Scenarios(chance, trouble_with_media="media" in kinds))
+        self.steerers = Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
 
     @property
     def lives(self) -> list[Life]:
@@ -81,6 +87,7 @@ class World:
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self.clock.after(begin_ms, begin, None, number)
         self._strikes.plan(within_ms)
+        self.steerers.plan(within_ms)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"

@@ -2,7 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.sim.checks import digits, ends, errands, legs, orders, prompts, sounds, telling
+from tests.sim.checks import (
+    digits,
+    ends,
+    errands,
+    legs,
+    orders,
+    prompts,
+    rings,
+    rooms,
+    seats,
+    sessions,
+    silence,
+    sounds,
+    telling,
+    together,
+)
 from tests.sim.story import Story
 from tests.sim.world import World
 
@@ -16,6 +31,12 @@ CHECKS = (
     prompts.check,
     digits.check,
     errands.check,
+    seats.check,
+    silence.check,
+    rooms.check,
+    sessions.check,
+    rings.check,
+    together.check,
 )
 
 

@@ -42,15 +42,17 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 def _gathers(story: Story) -> Iterator[_Gather]:
     first: Gathering | None = None
     begin_ms = listens_ms = 0
-    before = story.opened
+    before, held = story.opened, None
     for moment in story.moments:
         if isinstance(before.doing, Gathering) and first is not None:
             told = next((e for e in _told(moment) if e.event == "gathered"), None)
             if told is not None:
-                yield _Gather(first, before.doing, begin_ms, moment.now, listens_ms, told)
+                if held is not first.verb:
+                    yield _Gather(first, before.doing, begin_ms, moment.now, listens_ms, told)
                 first = None
         doing = moment.call.doing
         if isinstance(doing, Gathering):
+            held = doing.verb if doing.paused else held  # its clocks stood, and keys did not count
             if first is None or doing.limit_ms != first.limit_ms or doing.verb is not first.verb:
                 first, begin_ms, listens_ms = doing, moment.now, moment.now
             elif isinstance(moment.event, DigitPressed) or not _is_same(before.doing, doing):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from engine.calls import causes
 from engine.calls.call import deadline_ms
 from engine.calls.codec import encode
-from engine.calls.commands import Bridge, Originate, Play
+from engine.calls.commands import Bridge, Originate, Play, Snoop
 from engine.calls.doing import Ending, Over
 from engine.calls.events import LegAnswered, LegPlaced, LegRang, Recovered
 from engine.calls.ids import call_of
@@ -59,7 +59,7 @@ def _late(world: World, story: Story) -> Iterator[str]:
 
 def _status(world: World, story: Story) -> Iterator[str]:
     call = story.record.call
-    channel = world.pbx.past.get(call.main)
+    channel = world.pbx.past.get(story.opened.main)
     if channel is None or not call.is_over or world.faults.touched(channel.born_ms, call.ended_ms):
         return
     decided = (m.now for m in story.moments if isinstance(m.call.doing, Ending | Over))
@@ -87,6 +87,8 @@ def _ghosts(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
                     wanted.add(playback)
                 case Bridge(bridge):
                     wanted.add(bridge)
+                case Snoop(snoop):
+                    wanted.add(snoop)
                 case _:
                     pass
     made = {each for each in world.pbx.past if call_of(each)} | world.pbx.heard.keys()

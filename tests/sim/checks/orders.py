@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.commands import Hangup, StopPlayback
+from tests.sim.checks.spans import AT_ONCE_MS
 from tests.sim.story import Story
 from tests.sim.world import World
-
-AT_ONCE_MS = 1_000
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -41,9 +41,9 @@ def _fetched(story: Story) -> Iterator[str]:
 def _waits_for(doing: object, request: str) -> bool:
     match doing:
         case Playing() if doing.request == request:
-            return not doing.clips
+            return not doing.clips and not doing.paused
         case Gathering() if doing.request == request:
-            return doing.phase == "fetch"
+            return doing.phase == "fetch" and not doing.paused
         case _:
             return False
 
@@ -83,6 +83,7 @@ def _left(world: World, story: Story) -> Iterator[str]:
             yield f"{playback.id}: waited {end_ms - playback.ended_ms:.0f} ms after its end"
         is_struck = isinstance(moment.event, DeadlinePassed) and moment.now < call.latest_ms
         is_struck = is_struck and not _has_limit(call.doing)
+        is_struck = is_struck and playback_of(moment.call) != playback.id
         if is_struck and not playback.missing and not world.faults.touched(begin_ms, end_ms):
             yield f"{playback.id}: was given up"
 

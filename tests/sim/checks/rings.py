@@ -1,0 +1,37 @@
+"""A party is called for as long as it was given to answer, and no longer."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.doing import Dialing, Ending, Over
+from engine.runtime.requests import RING_MARGIN_S
+from tests.sim.checks.spans import Span, is_long, joined
+from tests.sim.story import Story
+from tests.sim.world import World
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every leg that was called."""
+    for story in told:
+        for leg, stretches in _overdue(story).items():
+            for begin_ms, end_ms in joined(stretches):
+                if is_long(world, (begin_ms, end_ms)):
+                    yield leg, f"was called for {end_ms - begin_ms:.0f} ms longer than it may be"
+
+
+def _overdue(story: Story) -> dict[str, list[Span]]:
+    found: dict[str, list[Span]] = {}
+    called_ms: dict[str, int] = {}
+    for begin_ms, end_ms, call in story.stretches():
+        if isinstance(call.doing, Ending | Over):
+            break
+        for leg in call.legs:
+            if leg.state == "up" or leg.id == story.opened.main:
+                continue
+            fresh_ms = begin_ms if leg.state == "requested" else called_ms.get(leg.id, begin_ms)
+            called_ms[leg.id] = fresh_ms
+            # Of several that a dial calls the last decides when it ends; Asterisk ends each.
+            margin_ms = RING_MARGIN_S * 1000 if isinstance(call.doing, Dialing) else 0
+            due_ms = max(begin_ms, fresh_ms + leg.ring_ms + margin_ms)
+            if due_ms < end_ms:
+                found.setdefault(leg.id, []).append((due_ms, end_ms))
+    return found

@@ -1,0 +1,122 @@
+"""Every transfer and every conference comes to its end, by allowed steps, at most one at a time."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from engine.calls.call import Call
+from engine.calls.doing import Talking
+from engine.calls.sessions import MEMBER_MOVES, Conference, Transfer
+from tests.sim.checks.spans import is_long, joined, when
+from tests.sim.story import Story
+from tests.sim.world import World
+
+ENDS = {"canceled", "failed", "abandoned"}
+TRANSFER = {
+    "": {"starting"},
+    "starting": {"ringback", "answered", "blind_transferred", *ENDS},
+    "ringback": {"answered", "blind_transferred", *ENDS},
+    "answered": {"completed", *ENDS},
+}
+CONFERENCE = {"": {"init"}, "init": {"in-progress", "completed"}, "in-progress": {"completed"}}
+MEMBER = {
+    "": {"queued", "connecting", "ringing", "connected", "complete", "failed"},  # some came before
+    "queued": {"connecting", "ringing", "connected", "failed"},
+    "connecting": {"ringing", "connected", "failed"},
+    "ringing": {"connected", "failed"},
+    "connected": {"complete"},
+}
+Path = dict[str, list[str]]
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check the sessions of every call."""
+    for story in told:
+        if any(m.call.transfers or m.call.conferences for m in story.moments):
+            for words in (*_moved(story), *_told(story), *_alive(story), *_few(world, story)):
+                yield story.id, words
+
+
+def _moved(story: Story) -> Iterator[str]:
+    paths: Path = {}
+    tables = {}
+    for moment in story.moments:
+        for name, state, table in _states(moment.call):
+            tables[name] = table
+            path = paths.setdefault(name, [""])
+            if path[-1] != state:
+                path.append(state)
+    for name, path in paths.items():
+        yield from _steps(name, path, tables[name])
+
+
+def _states(call: Call) -> Iterator[tuple[str, str, dict[str, set[str]]]]:
+    for transfer in call.transfers:
+        yield transfer.id, transfer.state, TRANSFER
+    for conference in call.conferences:
+        yield conference.id, conference.state, CONFERENCE
+        for member in conference.members:
+            yield f"{conference.id}/{member.leg}", member.state, MEMBER
+
+
+def _steps(name: str, path: list[str], table: dict[str, set[str]]) -> Iterator[str]:
+    for before, after in pairwise(path):
+        if after not in table.get(before, ()):
+            yield f"{name} went from {before or 'nothing'} to {after}"
+    if path[-1] in table:
+        yield f"{name} stayed {path[-1]} to the end of its call"
+
+
+def _told(story: Story) -> Iterator[str]:
+    tables = {"transfer": TRANSFER, "conference": CONFERENCE, "conference-member": MEMBER}
+    paths: dict[tuple[str, str], list[str]] = {}
+    for event in story.told:
+        if event.event in tables:
+            leg = event.channel_id if event.event == "conference-member" else ""
+            path = paths.setdefault((event.event, f"{event.session_id}/{leg}"), [""])
+            if path[-1] == event.session_state and event.event != "transfer":
+                yield f"told twice that {event.session_id}/{leg} is {event.session_state}"
+            elif path[-1] != event.session_state:
+                path.append(event.session_state or "nothing")
+    for (kind, name), path in paths.items():
+        table = tables[kind]
+        if kind == "conference-member" and path[-1] in MEMBER_MOVES:
+            table = {state: table[state] for state in path[:-1]}  # the conference's end is its own
+        yield from (f"told that {words}" for words in _steps(name, path, table))
+
+
+def _alive(story: Story) -> Iterator[str]:
+    for moment in story.moments:
+        call = moment.call
+        sessions: list[Transfer | Conference] = [*call.transfers, *call.conferences]
+        live = [each.id for each in sessions if each.is_live]
+        if len(live) > 1:
+            yield f"has several live sessions: {live}"
+        if live and not isinstance(call.doing, Talking):
+            yield f"has {live} live with nobody talking, in {type(call.doing).__name__}"
+        if call.transfer is not None:
+            yield from _parties(call, call.transfer)
+        for ended in sessions:
+            if not ended.is_live and not ended.ended_ms:
+                yield f"{ended.id} has ended, and not when"
+
+
+def _parties(call: Call, transfer: Transfer) -> Iterator[str]:
+    there = {"customer": transfer.customer, "target": transfer.target}
+    if transfer.mode == "attended":
+        there["source"] = transfer.source
+    for role, leg in there.items():
+        if call.leg(leg) is None:
+            yield f"{transfer.id} is {transfer.state} without its {role}"
+    is_answered = transfer.state == "answered"
+    if call.is_up(transfer.target) != is_answered:
+        yield f"{transfer.id} is {transfer.state}, but its target is {call.leg(transfer.target)}"
+
+
+def _few(world: World, story: Story) -> Iterator[str]:
+    for stretch in joined(when(story, lambda call: _is_lonely(call.conference))):
+        if is_long(world, stretch):
+            yield f"had a conference of one for {stretch[1] - stretch[0]:.0f} ms"
+
+
+def _is_lonely(conference: Conference | None) -> bool:
+    return conference is not None and sum(m.state in MEMBER_MOVES for m in conference.members) < 2

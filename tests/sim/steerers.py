@@ -1,0 +1,73 @@
+"""People who steer live calls in a world: seldom, often, several at once, whatever else strikes."""
+
+import random
+from collections import Counter
+
+from msgspec import Struct
+
+from engine.calls.call import Call
+from engine.calls.doing import Dialing, Talking
+from engine.calls.events import Control
+from engine.runtime.steering import Refused
+from engine.runtime.switch import NoRoom
+from engine.store.errors import StoreDown
+from tests.harness.sim_clock import SimClock
+from tests.sim.life import Life
+from tests.sim.strikes import Strikes
+from tests.sim.wishes import Wishes
+
+EVERY_MS = (0, 0, 5_000, 1_200, 300)  # on average, all over a world; 0: nobody steers
+
+
+class Granted(Struct, frozen=True):
+    """What was asked of a call and not refused, and the call as it then was."""
+
+    wish: Control
+    call: Call
+
+
+class Steerers:
+    """Those who steer the calls of one world."""
+
+    def __init__(
+        self,
+        clock: SimClock,
+        rng: random.Random,
+        wishes: Wishes,
+        strikes: Strikes,
+        counts: Counter[str],
+    ) -> None:
+        self.granted: list[Granted] = []
+        self._clock = clock
+        self._rng = rng
+        self._wishes = wishes
+        self._strikes = strikes
+        self._counts = counts
+
+    def plan(self, within_ms: float) -> None:
+        """Choose when somebody will ask for something."""
+        every_ms = self._rng.choice(EVERY_MS)
+        for _ in range(int(within_ms / every_ms) if every_ms else 0):
+            self._clock.after(self._rng.uniform(500, within_ms), self._strike)
+
+    def _strike(self) -> None:
+        life = self._strikes.life
+        calls = [actor.call for actor in life.desk.actors.values()] if life.is_ready else []
+        busy = [each for each in calls if isinstance(each.doing, Talking | Dialing)]
+        if not calls:
+            return
+        call = self._rng.choice(busy if busy and self._rng.random() < 0.8 else calls)
+        for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
+            life.loop.create_task(self._ask(life, call.id, self._wishes.of(call)))
+
+    async def _ask(self, life: Life, call_id: str, wish: Control) -> None:
+        kind = type(wish).__name__.removesuffix("Requested")
+        try:
+            call = await life.switch.steer(call_id, wish)
+        except Refused as refused:
+            self._counts[f"{kind}: {refused.refusal.code}"] += 1
+        except (NoRoom, StoreDown):
+            self._counts[f"{kind}: unavailable"] += 1
+        else:
+            self._counts[f"{kind}: granted"] += 1
+            self.granted.append(Granted(wish, call))
