@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step
+from engine.calls.call import Call, Step, with_leg
 from engine.calls.commands import Command, Hangup
 from engine.calls.sessions import Conference, Member, Transfer
-from engine.calls.telling import tell_conference, tell_member, tell_transfer
+from engine.calls.telling import tell_conference, tell_leg, tell_member, tell_transfer
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:
@@ -23,8 +23,10 @@ def closed(call: Call, reason: str, now: int) -> Step:
     """End the live sessions of a call that goes on to something else, or ends."""
     commands: tuple[Command, ...] = ()
     if call.transfer is not None:
-        abandoned = replace(call.transfer, state="abandoned", reason=reason)
-        call, commands = end_transfer(call, abandoned, now)
+        target, has_customer = call.transfer.target, call.leg(call.transfer.customer) is not None
+        why = reason if has_customer else "customer_hangup"
+        call, told = end_transfer(call, replace(call.transfer, state="abandoned", reason=why), now)
+        commands = (*told, Hangup(target, causes.NORMAL))
     if call.conference is not None:
         call, more = end_conference(call, call.conference, reason, now)
         commands += more
@@ -33,11 +35,10 @@ def closed(call: Call, reason: str, now: int) -> Step:
 
 
 def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
-    """Note a transfer's final state; a target that is not to be talked to is hung up."""
+    """Note a transfer's final state."""
     ended = replace(ended, ended_ms=now)
     call, told = tell_transfer(with_transfer(call, ended), ended, now)
-    is_unwanted = ended.state in {"abandoned", "canceled", "failed"} and call.leg(ended.target)
-    return call, ((told, Hangup(ended.target, causes.NORMAL)) if is_unwanted else (told,))
+    return call, (told,)
 
 
 def end_conference(call: Call, conference: Conference, reason: str, now: int) -> Step:
@@ -52,6 +53,16 @@ def end_conference(call: Call, conference: Conference, reason: str, now: int) ->
     ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
     call, told = tell_conference(with_conference(call, ended), ended, now)
     return call, (*commands, told)
+
+
+def freed(call: Call, leg_id: str, now: int) -> Step:
+    """Take a leg off hold: who held it may be gone."""
+    leg = call.leg(leg_id)
+    if leg is None or not leg.held:
+        return call, ()
+    free = replace(leg, held=False)
+    call, told = tell_leg(with_leg(call, free), "leg-unheld", free, now)
+    return call, (told,)
 
 
 def _left(member: Member, now: int) -> Member:

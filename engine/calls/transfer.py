@@ -8,8 +8,8 @@ Who hears whom in each follows in `seating`. (Design section 7, "Transfer".)
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step, changed_leg, numbered
-from engine.calls.closing import end_transfer, with_transfer
+from engine.calls.call import Call, Step, numbered
+from engine.calls.closing import end_transfer, freed, with_transfer
 from engine.calls.commands import Hangup
 from engine.calls.control import invite, uninvited
 from engine.calls.doing import Talking
@@ -51,8 +51,9 @@ def start(call: Call, asked: TransferRequested, now: int) -> Step:
     call, told = tell_transfer(call, transfer, now)
     if asked.mode == "attended":
         return call, (told, *commands, *fetches)
+    call, freed_too = _let_go(call, transfer, now)
     hangup = Hangup(asked.source, causes.NORMAL)
-    return _let_go(call, transfer), (told, *commands, *fetches, hangup)
+    return call, (told, *freed_too, *commands, *fetches, hangup)
 
 
 def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
@@ -60,10 +61,8 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
     match event:
         case LegRang(leg) if leg == transfer.target and transfer.state == "starting":
             return _told(call, replace(transfer, state="ringback"), now)
-        case LegAnswered(leg) if leg == transfer.target and transfer.mode == "attended":
-            return _told(call, replace(transfer, state="answered"), now)
-        case LegAnswered(leg) if leg == transfer.target:
-            return end_transfer(call, replace(transfer, state="blind_transferred"), now)
+        case LegAnswered(leg) if leg == transfer.target and transfer.state != "answered":
+            return _answered(call, transfer, now)
         case LegEnded(leg, cause) if leg == transfer.target:
             return failed(call, transfer, cause, now)
         case LegEnded(leg) if leg == transfer.source and transfer.mode == "attended":
@@ -77,7 +76,7 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
 
 def complete(call: Call, asked: TransferCompletionRequested, now: int) -> Step:
     """Leave the source out: of a target that still rings, this makes a blind transfer."""
-    transfer = call.transfer
+    transfer = _asked(call, asked.session)
     if transfer is None or transfer.mode == "blind":
         return call, ()  # it has ended, or is on its way without the source
     call, commands = _complete(call, replace(transfer, reason=asked.reason, ended_by=asked.by), now)
@@ -86,12 +85,18 @@ def complete(call: Call, asked: TransferCompletionRequested, now: int) -> Step:
 
 def cancel(call: Call, asked: TransferCancelRequested, now: int) -> Step:
     """Let the target go; the source, if it is there, has the customer back."""
-    if call.transfer is None:
+    transfer = _asked(call, asked.session)
+    if transfer is None:
         return call, ()
-    canceled = replace(call.transfer, state="canceled", reason=asked.reason, ended_by=asked.by)
+    canceled = replace(transfer, state="canceled", reason=asked.reason, ended_by=asked.by)
     call, commands = end_transfer(call, canceled, now)
     call, parted = _without_target(call, canceled, ("canceled", causes.NORMAL), now)
-    return call, (*commands, *parted)
+    return call, (*commands, *parted, Hangup(transfer.target, causes.NORMAL))
+
+
+def _asked(call: Call, session: str) -> Transfer | None:
+    """Give the transfer that is meant, if it is the live one."""
+    return call.transfer if call.transfer and call.transfer.id == session else None
 
 
 def failed(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
@@ -126,15 +131,23 @@ def _complete(call: Call, transfer: Transfer, now: int) -> Step:
         call, commands = end_transfer(call, replace(transfer, state="completed"), now)
     else:
         call, commands = _told(call, replace(transfer, mode="blind"), now)
-    return _let_go(call, transfer), commands
+    call, freed_too = _let_go(call, transfer, now)
+    return call, (*commands, *freed_too)
 
 
-def _let_go(call: Call, transfer: Transfer) -> Call:
+def _answered(call: Call, transfer: Transfer, now: int) -> Step:
+    if transfer.mode == "attended":
+        return _told(call, replace(transfer, state="answered"), now)
+    return end_transfer(call, replace(transfer, state="blind_transferred"), now)
+
+
+def _let_go(call: Call, transfer: Transfer, now: int) -> Step:
     """Leave the customer and the target in the conversation; the tree goes on with the customer."""
-    call = changed_leg(call, transfer.customer, held=False)
+    call, commands = freed(call, transfer.customer, now)
+    call, more = freed(call, transfer.target, now)
     if isinstance(call.doing, Talking):
         call = replace(call, doing=replace(call.doing, legs=(transfer.target,)))
-    return replace(call, main=transfer.customer)
+    return replace(call, main=transfer.customer), (*commands, *more)
 
 
 def _without_target(call: Call, ended: Transfer, outcome: tuple[str, int], now: int) -> Step:

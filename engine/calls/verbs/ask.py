@@ -44,23 +44,25 @@ def on_event(call: Call, doing: Asking, event: Event, now: int) -> Step:
     """Run what was answered; without an answer, the fallback; without one, hang up."""
     match event:
         case ActionReplied(request, action) if request == doing.request:
-            return replace(call, doing=Next(action, "reply")), _prefetched(action)
+            return replace(call, doing=Next(action, "reply")), prefetched(action)
         case ActionFailed(request, reason) if request == doing.request:
-            return _failed(call, doing, reason), ()
+            return failed(call, doing, reason), ()
         case DeadlinePassed():
-            return _failed(call, doing, "timeout"), ()
+            return failed(call, doing, "timeout"), ()
         case Recovered():
             return replace(call, doing=replace(doing, deadline_ms=now + WEBHOOK_MS)), ()
         case _:
             return call, ()
 
 
-def _prefetched(action: Action | None) -> tuple[Prefetch, ...]:
+def prefetched(action: Action | None) -> tuple[Prefetch, ...]:
+    """Ask for the audio that an answer will want."""
     sources = wanted(action)
     return (Prefetch(sources),) if sources else ()
 
 
-def _failed(call: Call, doing: Asking, reason: str) -> Call:
+def failed(call: Call, doing: Asking, reason: str) -> Call:
+    """Go on without an answer: the fallback; without one, nothing more of the tree."""
     if doing.fallback is None:
         call = replace(call, rest=(), reason=f"action_failed:{reason[:REASON_CHARS]}")
     return replace(call, doing=Next(doing.fallback, "reply"))

@@ -38,7 +38,7 @@ def on_ringing(call: Call, doing: Dialing, event: Event, now: int) -> Step:
     """Talk to the first that answers; go on when none is left or the time is up."""
     match event:
         case LegPlaced(leg) if leg in doing.legs:
-            until = rings_until_ms(call, leg, now, doing.deadline_ms)
+            until = max(doing.deadline_ms, rings_until_ms(call, leg, now, doing.deadline_ms))
             return replace(call, doing=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg in doing.legs:
             return _talk(call, doing, leg, now)

@@ -19,7 +19,7 @@ def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
     call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, rest=())
     call, commands = closed(call, "call_ended", now)
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
-    others = tuple(each for each in commands if each not in hangups)
+    others = tuple(c for c in commands if not (isinstance(c, Hangup) and call.leg(c.leg)))
     if not call.legs:
         call, told = finish(call, now)
         return call, (*others, *told)

@@ -3,14 +3,14 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step, changed_leg
-from engine.calls.closing import closed
+from engine.calls.call import Call, Step
+from engine.calls.closing import closed, freed
 from engine.calls.commands import Hangup
 from engine.calls.doing import Next, Talking
 from engine.calls.events import ActionFailed, ActionReplied, BridgeFailed, DeadlinePassed, Event
-from engine.calls.seating import reseat
-from engine.calls.verbs.ask import WEBHOOK_MS
+from engine.calls.verbs import ask
 from wire.hooks import DialResult
+from wire.verbs import Action
 
 
 def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
@@ -22,25 +22,23 @@ def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
             lost = tuple(leg for leg in doing.legs if leg in legs)
             return dismissed(call, doing, doing.legs if call.main in legs else lost, now)
         case ActionReplied(request, action) if doing.asking and request == doing.asking.request:
-            verb = replace(doing.verb, action=action)
-            return replace(call, doing=replace(doing, verb=verb, asking=None)), ()
-        case ActionFailed(request) if doing.asking and request == doing.asking.request:
-            verb = replace(doing.verb, action=doing.asking.fallback)
-            return replace(call, doing=replace(doing, verb=verb, asking=None)), ()
+            return replace(call, doing=_then(doing, action)), ask.prefetched(action)
+        case ActionFailed(request, reason) if doing.asking and request == doing.asking.request:
+            call = ask.failed(call, doing.asking, reason)
+            return replace(call, doing=_then(doing, doing.asking.fallback)), ()
         case _:
             return call, ()
 
 
-def recovered(call: Call, seen: tuple[tuple[str, str], ...]) -> Step:
-    """Bring everybody to where they belong."""
-    return call, reseat(call, seen)
+def _then(doing: Talking, action: Action | None) -> Talking:
+    return replace(doing, verb=replace(doing.verb, action=action), asking=None)
 
 
 def dismissed(call: Call, doing: Talking, legs: tuple[str, ...], now: int) -> Step:
     """Put parties out."""
     hangups = tuple(Hangup(leg, causes.NORMAL) for leg in legs)
     call, commands = without(call, doing, legs, causes.NORMAL, now)
-    return call, (*commands, *hangups)
+    return call, (*(each for each in commands if each not in hangups), *hangups)
 
 
 def without(call: Call, doing: Talking, gone: tuple[str, ...], cause: int, now: int) -> Step:
@@ -54,9 +52,10 @@ def without(call: Call, doing: Talking, gone: tuple[str, ...], cause: int, now: 
 def part(call: Call, doing: Talking, status: str, cause: int, now: int) -> Step:
     """End the conversation: the tree goes on with the main leg, which nobody holds any more."""
     call, told = closed(call, "conversation_ended", now)
-    call = changed_leg(call, call.main, held=False)
+    call, more = freed(call, call.main, now)
+    told += more
     if doing.asking is not None:
-        return replace(call, doing=replace(doing.asking, deadline_ms=now + WEBHOOK_MS)), told
+        return replace(call, doing=replace(doing.asking, deadline_ms=now + ask.WEBHOOK_MS)), told
     data = doing.verb.data
     result = DialResult(
         status=status,
