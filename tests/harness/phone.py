@@ -83,13 +83,7 @@ class Phone:
     ) -> AsyncIterator["Phone"]:
         """Register as an agent, 1001 to 1009, then ring and answer when called."""
         port = free_port()
-        with tempfile.TemporaryDirectory(prefix="phone") as folder:
-            register = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
-            try:
-                await register.start({"AGENT": agent, "PASSWORD": pbx.passwords.agents})
-                await register.ended()
-            finally:
-                await register.close()
+        await register(pbx, agent, port)
         async with cls.answering(port, tone_hz=tone_hz, after_ms=after_ms) as phone:
             yield phone
 
@@ -202,6 +196,18 @@ class Phone:
             self._peer_port = message.rtp_port
         if message.status == 200 and message.method == "INVITE":
             self._line.speak_to(self._peer_port)
+
+
+async def register(pbx: Pbx, agent: str, port: int, expires_s: int = 3600) -> None:
+    """Say that an agent's phone is at a port, for so long; 0 takes that back."""
+    values = {"AGENT": agent, "PASSWORD": pbx.passwords.agents, "EXPIRES_S": expires_s}
+    with tempfile.TemporaryDirectory(prefix="phone") as folder:
+        asking = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
+        try:
+            await asking.start(values)
+            await asking.ended()
+        finally:
+            await asking.close()
 
 
 def now_ms() -> float:
