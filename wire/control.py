@@ -50,7 +50,7 @@ class Dialled(_Shape, frozen=True):
     channel_id: str
 
 
-class Hangup(_Shape, frozen=True):
+class HangupCall(_Shape, frozen=True):
     """End a call, one leg of it by its channel, or an agent's own leg."""
 
     channel_id: ChannelId | None = None

@@ -13,6 +13,7 @@ from engine.rpc.finding import (
     check_legs,
     conference_of,
     last_conference,
+    live_call_of,
     member_of,
 )
 from engine.rpc.sessions import conference_view
@@ -33,7 +34,7 @@ class ConferenceHandlers:
         """Call a member in; one who is there, or on the way, is not called again."""
         asked = await read(request, AddMember)
         event = member_asked(asked, self._limits)
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         check_legs(call, asked.source_channel_id, asked.customer_channel_id)
         if call.conference and _has(call.conference, event):
             return answer(conference_view(call, call.conference))
@@ -51,7 +52,7 @@ class ConferenceHandlers:
         asked = await read(request, KickMember)
         if asked.target_agent_id is None and asked.target_channel_id is None:
             raise BadInput("targetChannelId", "one of targetAgentId or targetChannelId is required")
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         conference = conference_of(call, asked.conference_session_id)
         member = member_of(conference, asked.target_channel_id, asked.target_agent_id)
         event = KickRequested(conference.id, member.leg, asked.requester_agent_id)
@@ -60,7 +61,7 @@ class ConferenceHandlers:
     async def leave(self, request: web.Request) -> web.Response:
         """Let a member leave."""
         asked = await read(request, LeaveConference)
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         session = asked.conference_session_id
         event = KickRequested(session, asked.channel_id, asked.agent_id, is_leave=True)
         return _shown(await self._switch.steer(call.id, event), session)
@@ -68,7 +69,7 @@ class ConferenceHandlers:
     async def coach(self, request: web.Request) -> web.Response:
         """Let a member be heard by one other only, or by all again."""
         asked = await read(request, Coach)
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         session = asked.conference_session_id
         event = CoachRequested(session, asked.channel_id, asked.coached_channel_id or "")
         return _shown(await self._switch.steer(call.id, event), session)

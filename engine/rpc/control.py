@@ -3,7 +3,7 @@
 from aiohttp import web
 from msgspec.structs import replace
 
-from engine.calls.call import Call, numbered
+from engine.calls.call import numbered
 from engine.calls.events import (
     Control,
     DialRequested,
@@ -11,11 +11,9 @@ from engine.calls.events import (
     LegHangupRequested,
     MuteRequested,
 )
-from engine.calls.refusals import Refusal
 from engine.rpc.bodies import answer, read
-from engine.rpc.finding import call_of, leg_of
+from engine.rpc.finding import leg_of, live_call_of
 from engine.rpc.views import call_view
-from engine.runtime.steering import Refused
 from engine.runtime.switch import Switch
 from wire import control
 from wire.tree import Limits, check_party
@@ -54,7 +52,7 @@ class ControlHandlers:
         """Call one more party into the call; tells the leg that it has."""
         asked = await read(request, control.DialInto)
         check_party(asked.target, self._limits, "target")
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         _, leg = numbered(call, "l")  # a call numbers its legs: the next one's id is known
         event = DialRequested(asked.target, asked.timeout, asked.caller_id or "")
         await self._switch.steer(call.id, event)
@@ -62,23 +60,16 @@ class ControlHandlers:
 
     async def hangup(self, request: web.Request) -> web.Response:
         """End one leg when a channel or an agent is named, else the call."""
-        asked = await read(request, control.Hangup)
-        call = await call_of(self._switch, request, asked.account)
-        if call.is_over:
-            raise _ended(call)
+        asked = await read(request, control.HangupCall)
+        call = await live_call_of(self._switch, request, asked.account)
         leg = asked.channel_id or (leg_of(call, asked.agent_id) if asked.agent_id else None)
         if leg is not None:
             return answer(call_view(await self._switch.steer(call.id, LegHangupRequested(leg))))
-        if not self._switch.hang_up(call.id, "api"):
-            raise _ended(call)
+        self._switch.hang_up(call.id, "api")
         return answer(replace(call_view(call), doing="ending"))
 
     async def _steered(
         self, request: web.Request, account: str | None, event: Control
     ) -> web.Response:
-        call = await call_of(self._switch, request, account)
+        call = await live_call_of(self._switch, request, account)
         return answer(call_view(await self._switch.steer(call.id, event)))
-
-
-def _ended(call: Call) -> Refused:
-    return Refused(Refusal("conflict", "call_ended", f"call {call.id} has ended"))

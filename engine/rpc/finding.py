@@ -21,6 +21,14 @@ async def call_of(switch: Switch, request: web.Request, account: str | None) -> 
     return call
 
 
+async def live_call_of(switch: Switch, request: web.Request, account: str | None) -> Call:
+    """Find the live call that a path names; one that has ended is refused."""
+    call = await call_of(switch, request, account)
+    if switch.find(call.id) is None:
+        raise Refused(Refusal("conflict", "call_ended", f"call {call.id} has ended"))
+    return call
+
+
 def live_calls(switch: Switch, account: str | None) -> Iterator[Call]:
     """List the calls that live in this engine, of one account if named."""
     for node in switch.nodes.values():

@@ -39,7 +39,7 @@ CONTROL = (
     Operation("post", f"{_CALL}/hold", "Put a leg on hold", control.OnLeg, CallView),
     Operation("post", f"{_CALL}/unhold", "Take a leg off hold", control.OnLeg, CallView),
     Operation("post", f"{_CALL}/dial", "Call a party in", control.DialInto, control.Dialled),
-    Operation("post", f"{_CALL}/hangup", "End a call or a leg", control.Hangup, CallView),
+    Operation("post", f"{_CALL}/hangup", "End a call or a leg", control.HangupCall, CallView),
 )
 TRANSFERS = (
     Operation("post", f"{_CALL}/transfers", "Begin a transfer", control.InitTransfer, TransferView),

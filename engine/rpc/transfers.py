@@ -11,7 +11,7 @@ from engine.calls.events import (
 from engine.calls.sessions import Transfer
 from engine.rpc.asked import transfer_asked
 from engine.rpc.bodies import answer, read
-from engine.rpc.finding import call_of, transfer_of
+from engine.rpc.finding import call_of, live_call_of, transfer_of
 from engine.rpc.sessions import transfer_view
 from engine.runtime.switch import Switch
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer
@@ -29,7 +29,7 @@ class TransferHandlers:
         """Begin a transfer; asked again while it goes on, it is answered with the same session."""
         asked = await read(request, InitTransfer)
         event = transfer_asked(asked, self._limits)
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         if call.transfer and _is(call.transfer, event):
             return answer(transfer_view(call, call.transfer))
         _, session = numbered(call, "t")  # a call numbers its sessions: the next one's id is known
@@ -43,7 +43,7 @@ class TransferHandlers:
     async def complete(self, request: web.Request) -> web.Response:
         """Leave the source out; one that has ended stays as it is."""
         asked = await read(request, CompleteTransfer)
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         session = request.match_info["session"]
         event = TransferCompletionRequested(session, asked.completed_by_agent_id, asked.reason)
         return _shown(await self._switch.steer(call.id, event), session)
@@ -51,7 +51,7 @@ class TransferHandlers:
     async def cancel(self, request: web.Request) -> web.Response:
         """Bring the customer back; one that has ended stays as it is."""
         asked = await read(request, CancelTransfer)
-        call = await call_of(self._switch, request, asked.account)
+        call = await live_call_of(self._switch, request, asked.account)
         session = request.match_info["session"]
         event = TransferCancelRequested(session, asked.cancelled_by_agent_id, asked.reason)
         return _shown(await self._switch.steer(call.id, event), session)

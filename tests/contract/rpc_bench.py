@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 
-from engine.calls.events import LegEnded, LegPlaced
+from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
 from engine.rpc.server import Parts, serving
@@ -29,15 +29,9 @@ from tests.unit.runtime.building import HandErrands, RecordingPbx
 from wire.tree import Limits
 
 TOKEN = "a-token"  # noqa: S105 - of this test's own server
-
-
 SLOTS = 2
 TRUNK = "PJSIP/{number}@trunk"
-
-
 CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
-
-
 SAY = {"type": "say", "data": {"text": "hello"}}
 
 
@@ -82,6 +76,7 @@ class Bench:
         self.session: aiohttp.ClientSession
         self.switch: Switch
         self.roster: Roster
+        self.parts: Parts
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
         """Start everything."""
@@ -106,8 +101,8 @@ class Bench:
         library = await house.enter_async_context(
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster)
-        await house.enter_async_context(serving(parts, TOKEN, "127.0.0.1", self.port))
+        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster)
+        await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(
         self, method: str, path: str, body: object = None, **more: Any
@@ -162,7 +157,7 @@ def created(bench: Bench) -> list[str]:
     return [dict(each.request.query)["channelId"] for each in bench.pbx.sent]
 
 
-def happens(bench: Bench, event: LegPlaced | LegEnded) -> None:
+def happens(bench: Bench, event: LegPlaced | LegRang | LegAnswered | LegEnded) -> None:
     """Let something happen to a leg."""
     found = bench.switch.find(event.leg.rpartition(".")[0])
     assert found is not None

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from engine.rpc.bodies import MOST_BYTES
+from engine.rpc.operations import OPERATIONS
 from tests.contract.rpc_bench import (
     CALL,
     TOKEN,
@@ -99,18 +100,15 @@ async def test_what_is_not_there(bench: Bench, method: str, path: str, status: i
     assert (await bench.problem(method, path))[0] == status
 
 
-METHODS = [("POST", "/calls"), ("POST", "/calls/x/hangup"), ("PUT", "/flows/a/f"),
-           ("PUT", "/routes/1")]  # fmt: skip
-
-
-WORDS = some.sampled_from([*CALL, "action", "type", "data", "customData", "requestId", "number"])
-
-
+METHODS = [
+    (each.method, re.sub(r"[{}]", "", each.path)) for each in OPERATIONS if each.asked is not None
+]
+WORDS = some.sampled_from(
+    [*CALL, "action", "type", "data", "customData", "requestId", "number", "channelId", "target"]
+)
 VALUES = some.one_of(
     some.none(), some.integers(), some.text(max_size=8), some.sampled_from([*CALL.values(), "dial"])
 )
-
-
 BODIES = some.one_of(
     some.binary(max_size=60),
     some.recursive(

@@ -5,7 +5,8 @@ import re
 from typing import Any
 
 from engine.rpc.schema import schema
-from tests.contract.rpc_bench import Bench
+from engine.rpc.server import rpc_app
+from tests.contract.rpc_bench import TOKEN, Bench
 
 
 def refs(value: Any) -> list[str]:
@@ -32,6 +33,22 @@ async def test_the_description_is_published(bench: Bench) -> None:
             asked = path.removeprefix("/rpc/v1").format(**dict.fromkeys(names, "x"))
             if asked != "/events":
                 assert (await bench.ask(method, asked))[0] != 405
+
+
+async def test_everything_is_described(bench: Bench) -> None:
+    """Whatever the RPC answers is in its description, with a summary and its shapes."""
+    served = {
+        (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
+        for each in rpc_app(bench.parts, TOKEN).router.routes()
+        if each.resource is not None and each.method != "HEAD"
+    }
+    described = {
+        (method, path): operation
+        for path, operations in schema()["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert served - {("get", "/rpc/v1/openapi.json")} == described.keys()
+    assert all(each["summary"] for each in described.values())
 
 
 def test_the_descriptions_patterns_are_ecma() -> None:
