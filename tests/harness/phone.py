@@ -21,10 +21,11 @@ import numpy as np
 from tests.harness.audio import Frame, Heard, Samples, is_sound, level, spans, tones, wav
 from tests.harness.pbx import Pbx
 from tests.harness.phone_rtp import Press, RtpLine
-from tests.harness.phone_sip import SipCall, SipMessage
+from tests.harness.phone_sip import SCENARIOS, SipCall, SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import until
 
+CHALLENGE = SCENARIOS / "challenge.xml"
 NEVER_MS = 600_000
 LATELY_MS = 100
 
@@ -68,10 +69,16 @@ class Phone:
     @classmethod
     @asynccontextmanager
     async def calling(
-        cls, pbx: Pbx, number: str, *, tone_hz: int = 0, caller: str = "+15550001"
+        cls, pbx: Pbx, number: str, *, tone_hz: int = 0, caller: str = "+15550001", agent: str = ""
     ) -> AsyncIterator["Phone"]:
-        """Call a number as a call from the trunk."""
-        values = {"NUMBER": number, "FROM": caller}
+        """Call a number as a call from the trunk, or from an agent's phone."""
+        login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
+        values = {
+            "CHALLENGE": CHALLENGE.read_text() if agent else "",
+            "LOGIN": login if agent else "",
+            "NUMBER": number,
+            "FROM": agent or caller,
+        }
         remote = f"127.0.0.1:{pbx.sip_port}"
         async with cls._made("call", free_port(), tone_hz, values, remote) as phone:
             yield phone

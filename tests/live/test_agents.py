@@ -77,6 +77,19 @@ async def test_an_agent_is_called_where_the_directory_says(sales7: Lab) -> None:
         assert not (await shown(sales7))["busy"]
 
 
+async def test_an_agents_own_call_is_the_agents(sales7: Lab) -> None:
+    """A call from 1002's phone is a leg of sales7, who is busy; 1001's is 1001's."""
+    for phone, agent in (("1002", "sales7"), ("1001", "1001")):
+        number = await sales7.number(_waits())
+        async with Phone.calling(sales7.pbx, number, agent=phone) as caller:
+            await caller.answered()
+            call = await sales7.engine.call(await sales7.only_call())
+            assert (call["from"], call["legs"][0]["agent_id"]) == (phone, agent)
+            assert (await shown(sales7))["busy"] == (agent == "sales7")
+            await caller.hang_up()
+        await sales7.ended(call["callId"])
+
+
 async def test_the_trunk_is_no_agent(lab: Lab) -> None:
     """Neither by its name nor by the directory: nothing is dialled."""
     async with Phone.answering(lab.trunk_port) as phone:
