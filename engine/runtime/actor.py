@@ -7,6 +7,7 @@ from msgspec.json import encode as to_json
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import Record, encode
 from engine.calls.commands import Command, PbxCommand, Tell
+from engine.calls.ids import call_of
 from engine.runtime.clock import Clock, Timer
 from engine.store.change import Change
 
@@ -15,11 +16,14 @@ class Actor:
     """What an engine holds of a call between two events."""
 
     __slots__ = (
-        "armed_ms", "busy", "call", "life", "logged", "outbox", "queue", "timer", "waiting",
+        "armed_ms", "arrived", "busy", "call", "life", "logged", "outbox", "queue", "timer",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), logged: int = 0) -> None:
         self.call = call
+        # The leg that came in, if there is one: the call may go on without it.
+        self.arrived = next((leg.id for leg in call.legs if call_of(leg.id) is None), None)
         self.outbox: list[Command] = list(outbox)  # wanted, and not yet done
         self.waiting: list[Command] = []  # of them: to be done once their step is stored
         self.queue: list[PbxCommand] = []  # to be sent to the PBX, one after another

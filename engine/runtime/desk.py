@@ -65,8 +65,8 @@ class Desk:
         """Take up a call that has a life behind it."""
         call = actor.call
         self.actors[call.id] = actor
-        if call.direction == "inbound":
-            self.inbound[call.main] = actor
+        if actor.arrived is not None:
+            self.inbound[actor.arrived] = actor
         return actor
 
     def route(self, channel_id: str) -> Actor | None:
@@ -192,7 +192,7 @@ class Desk:
 
     def _close(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)
-        self.inbound.pop(actor.call.main, None)
+        self.inbound.pop(actor.arrived or "", None)
         actor.disarm()
 
     def _doubt(self) -> None:

@@ -18,7 +18,8 @@ class SimPlayer(SimLines):
         whole = None if None in lengths else max(0, sum(each or 0 for each in lengths) - offset_ms)
         playback = SimPlayback(playback_id, channel, whole, self._clock.at_ms)
         before = self.heard.get(playback_id)
-        if before is not None and before.span is not None and not before.missing:
+        was_heard = before is not None and before.span is not None
+        if before is not None and was_heard and not before.missing and not before.stopped:
             self.wrong.append((channel.id, f"{playback_id} heard twice"))
         self.heard[playback_id] = self.playbacks[playback_id] = playback
         channel.playing.append(playback)

@@ -28,7 +28,7 @@ from tests.sim.quiet import quiet
 from tests.sim.story import Story
 
 MANY = 3_000
-WORLDS = 20  # within so many, a planted fault is found
+WORLDS = 60  # within so many, a planted fault is found
 
 
 def test_calls_come_to_their_ends_whatever_strikes() -> None:

@@ -75,7 +75,9 @@ def _waited_until_ms(story: Story, playback: str) -> float:
 
 
 def _left(world: World, story: Story) -> Iterator[str]:
+    since_ms: dict[str, int] = {}
     for moment, (begin_ms, end_ms, call) in zip(story.moments[1:], story.stretches(), strict=False):
+        asked_ms = since_ms.setdefault(playback_of(call) or "", begin_ms)
         playback = world.pbx.heard.get(playback_of(call) or "")
         if playback is None or playback.ended_ms is None:
             continue
@@ -84,7 +86,7 @@ def _left(world: World, story: Story) -> Iterator[str]:
         is_struck = isinstance(moment.event, DeadlinePassed) and moment.now < call.latest_ms
         is_struck = is_struck and not _has_limit(call.doing)
         is_struck = is_struck and playback_of(moment.call) != playback.id
-        if is_struck and not playback.missing and not world.faults.touched(begin_ms, end_ms):
+        if is_struck and not playback.missing and not world.faults.touched(asked_ms, end_ms):
             yield f"{playback.id}: was given up"
 
 

@@ -20,18 +20,17 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 
 def _overdue(story: Story) -> dict[str, list[Span]]:
     found: dict[str, list[Span]] = {}
-    called_ms: dict[str, int] = {}
+    since_ms: dict[tuple[str, bool], int] = {}  # its time begins anew once its party is called
     for begin_ms, end_ms, call in story.stretches():
         if isinstance(call.doing, Ending | Over):
             break
         for leg in call.legs:
             if leg.state == "up" or leg.id == story.opened.main:
                 continue
-            fresh_ms = begin_ms if leg.state == "requested" else called_ms.get(leg.id, begin_ms)
-            called_ms[leg.id] = fresh_ms
+            called_ms = since_ms.setdefault((leg.id, leg.state == "requested"), begin_ms)
             # Of several that a dial calls the last decides when it ends; Asterisk ends each.
             margin_ms = RING_MARGIN_S * 1000 if isinstance(call.doing, Dialing) else 0
-            due_ms = max(begin_ms, fresh_ms + leg.ring_ms + margin_ms)
+            due_ms = max(begin_ms, called_ms + leg.ring_ms + margin_ms)
             if due_ms < end_ms:
                 found.setdefault(leg.id, []).append((due_ms, end_ms))
     return found

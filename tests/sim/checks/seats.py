@@ -6,7 +6,7 @@ from itertools import pairwise
 from engine.calls.seating import OUTSIDE, Seat, seats
 from engine.calls.sessions import Tune
 from tests.harness.sim_channel import SimChannel, SimSpan
-from tests.sim.checks.spans import Span, is_long, joined
+from tests.sim.checks.spans import Span, is_long, joined, without
 from tests.sim.story import Story
 from tests.sim.world import World
 
@@ -22,8 +22,17 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
             if channel is None or not _has_lived(channel, due):
                 continue
             for stretch in joined(_wrong(channel, due)):
-                if is_long(world, stretch):
+                if any(is_long(world, left) for left in without([stretch], _late(world, channel))):
                     yield name, _words(channel, due, stretch)
+
+
+def _late(world: World, channel: SimChannel) -> list[Span]:
+    """List the prompts that were asked for in trouble: they may be heard after their time."""
+    return [
+        (span.begin_ms, span.end_ms or world.clock.at_ms)
+        for span in channel.spans
+        if span.kind == "play" and world.faults.touched(span.begin_ms, span.begin_ms)
+    ]
 
 
 def _due(story: Story) -> dict[str, list[Due]]:
