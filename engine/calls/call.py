@@ -78,6 +78,9 @@ Step = tuple[Call, tuple[Command, ...]]
 
 def expects(call: Call, leg_id: str) -> bool:
     """Tell whether a leg has a part in what the call does; one that has none is to hang up."""
+    leg = call.leg(leg_id)
+    if leg is not None and leg.let_go:
+        return False
     match call.doing:
         case Ending() | Over():
             return False

@@ -3,11 +3,12 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step, numbered, with_leg
+from engine.calls.call import Call, Step, changed_leg, numbered, with_leg
+from engine.calls.closing import freed
 from engine.calls.commands import Command, Hangup, Originate, StopPlayback
 from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Talking
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
-from engine.calls.leg import Leg
+from engine.calls.leg import Leg, Muted
 from engine.calls.telling import tell_leg
 from engine.calls.verbs import gather, play
 from engine.calls.verbs.dial import reaching
@@ -23,16 +24,26 @@ def on_leg(call: Call, event: OnLeg, now: int) -> Step:
     leg = call.leg(event.leg)
     match event:
         case LegHangupRequested():
+            # The request may overtake the one that makes the leg: it is hung up again as it comes.
+            call = changed_leg(call, event.leg, let_go=True)
             return call, (Hangup(event.leg, causes.NORMAL),)
-        case MuteRequested(direction=direction) if leg and leg.muted != direction:
-            kind: Kind = "leg-muted" if direction else "leg-unmuted"
-            muted = replace(leg, muted=direction)
-            call, told = tell_leg(with_leg(call, muted), kind, muted, now, muted=direction or None)
-            return call, (told,)
+        case MuteRequested(direction=direction):
+            return mute(call, event.leg, direction, now)
         case HoldRequested(held=held) if leg and leg.held != held:
             return _hold(call, leg, now) if held else _unhold(call, leg, now)
         case _:
             return call, ()
+
+
+def mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
+    """Silence a leg in a direction, or let it be heard again."""
+    leg = call.leg(leg_id)
+    if leg is None or leg.muted == muted:
+        return call, ()
+    kind: Kind = "leg-muted" if muted else "leg-unmuted"
+    leg = replace(leg, muted=muted)
+    call, told = tell_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
+    return call, (told,)
 
 
 def _hold(call: Call, leg: Leg, now: int) -> Step:
@@ -43,8 +54,7 @@ def _hold(call: Call, leg: Leg, now: int) -> Step:
 
 
 def _unhold(call: Call, leg: Leg, now: int) -> Step:
-    free = replace(leg, held=False)
-    call, told = tell_leg(with_leg(call, free), "leg-unheld", free, now)
+    call, told = freed(call, leg.id, now)
     match call.doing:
         case Playing() as doing if leg.id == call.main:
             call, plays = play.resume(call, doing, now)
@@ -52,7 +62,7 @@ def _unhold(call: Call, leg: Leg, now: int) -> Step:
             call, plays = gather.resume(call, doing, now)
         case _:
             plays = ()
-    return call, (told, *plays)
+    return call, (*told, *plays)
 
 
 def _paused(call: Call, leg: str, now: int) -> Step:

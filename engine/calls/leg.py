@@ -9,6 +9,13 @@ MuteDirection = Literal["in", "out", "both"]  # in: nobody hears it; out: it hea
 Muted = MuteDirection | Literal[""]
 
 
+def muted_too(first: Muted, second: Muted) -> Muted:
+    """Give the mute that silences in the directions of both."""
+    if first and second and first != second:
+        return "both"
+    return first or second
+
+
 class Leg(Struct, frozen=True, array_like=True):
     """One live leg; an ended leg leaves the call. Times are wall-clock milliseconds."""
 
@@ -22,6 +29,7 @@ class Leg(Struct, frozen=True, array_like=True):
     ring_s: float = 60  # how long its party may take to answer
     muted: Muted = ""
     held: bool = False
+    let_go: bool = False  # it was asked to be hung up
 
     @property
     def ring_ms(self) -> int:

@@ -98,10 +98,11 @@ def _asked(call: Call, event: Control, now: int) -> Step:
 
 
 def _leg_moved(call: Call, leg: Leg | None, event: LegMoved, now: int) -> Step:
-    if leg is None or not expects(call, leg.id):
+    if leg is None:
         followed_call, commands = followed(call, event, now)
         if followed_call is not call:
             return followed_call, commands  # the snoop of a coach
+    if leg is None or not expects(call, leg.id):
         return call, (Hangup(event.leg, causes.NORMAL),)
     call, told = marked(call, leg, event, now)
     call, commands = followed(call, event, now)

@@ -180,6 +180,6 @@ def _ends_ms(call: Call) -> int:
 
 
 def _members(call: Call, seen: Seen) -> tuple[tuple[str, str], ...]:
-    ours = {leg.id for leg in call.legs}
+    ours = {leg.id for leg in call.legs} | seats(call).keys()
     placed = ((leg, bridge) for bridge, legs in seen.bridges.items() for leg in legs)
     return tuple((leg, bridge) for leg, bridge in placed if leg in ours)

@@ -1,6 +1,6 @@
 """What people ask of a live call, handed to what does it; what can't be done changes nothing."""
 
-from engine.calls import conference, control, transfer
+from engine.calls import coaching, conference, control, transfer
 from engine.calls.call import Call, Step, agent_of, expects
 from engine.calls.commands import AnswerReferral
 from engine.calls.doing import Talking
@@ -63,11 +63,11 @@ def _in_talk(call: Call, doing: Talking, event: Control, now: int) -> Step:
             return transfer.cancel(call, event, now)
         case MemberRequested():
             return conference.add(call, doing, event, now)
-        case DialRequested(party=party, ring_s=ring_s):
-            return conference.add(call, doing, MemberRequested(party, "", ring_s), now)
+        case DialRequested(party, ring_s, caller_id):
+            return conference.add(call, doing, MemberRequested(party, "", ring_s), now, caller_id)
         case KickRequested():
             return conference.put_out(call, event, now)
         case CoachRequested():
-            return conference.coach(call, event, now)
+            return coaching.coach(call, event, now)
         case _:
             return call, ()

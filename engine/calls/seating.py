@@ -24,7 +24,7 @@ from engine.calls.commands import (
     Unmute,
 )
 from engine.calls.doing import Dialing, Ending, Over, Talking
-from engine.calls.leg import Muted
+from engine.calls.leg import Leg, Muted, muted_too
 from engine.calls.sessions import Conference, Transfer, Tune
 from wire.verbs import Dial
 
@@ -57,12 +57,17 @@ def seats(call: Call) -> Seats:
     for leg in call.legs:
         if leg.id in found and leg.state != "up":
             del found[leg.id]
-        elif leg.id in found and leg.held:
-            found[leg.id] = Seat(sound="music", muted=leg.muted)
-        elif leg.id in found and leg.muted:
-            seat = found[leg.id]
-            found[leg.id] = Seat(seat.bridge, seat.sound, leg.muted)
+        elif leg.id in found and (leg.held or leg.muted):
+            found[leg.id] = _of_its_own(leg, found[leg.id])
     return found
+
+
+def _of_its_own(leg: Leg, seat: Seat) -> Seat:
+    """Give the seat of a leg that is on hold or muted."""
+    muted = muted_too(seat.muted, leg.muted)
+    if not leg.held:
+        return Seat(seat.bridge, seat.sound, muted)
+    return Seat(sound=seat.sound if isinstance(seat.sound, Tune) else "music", muted=muted)
 
 
 def rooms(call: Call) -> frozenset[str]:
@@ -171,7 +176,7 @@ def _conversation(call: Call, doing: Talking) -> Seats:
     if len(up) == 1:
         return {up[0]: Seat(sound=_music(conference.tune if conference else None))}
     found = {leg: Seat(doing.bridge) for leg in up}
-    return found | _coached(conference) if conference else found
+    return found | _coached(conference, doing.bridge) if conference else found
 
 
 def _handed_over(call: Call, doing: Talking, transfer: Transfer) -> Seats:
@@ -184,12 +189,15 @@ def _handed_over(call: Call, doing: Talking, transfer: Transfer) -> Seats:
     return waiting
 
 
-def _coached(conference: Conference) -> Seats:
+def _coached(conference: Conference, bridge: str) -> Seats:
+    """Give the seats of coaches, whom nobody else is to hear, and of their snoops."""
     found: Seats = {}
     for member in conference.members:
-        if member.is_live and member.is_snooping:
+        if member.is_snooping:
             room = Seat(coach_room(member.snoop))
             found |= {member.leg: room, member.snoop: room}
+        elif member.coaches:
+            found[member.leg] = Seat(bridge, muted="in")  # until the snoop is there
     return found
 
 

@@ -1,0 +1,48 @@
+"""Members of a conference: how they are made, changed and told, and why they are not there."""
+
+from msgspec.structs import replace
+
+from engine.calls import causes
+from engine.calls.call import Call, Step
+from engine.calls.closing import with_conference
+from engine.calls.sessions import Member, MemberState
+from engine.calls.telling import tell_member
+
+
+def here(call: Call, leg_id: str, now: int) -> Member:
+    """Make a member of who is there, or has been called in before."""
+    leg = call.leg(leg_id)
+    if leg is None or leg.state == "up":
+        party, agent = (leg.party, leg.agent) if leg else ("", "")
+        return Member(leg_id, party, "connected", agent, joined_ms=now)
+    states: dict[str, MemberState] = {"requested": "queued", "placed": "connecting"}
+    return Member(leg_id, leg.party, states.get(leg.state, "ringing"), leg.agent)
+
+
+def member_reason(member: Member, cause: int) -> str:
+    """Say why a member is not there."""
+    if member.state == "connected":
+        return "hangup"
+    reasons = {
+        causes.BUSY: "busy",
+        causes.NO_ANSWER: "no_answer",
+        causes.NO_USER_RESPONSE: "no_answer",
+        causes.REJECTED: "rejected",
+    }
+    return reasons.get(cause, "unavailable")
+
+
+def changed(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
+    """Put a member in, in place of what it was or as the last, and tell its state."""
+    conference = call.conference
+    if conference is None:
+        return call, ()
+    members = tuple(member if each.leg == member.leg else each for each in conference.members)
+    if member not in members:
+        members = (*members, member)
+    conference = replace(conference, members=members)
+    call = with_conference(call, conference)
+    if not told:
+        return call, ()
+    call, tell = tell_member(call, conference, member, now)
+    return call, (tell,)
