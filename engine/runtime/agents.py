@@ -74,12 +74,13 @@ class Directory:
         """Tell which agent of an account calls from an endpoint; the trunk costs no read."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
+        found: dict[str, Agent] = {}
         try:
-            found = await self._documents.agents(account)
-        except StoreDown:
-            found = {}
-        for agent_id, body in sorted(found.items()):
-            agent = msgspec.json.decode(body, type=Agent)
+            bodies = await self._documents.agents(account)
+            found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
+        except (StoreDown, msgspec.DecodeError) as error:
+            log.warning("agents not read", account=account, error=str(error))
+        for agent_id, agent in sorted(found.items()):
             if agent.endpoint == endpoint:
                 return Caller(agent_id, agent.caller_id or "")
         agent_id = self._by_template(endpoint)
@@ -115,9 +116,11 @@ class Directory:
     async def _find(self, account: str, agent_id: str) -> str:
         try:
             body = await self._documents.agent(account, agent_id)
-        except StoreDown:
+            agent = msgspec.json.decode(body, type=Agent) if body else None
+        except (StoreDown, msgspec.DecodeError) as error:
+            log.warning("agent not read", account=account, agent_id=agent_id, error=str(error))
             return self._known.get((account, agent_id), (0, self.default(agent_id)))[1]
-        return msgspec.json.decode(body, type=Agent).endpoint if body else self.default(agent_id)
+        return agent.endpoint if agent else self.default(agent_id)
 
     def _by_template(self, endpoint: str) -> str:
         before, _, after = self._template.partition("{agent_id}")

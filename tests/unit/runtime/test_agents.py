@@ -94,6 +94,14 @@ async def test_while_the_store_is_down_agents_are_called() -> None:
     assert bench.now("1001") == "PJSIP/1001"
 
 
+async def test_a_document_that_can_not_be_read_is_none() -> None:
+    """Calls go on by the template; what another version stored must hold up nobody."""
+    bench = Bench()
+    await bench.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
+    assert await bench.find("1001") == "PJSIP/1001"
+    assert await bench.directory.agent_of("acme", "PJSIP/1001") == Caller("1001")
+
+
 @pytest.mark.parametrize("agent_id", ["trunk", "Trunk"])
 async def test_the_trunk_is_no_agent(agent_id: str) -> None:
     """No name and no document of an account leads to the trunk's own endpoint."""
