@@ -10,10 +10,10 @@ from pathlib import Path
 from engine.calls.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
 
 PAGE = Path(__file__).parents[2] / "docs" / "sessions.md"
-TABLES: dict[str, Mapping[str, Sequence[str]]] = {
-    "transfer": TRANSFER_MOVES,
-    "conference": CONFERENCE_MOVES,
-    "member": MEMBER_MOVES,
+TABLES: dict[str, dict[str, Sequence[str]]] = {
+    "transfer": {**TRANSFER_MOVES},
+    "conference": {**CONFERENCE_MOVES},
+    "member": {**MEMBER_MOVES},
 }
 _BLOCK = re.compile(r"(<!-- drawn: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

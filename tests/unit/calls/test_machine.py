@@ -37,9 +37,9 @@ from engine.calls.events import (
     Recovered,
 )
 from engine.calls.machine import step
-from engine.calls.running import MOST_VERBS
 from engine.calls.recover import Seen, missed
 from engine.calls.replay import replay
+from engine.calls.running import MOST_VERBS
 from engine.calls.verbs.end import HANGUP_MS, TRIES
 from tests.unit.calls.building import (
     CLIPS,
