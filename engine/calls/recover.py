@@ -165,7 +165,11 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
         case Snoop(snoop):
             coaches = call.conference.members if call.conference else ()
             return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)
-        case Bridge() | Leave():
+        case Leave(bridge, leg):
+            # What a leg hears outside comes after it, and a prompt would hold it up.
+            is_inside = leg in seen.bridges.get(bridge, ())
+            return is_inside and seats(call).get(leg, OUTSIDE).bridge != bridge
+        case Bridge():
             return False  # Recovered brings everybody to where they belong
         case _:
             return True
