@@ -6,19 +6,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from engine.calls.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
 
 PAGE = Path(__file__).parents[2] / "docs" / "sessions.md"
-TABLES: dict[str, dict[str, Sequence[str]]] = {
-    "transfer": {**TRANSFER_MOVES},
-    "conference": {**CONFERENCE_MOVES},
-    "member": {**MEMBER_MOVES},
+Moves = Mapping[Any, Sequence[str]]
+TABLES: dict[str, Moves] = {
+    "transfer": TRANSFER_MOVES,
+    "conference": CONFERENCE_MOVES,
+    "member": MEMBER_MOVES,
 }
 _BLOCK = re.compile(r"(<!-- drawn: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def drawn(moves: Mapping[str, Sequence[str]]) -> str:
+def drawn(moves: Moves) -> str:
     """Draw a table of moves as a mermaid state diagram, which begins in its first state."""
     arrows = [(before, after) for before, afters in moves.items() for after in afters]
     final = sorted({after for _, after in arrows} - set(moves))
