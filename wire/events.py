@@ -21,6 +21,7 @@ Kind = Literal[
     "transfer",
     "conference",
     "conference-member",
+    "machine-detection",
 ]
 
 
@@ -49,6 +50,7 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     session_state: str | None = None
     mode: str | None = None  # of a transfer
     muted: str | None = None
+    answered_by: str | None = None  # human, machine, unknown, where it was detected
     duration: int | None = None  # seconds since the answer
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")

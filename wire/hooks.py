@@ -4,17 +4,23 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from wire.answering import AnsweredBy
+
 GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
 
 
 class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """How a dial ended; duration in seconds of conversation."""
+    """How a dial ended; duration in seconds of conversation.
+
+    `answeredBy`, where it was detected, is about the party that was connected, or answered last.
+    """
 
     status: str
     cause: int = 0
     duration: int = 0
     number: str | None = None
     channel_id: str | None = None
+    answered_by: AnsweredBy | None = None
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
 
@@ -36,6 +42,7 @@ class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
     account_id: str
     channel_id: str
     dial: DialResult | None = None
+    answered_by: AnsweredBy | None = None
     custom_data: dict[str, Any] | None = None
 
 

@@ -19,6 +19,9 @@ CALLER_ID = r"^\+?[0-9]{2,20}" + END
 ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
 TERMINATOR = r"^[0-9A-D*#]?" + END
+KEY = r"^[0-9A-D*#]" + END
+
+ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")" + END
 
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 
@@ -31,5 +34,7 @@ PATTERNS = {
     CALLER_ID: "a number such as +4721930000",
     ENDPOINT: "an endpoint such as PJSIP/1001",
     LANGUAGE: "a language tag such as en or hi-IN",
+    KEY: "one key of 0-9 A-D * #",
+    ON_MACHINE: "continue, hangup, an action or an https:// address",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',
 }

@@ -8,14 +8,27 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 from wire import patterns
+from wire.answering import Detection
 from wire.control import ConferenceView, TransferView
-from wire.verbs import Action, Name, Party
+from wire.fields import Name, Party
+from wire.verbs import Action, Verb
 
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]
+OnMachine = Annotated[str, Meta(pattern=patterns.ON_MACHINE, max_length=2048)]
 
 
 class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
     """Frozen, camelCase, nothing unknown."""
+
+
+class AnsweredDetection(Detection, frozen=True):
+    """Detection on a call that is made.
+
+    For a machine the call goes on (`continue`), ends (`hangup`), or runs another action, an object
+    or an address.
+    """
+
+    on_machine: OnMachine | Verb = "continue"
 
 
 class Originate(_Shape, frozen=True):
@@ -24,6 +37,7 @@ class Originate(_Shape, frozen=True):
     `to` is called showing `from`, then the action runs on that leg. With `fromFirst`, `from` is
     itself called, then `to` is dialled and bridged to it, and the action runs when that has ended.
     The same `requestId` again gives the same call. A flow runs with `contact`.
+    `machineDetection`, true or its settings, is about `to`: with `fromFirst`, about that dial.
     """
 
     account: Name
@@ -38,6 +52,7 @@ class Originate(_Shape, frozen=True):
     contact: dict[str, Any] | None = None
     request_id: RequestId | None = None
     node: Name | None = None
+    machine_detection: AnsweredDetection | bool = False
 
 
 class Started(_Shape, frozen=True):
@@ -56,6 +71,7 @@ class LegView(_Shape, frozen=True):
     reference_id: str | None = field(default=None, name="reference_id")
     muted: str = ""
     held: bool = False
+    answered_by: str = ""  # human, machine, unknown, where it was detected
 
 
 class CallView(_Shape, frozen=True):
@@ -78,6 +94,7 @@ class CallView(_Shape, frozen=True):
     hangup_cause: int = 0
     ended_by: str = ""
     reason: str = ""
+    answered_by: str = ""  # human, machine, unknown, where it was detected
     custom_data: dict[str, Any] | None = None
     verb: str = ""
     transfers: tuple[TransferView, ...] = ()

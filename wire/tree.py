@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from wire.answering import Prompt
 from wire.errors import BadInput, from_decoder
-from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Verb
+from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Say, Verb
 
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
 _decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
@@ -64,6 +65,8 @@ def _walk(action: Action, path: str, depth: int) -> Iterator[tuple[str, Action, 
         yield from _walk(action.action, _join(path, "action"), depth + 1)
     if isinstance(action, Gather) and action.data.fallback is not None:
         yield from _walk(action.data.fallback, _join(path, "data.fallback"), depth + 1)
+    if isinstance(action, Dial) and action.data.whisper is not None:
+        yield from _walk(action.data.whisper, _join(path, "data.whisper"), depth + 1)
 
 
 def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
@@ -71,17 +74,41 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
         case Play(data=data):
             for url, where in _audio(data):
                 check_url(url, limits, _join(path, where))
-        case Gather(data=data) if data.audio_url is not None:
-            check_url(data.audio_url, limits, _join(path, "data.audioUrl"))
+        case Gather(data=data):
+            _check_prompt(data, _join(path, "data"), limits)
         case Dial(data=data):
-            if (data.number or data.agent_id) is None and data.flow_id is None:
-                raise BadInput(_join(path, "data"), "one of number, agent_id or flowId is required")
-            if data.number is not None and data.flow_id is not None:
-                raise BadInput(_join(path, "data.flowId"), "not together with number")
-            for number, place in _numbers(data):
-                check_party(number, limits, _join(path, place))
+            _check_dial(data, _join(path, "data"), limits)
         case _:
             pass
+
+
+def _check_dial(data: DialData, path: str, limits: Limits) -> None:
+    if (data.number or data.agent_id) is None and data.flow_id is None:
+        raise BadInput(path, "one of number, agent_id or flowId is required")
+    if data.number is not None and data.flow_id is not None:
+        raise BadInput(f"{path}.flowId", "not together with number")
+    for number, place in _numbers(data):
+        check_party(number, limits, _join(path, place))
+    if data.confirm is not None:
+        _check_prompt(data.confirm, f"{path}.confirm", limits)
+    if data.whisper is not None:
+        _check_whisper(data.whisper, f"{path}.whisper")
+
+
+def _check_whisper(whisper: Verb, path: str) -> None:
+    """Check that nothing in it could move the call, or be asked of a server, while others ring."""
+    for where, node, _depth in _walk(whisper, path, 1):
+        if not isinstance(node, (Play, Say, Gather)):
+            raise BadInput(where, "one of play, say and gather is required, as an object")
+        if isinstance(node, Gather) and node.data.channel_id is not None:
+            raise BadInput(f"{where}.data.channelId", "not in a whisper")
+
+
+def _check_prompt(data: Prompt, path: str, limits: Limits) -> None:
+    if data.audio_url is not None and data.text is not None:
+        raise BadInput(f"{path}.text", "not together with audioUrl")
+    if data.audio_url is not None:
+        check_url(data.audio_url, limits, f"{path}.audioUrl")
 
 
 def check_party(party: str, limits: Limits, path: str) -> None:
@@ -104,8 +131,8 @@ def check_url(url: str, limits: Limits, path: str) -> None:
 
 def _numbers(data: DialData) -> list[tuple[str, str]]:
     if data.number is None or isinstance(data.number, str):
-        return [(data.number, "data.number")] if data.number else []
-    return [(number, f"data.number[{place}]") for place, number in enumerate(data.number)]
+        return [(data.number, "number")] if data.number else []
+    return [(number, f"number[{place}]") for place, number in enumerate(data.number)]
 
 
 def _audio(data: PlayData) -> list[tuple[str, str]]:

@@ -9,15 +9,8 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from wire import patterns
-
-Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
-Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
-Party = Annotated[str, Meta(pattern=patterns.PARTY)]
-Name = Annotated[str, Meta(pattern=patterns.NAME)]
-CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
-Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]
-Seconds = Annotated[float, Meta(gt=0, le=86_400)]
-Millis = Annotated[int, Meta(ge=0, le=600_000)]
+from wire.answering import Confirm, MachineDetection, Prompt
+from wire.fields import CallerId, Language, Millis, Name, Number, Seconds, Url
 
 
 class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
@@ -39,10 +32,9 @@ class SayData(_Shape, frozen=True):
     ssml: bool = False
 
 
-class GatherData(_Shape, frozen=True):
+class GatherData(Prompt, frozen=True):
     """Digits to collect: from which leg, after which prompt, until when."""
 
-    audio_url: Url | None = None
     max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
     timeout: Millis = 5_000
     digit_timeout: Millis = 2_000
@@ -58,7 +50,11 @@ class MusicOnHold(_Shape, frozen=True):
 
 
 class DialData(_Shape, frozen=True):
-    """Whom to call: a number, several at once, or an agent; or, for type flow, what to run."""
+    """Whom to call: a number, several at once, or an agent; or, for type flow, what to run.
+
+    Who answers is connected when a machine has been told from a person, `whisper` has been heard
+    and the key of `confirm` pressed, as far as these are asked for.
+    """
 
     number: Number | Annotated[tuple[Number, ...], Meta(min_length=1, max_length=10)] | None = None
     flow_id: Name | None = None
@@ -69,6 +65,9 @@ class DialData(_Shape, frozen=True):
     caller_id: CallerId | None = None
     time_limit: Seconds | None = None
     moh: MusicOnHold = MusicOnHold()
+    whisper: "Verb | None" = None
+    confirm: Confirm | None = None
+    machine_detection: MachineDetection | bool = False
 
 
 class FlowData(_Shape, frozen=True):

@@ -21,8 +21,6 @@ UNUSED_EVENTS = (
     "ChannelHangupRequest",
     "ChannelHold",
     "ChannelLeftBridge",
-    "ChannelTalkingFinished",
-    "ChannelTalkingStarted",
     "ChannelUnhold",
     "ChannelVarset",
     "ContactStatusChange",

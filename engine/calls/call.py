@@ -10,6 +10,7 @@ from engine.calls.commands import Command
 from engine.calls.doing import Dialing, Doing, Ending, Next, Over, Talking
 from engine.calls.leg import Leg
 from engine.calls.sessions import Conference, Transfer
+from wire.answering import AnsweredBy
 from wire.verbs import Action
 
 
@@ -43,6 +44,7 @@ class Call(Struct, frozen=True, array_like=True):
     invited: tuple[str, ...] = ()  # legs that are called into the conversation
     transfers: tuple[Transfer, ...] = ()  # the last may be live
     conferences: tuple[Conference, ...] = ()  # the last may be live
+    answered_by: AnsweredBy | None = None  # who the call was made to, where it was detected
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""
@@ -152,5 +154,7 @@ def own_deadline_ms(call: Call) -> int | None:
             return None
         case Ending(deadline_ms=deadline):
             return deadline
+        case Dialing() as doing:
+            return min(doing.due_ms, call.latest_ms)
         case doing:
             return min(doing.deadline_ms, call.latest_ms)

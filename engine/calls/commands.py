@@ -6,6 +6,7 @@ Each names ids chosen before it is done, so that doing it twice is harmless (des
 from msgspec import Struct
 
 from engine.calls.leg import MuteDirection
+from wire.answering import AnsweredBy
 from wire.events import CallEvent
 from wire.media import Clip, Source
 
@@ -129,6 +130,20 @@ class AnswerReferral(_Command, frozen=True, tag="refer"):
     accepted: bool
 
 
+class DetectTalk(_Command, frozen=True, tag="detect"):
+    """Have a leg's sounds told; one ends when it has been silent for so long."""
+
+    leg: str
+    silence_ms: int
+
+
+class EndDetection(_Command, frozen=True, tag="detected"):
+    """Have no more of a leg's sounds told: it is known who answered."""
+
+    leg: str
+    answered_by: AnsweredBy
+
+
 class FetchMedia(_Command, frozen=True, tag="fetch"):
     """Get audio ready and tell, by MediaFetched."""
 
@@ -180,6 +195,8 @@ PbxCommand = (
     | Mute
     | Unmute
     | Snoop
+    | DetectTalk
+    | EndDetection
     | AnswerReferral
 )
 Errand = FetchMedia | AskWebhook | LoadFlow

@@ -5,13 +5,14 @@ from msgspec.structs import replace
 from engine.calls import causes
 from engine.calls.call import Call, Step, changed_leg, numbered, with_leg
 from engine.calls.closing import freed
-from engine.calls.commands import Command, Hangup, Originate, StopPlayback
+from engine.calls.commands import Command, Hangup, Originate
 from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Talking
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.leg import Leg, Muted
 from engine.calls.telling import tell_leg
 from engine.calls.verbs import gather, play
 from engine.calls.verbs.dial import reaching
+from engine.calls.verbs.prompt import stopped
 from wire import verbs
 from wire.events import Kind
 from wire.verbs import Action
@@ -101,7 +102,11 @@ def uninvited(call: Call, leg: str) -> Call:
 
 def moved_to_dial(call: Call, doing: Dialing) -> Call:
     """Make the invited one of those who are dialled: the first to answer wins."""
-    return replace(call, doing=replace(doing, legs=(*doing.legs, *call.invited)), invited=())
+    until = [leg.rings_until_ms for leg in call.legs if leg.id in call.invited]
+    doing = replace(
+        doing, legs=(*doing.legs, *call.invited), deadline_ms=max(doing.deadline_ms, *until)
+    )
+    return replace(call, doing=doing, invited=())
 
 
 def joined(call: Call, leg: str, now: int) -> Step:
@@ -123,19 +128,9 @@ def joined(call: Call, leg: str, now: int) -> Step:
         number=data.number if isinstance(data.number, str) else None,
         asking=asking,
     )
-    return replace(call, doing=talking), _stopped(call.doing)
+    return replace(call, doing=talking), stopped(call.doing)
 
 
 def _again(doing: Doing) -> Action | None:
     """Give what a conversation interrupts: it begins anew afterwards."""
     return doing.verb if isinstance(doing, (Playing, Gathering)) else None
-
-
-def _stopped(doing: Doing) -> tuple[StopPlayback, ...]:
-    match doing:
-        case Playing(request=request, ends_ms=ends_ms) if ends_ms:
-            return (StopPlayback(request),)
-        case Gathering(phase="prompt", request=request, paused=False):
-            return (StopPlayback(request),)
-        case _:
-            return ()

@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from engine.calls.detection import Heard
+from wire.answering import AnsweredBy, Detection
 from wire.hooks import DialResult
 from wire.media import Clip
 from wire.verbs import Action, Dial, Gather, Play, Say, Verb
@@ -21,18 +23,32 @@ class Starting(_Doing, frozen=True, tag="starting"):
 
     action: Action | None
     deadline_ms: int
+    detection: Detection | None = None
+    on_machine: Verb | str = "continue"
+
+
+class Detecting(_Doing, frozen=True, tag="detecting"):
+    """The main leg is listened to: who answered, a person or a machine? Then `action` runs."""
+
+    detection: Detection
+    heard: Heard
+    deadline_ms: int
+    action: Action | None = None
+    on_machine: Verb | str = "continue"  # or `hangup`, or an action to run instead
 
 
 class Next(_Doing, frozen=True, tag="next"):
     """A verb has ended: passed through within one step, never stored.
 
     `event` and `dial` tell an address what has just ended; `fallback` runs when it does not answer.
+    `digits` are what a gather collected.
     """
 
     action: Action | None
     event: str
     dial: DialResult | None = None
     fallback: Verb | None = None
+    digits: str = ""
 
 
 class Playing(_Doing, frozen=True, tag="playing"):
@@ -64,13 +80,52 @@ class Gathering(_Doing, frozen=True, tag="gathering"):
     paused_ms: int = 0  # when
 
 
+Stage = Literal["detecting", "whispering", "confirming"]
+
+
+class Greeting(Struct, frozen=True, array_like=True):
+    """What happens to a dialled leg between its answer and the conversation.
+
+    `doing` is what would be a call's own, were this its main leg; `limit_ms` ends the stage.
+    """
+
+    leg: str
+    stage: Stage
+    doing: Detecting | Playing | Gathering
+    limit_ms: int
+
+    @property
+    def at(self) -> tuple[str, Stage, int]:
+        """Which leg, in which stage, and until when at most."""
+        return self.leg, self.stage, self.limit_ms
+
+    @property
+    def due_ms(self) -> int:
+        """When something happens by itself."""
+        return min(self.limit_ms, self.doing.deadline_ms)
+
+
 class Dialing(_Doing, frozen=True, tag="dialing"):
-    """Legs are called; the first to answer wins."""
+    """Legs are called; the first to answer, and to come through its greeting, wins."""
 
     verb: Dial
     legs: tuple[str, ...]
-    deadline_ms: int
+    deadline_ms: int  # of those that ring
     cause: int = 0  # of the leg that ended last
+    greetings: tuple[Greeting, ...] = ()
+    answered_by: AnsweredBy | None = None  # of the leg that was greeted last and did not win
+
+    @property
+    def ringing(self) -> tuple[str, ...]:
+        """The legs that have not answered."""
+        greeted = {each.leg for each in self.greetings}
+        return tuple(leg for leg in self.legs if leg not in greeted)
+
+    @property
+    def due_ms(self) -> int:
+        """When something happens by itself."""
+        due = [each.due_ms for each in self.greetings]
+        return min([*due, self.deadline_ms] if self.ringing or not due else due)
 
 
 class Asking(_Doing, frozen=True, tag="asking"):
@@ -92,6 +147,7 @@ class Talking(_Doing, frozen=True, tag="talking"):
     deadline_ms: int
     number: str | None = None  # which of the dial's was reached
     asking: Asking | None = None  # a question that the conversation came upon
+    answered_by: AnsweredBy | None = None  # of the leg that the dial reached
 
 
 class Ending(_Doing, frozen=True, tag="ending"):
@@ -105,4 +161,6 @@ class Over(_Doing, frozen=True, tag="over"):
     """Nothing more can happen."""
 
 
-Doing = Starting | Next | Playing | Gathering | Dialing | Talking | Asking | Ending | Over
+Doing = (
+    Starting | Detecting | Next | Playing | Gathering | Dialing | Talking | Asking | Ending | Over
+)

@@ -52,6 +52,19 @@ class DigitPressed(_Event, frozen=True, tag="digit"):
     pressed_ms: int
 
 
+class TalkStarted(_Event, frozen=True, tag="talks"):
+    """A leg that is listened to began to make a sound."""
+
+    leg: str
+
+
+class TalkEnded(_Event, frozen=True, tag="talked"):
+    """A leg that is listened to has been silent for a while; its sound lasted so long."""
+
+    leg: str
+    duration_ms: int
+
+
 class MediaFetched(_Event, frozen=True, tag="media"):
     """The audio asked for is at hand, in the order asked; what could not be had is left out."""
 
@@ -224,6 +237,8 @@ Event = (
     | LegAnswered
     | LegEnded
     | DigitPressed
+    | TalkStarted
+    | TalkEnded
     | MediaFetched
     | PlaybackEnded
     | ActionReplied

@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from wire.answering import AnsweredBy
+
 LegState = Literal["requested", "placed", "ringing", "up"]
 MuteDirection = Literal["in", "out", "both"]  # in: nobody hears it; out: it hears nobody
 Muted = MuteDirection | Literal[""]
@@ -30,6 +32,7 @@ class Leg(Struct, frozen=True, array_like=True):
     muted: Muted = ""
     held: bool = False
     let_go: bool = False  # it was asked to be hung up
+    answered_by: AnsweredBy | None = None  # where it was detected
 
     @property
     def ring_ms(self) -> int:

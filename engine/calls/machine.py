@@ -11,6 +11,7 @@ from engine.calls.call import Call, Step, expects, own_deadline_ms, without_leg
 from engine.calls.commands import Command, Hangup, StopPlayback
 from engine.calls.doing import (
     Asking,
+    Detecting,
     Dialing,
     Ending,
     Gathering,
@@ -39,7 +40,7 @@ from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
 from engine.calls.seating import moves, reseat
 from engine.calls.telling import in_order, tell_leg_ended
-from engine.calls.verbs import ask, begin, dial, end, gather, play, talk
+from engine.calls.verbs import ask, begin, dial, end, gather, solo, talk
 
 
 def step(call: Call, event: Event, now: int) -> Step:
@@ -157,10 +158,8 @@ def _do(call: Call, before: tuple[Command, ...], event: Event, now: int) -> Step
 
 def _moved(call: Call, event: Event, now: int) -> Step:
     match call.doing:
-        case Playing() as doing:
-            return play.on_event(call, doing, event, now)
-        case Gathering() as doing:
-            return gather.on_event(call, doing, event, now)
+        case Playing() | Gathering() | Detecting() as doing:
+            return solo.on_event(call, doing, event, now)
         case Asking() as doing:
             return ask.on_event(call, doing, event, now)
         case Dialing() as doing:

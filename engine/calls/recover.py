@@ -21,7 +21,7 @@ from engine.calls.commands import (
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Gathering, Playing
+from engine.calls.doing import Dialing, Doing, Gathering, Playing
 from engine.calls.events import (
     Event,
     LegAnswered,
@@ -50,7 +50,11 @@ class Seen(Struct, frozen=True):
 
 def playback_of(call: Call) -> str | None:
     """Name the playback that a call waits for, if it does."""
-    match call.doing:
+    return _playback_of(call.doing)
+
+
+def _playback_of(doing: Doing) -> str | None:
+    match doing:
         case Playing(request=request, clips=clips, paused=False) if clips:
             return request
         case Gathering(phase="prompt", request=request, paused=False):
@@ -59,11 +63,21 @@ def playback_of(call: Call) -> str | None:
             return None
 
 
+def _prompts(call: Call) -> dict[str, int]:
+    """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
+    greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
+    found = (call.doing, *(each.doing for each in greetings))
+    return {
+        playback: doing.ends_ms
+        for doing in found
+        if isinstance(doing, (Playing, Gathering)) and (playback := _playback_of(doing))
+    }
+
+
 def playbacks_of(call: Call) -> tuple[str, ...]:
     """Name the playbacks whose end means something to a call: its prompt, and tunes."""
     tunes = tuple(tune.playback for tune in _tunes(call))
-    prompt = playback_of(call)
-    return (prompt, *tunes) if prompt else tunes
+    return (*_prompts(call), *tunes)
 
 
 def _tunes(call: Call) -> list[Tune]:
@@ -78,7 +92,7 @@ def missed(
     for leg in call.legs:
         events += _leg(call, leg, seen, outbox)
     events += _snoops(call, seen, outbox)
-    events += _playback(call, outbox, seen, now)
+    events += _playbacks(call, outbox, seen, now)
     events += _rounds(call, outbox, seen)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
@@ -117,12 +131,13 @@ def _calls(command: Command, leg: Leg) -> bool:
     return isinstance(command, Ring) and command.leg == leg.id
 
 
-def _playback(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> list[Event]:
-    playback = playback_of(call)
-    if playback is None or playback in seen.playbacks:
-        return []
-    unsent = any(_plays(each, playback) for each in outbox)
-    return [] if unsent and now < _ends_ms(call) else [PlaybackEnded(playback)]
+def _playbacks(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> list[Event]:
+    events: list[Event] = []
+    for playback, ends_ms in _prompts(call).items():
+        unsent = now < ends_ms and any(_plays(each, playback) for each in outbox)
+        if playback not in seen.playbacks and not unsent:
+            events.append(PlaybackEnded(playback))
+    return events
 
 
 def _rounds(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
@@ -154,7 +169,7 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
         case Answer(leg):
             return seen.channels.get(leg) not in {None, "Up"}
         case Play(playback=playback):
-            wanted = playback_of(call) == playback and now < _ends_ms(call)
+            wanted = now < _prompts(call).get(playback, 0)
             wanted = wanted or any(tune.playback == playback for tune in _tunes(call))
             return wanted and playback not in seen.playbacks
         case StartMusic(leg):
@@ -177,10 +192,6 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
 
 def _plays(command: Command, playback: str) -> bool:
     return isinstance(command, Play) and command.playback == playback
-
-
-def _ends_ms(call: Call) -> int:
-    return call.doing.ends_ms if isinstance(call.doing, (Playing, Gathering)) else 0
 
 
 def _members(call: Call, seen: Seen) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.calls.call import Call
-from engine.calls.doing import Ending, Over, Starting, Talking
+from engine.calls.doing import Detecting, Dialing, Ending, Over, Starting, Talking
 from engine.calls.events import (
     CoachRequested,
     Control,
@@ -39,7 +39,7 @@ def refused(call: Call, event: Control) -> Refusal | None:
         case LegHangupRequested(leg):
             return _no_leg(call, leg)
         case MuteRequested(leg) | HoldRequested(leg):
-            return _no_leg(call, leg) or _not_up(call, leg)
+            return _no_leg(call, leg) or _not_up(call, leg) or _unconnected(call, event)
         case DialRequested():
             return _no_dial(call)
         case TransferRequested():
@@ -72,12 +72,19 @@ def _not_up(call: Call, *legs: str) -> Refusal | None:
     return _conflict("leg_not_up", f"channel {down[0]} is not answered") if down else None
 
 
+def _unconnected(call: Call, event: Control) -> Refusal | None:
+    greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
+    if not isinstance(event, HoldRequested) or event.leg not in {each.leg for each in greetings}:
+        return None
+    return _conflict("not_connected", f"channel {event.leg} is not connected yet")
+
+
 def _no_session(session: str, known: list[str]) -> Refusal | None:
     return None if session in known else _missing("no_such_session", f"no session {session}")
 
 
 def _no_dial(call: Call) -> Refusal | None:
-    if isinstance(call.doing, Starting):
+    if isinstance(call.doing, (Starting, Detecting)):
         return _conflict("not_answered", "the call is not answered yet")
     return _in_transfer(call) or _full(call)
 

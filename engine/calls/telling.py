@@ -55,6 +55,7 @@ def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[
         party=leg.party,
         agent_id=leg.agent_id,
         reference_id=leg.reference_id,
+        answered_by=leg.answered_by,
         **facts,
     )
 
@@ -88,6 +89,7 @@ def tell_over(call: Call, now: int) -> tuple[Call, Tell]:
         hangup_cause=call.cause,
         sip_code=call.sip_code or None,
         ended_by=call.ended_by or None,
+        answered_by=call.answered_by,
         reason=call.reason or causes.reason(call.cause) or None,
         duration=(now - call.answered_ms) // 1000 if call.answered_ms else 0,
     )

@@ -1,8 +1,9 @@
 """What a tree will want to have heard, found before it runs, so that no caller waits for it."""
 
 from engine.calls.verbs.play import sources
-from wire.media import Audio, Source
-from wire.verbs import Action, Gather, Play, Say
+from engine.calls.verbs.prompt import sources as prompt
+from wire.media import Source
+from wire.verbs import Action, Dial, Gather, Play, Say
 
 
 def wanted(action: Action | None) -> tuple[Source, ...]:
@@ -18,9 +19,11 @@ def _collect(action: Action | None, found: dict[Source, None]) -> None:
             case Play() | Say():
                 found.update(dict.fromkeys(sources(action)))
             case Gather(data=data):
-                if data.audio_url is not None:
-                    found[Audio(data.audio_url)] = None
+                found.update(dict.fromkeys(prompt(data)))
                 _collect(data.fallback, found)
+            case Dial(data=data):
+                _collect(data.whisper, found)
+                found.update(dict.fromkeys(prompt(data.confirm) if data.confirm else ()))
             case _:
                 pass
         action = action.action

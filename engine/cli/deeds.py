@@ -29,6 +29,10 @@ def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
                        joined=seen.bridge)  # fmt: skip
         case {"is": "DestroyBridge"}:
             return Row("talking has ended", shape="join", kind="faint")
+        case {"is": "DetectTalk", "leg": leg}:
+            return Row("listens: a person or a machine?", ENGINE, leg, kind="sound")
+        case {"is": "EndDetection", "leg": leg, "answered_by": who}:
+            return Row(f"answered by: {who}", leg, kind="good" if who == "human" else "plain")
         case {"is": "AskWebhook" | "LoadFlow"}:
             return _asks(command, seen)
         case _:

@@ -9,6 +9,7 @@ from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
 _DUE = {
     "starting": "nobody answered in time",
     "playing": "the prompt's time is up",
+    "detecting": "it is known who answered",
     "gathering": "no more digits came in time",
     "dialing": "nobody answered in time",
     "talking": "the time to talk is up",
@@ -30,6 +31,8 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
             return _ended(event, seen)
         case {"is": "DigitPressed", "leg": leg, "digit": digit}:
             return Row(f"presses {digit}", leg, kind="digit")
+        case {"is": "TalkEnded", "leg": leg, "duration_ms": length_ms}:
+            return Row(f"made a sound of {words.seconds(length_ms)}", leg, kind="sound")
         case {"is": "PlaybackEnded", "failed": True}:
             return Row("could not play it", shape="mark", kind="bad")
         case {"is": "MediaFetched", "faults": [*faults]} if faults:

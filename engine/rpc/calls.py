@@ -11,6 +11,7 @@ from engine.runtime.switch import Switch
 from engine.store.store import Store
 from wire import rpc
 from wire.data import check_data
+from wire.errors import BadInput
 from wire.tree import Limits, check_action, check_party
 
 
@@ -29,6 +30,7 @@ class CallsHandlers:
             check_action(asked.action, self._limits, "action")
         check_party(asked.from_, self._limits, "from")
         check_party(asked.to, self._limits, "to")
+        _check_on_machine(asked, self._limits)
         check_data(asked.custom_data, "customData")
         check_data(asked.contact, "contact")
         call = await self._switch.originate(asked)
@@ -51,3 +53,16 @@ class CallsHandlers:
         call = await call_of(self._switch, request, request.query.get("account"))
         slot, _node = slot_and_node(call.id) or (0, "")
         return answer(timeline(call, await self._store.log(slot, call.id)))
+
+
+def _check_on_machine(asked: rpc.Originate, limits: Limits) -> None:
+    if isinstance(asked.machine_detection, bool):
+        return
+    path = "machineDetection.onMachine"
+    match asked.machine_detection.on_machine:
+        case "continue" | "hangup":
+            pass
+        case _ if asked.from_first:
+            raise BadInput(path, "continue or hangup, with fromFirst")
+        case action:
+            check_action(action, limits, path)

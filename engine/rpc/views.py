@@ -36,6 +36,7 @@ def call_view(call: Call) -> rpc.CallView:
         hangup_cause=call.cause,
         ended_by=call.ended_by,
         reason=call.reason or (causes.reason(call.cause) if call.is_over else ""),
+        answered_by=call.answered_by or "",
         custom_data=call.custom_data,
         verb=_verb_of(call),
         transfers=tuple(transfer_view(call, each) for each in call.transfers),
@@ -65,6 +66,7 @@ def _leg_view(leg: Leg) -> rpc.LegView:
         reference_id=leg.reference_id,
         muted=leg.muted,
         held=leg.held,
+        answered_by=leg.answered_by or "",
     )
 
 

@@ -1,12 +1,15 @@
 """Calls that we make: both click-to-call forms (design section 7) become a leg and a tree."""
 
+from msgspec.structs import asdict, replace
+
 from engine.calls.call import Call
 from engine.calls.doing import Starting
 from engine.calls.leg import Leg
 from engine.calls.verbs.dial import reaching
 from wire import verbs
+from wire.answering import MachineDetection, settings
 from wire.rpc import Originate
-from wire.verbs import Action
+from wire.verbs import Action, Verb
 
 
 def originated(call_id: str, asked: Originate, now: int, latest_ms: int, caller_id: str) -> Call:
@@ -22,7 +25,7 @@ def originated(call_id: str, asked: Originate, now: int, latest_ms: int, caller_
         to=asked.to,
         main=main,
         legs=(Leg(main, first, "requested", now, ring_s=asked.timeout),),
-        doing=Starting(_tree(asked), now + int(asked.timeout * 1000)),
+        doing=_starting(asked, now + int(asked.timeout * 1000)),
         created_ms=now,
         latest_ms=latest_ms,
         caller_id=shown,
@@ -32,13 +35,34 @@ def originated(call_id: str, asked: Originate, now: int, latest_ms: int, caller_
     )
 
 
+def _starting(asked: Originate, until_ms: int) -> Starting:
+    detection = settings(asked.machine_detection)
+    if detection is None or asked.from_first:
+        return Starting(_tree(asked), until_ms)
+    return Starting(_tree(asked), until_ms, detection, _on_machine(asked))
+
+
 def _tree(asked: Originate) -> Action | None:
     action = asked.action
     if asked.flow_id is not None:
         action = verbs.Flow(verbs.FlowData(asked.flow_id), action)
     if not asked.from_first:
         return action
-    return verbs.Dial(reaching(asked.to), action, asked.timeout)
+    data = replace(reaching(asked.to), machine_detection=_on_dial(asked))
+    return verbs.Dial(data, action, asked.timeout)
+
+
+def _on_dial(asked: Originate) -> MachineDetection | bool:
+    detection = settings(asked.machine_detection)
+    if detection is None:
+        return False
+    hangs_up = _on_machine(asked) == "hangup"
+    return MachineDetection(**asdict(detection), on_machine="hangup" if hangs_up else "continue")
+
+
+def _on_machine(asked: Originate) -> Verb | str:
+    detection = asked.machine_detection
+    return "continue" if isinstance(detection, bool) else detection.on_machine
 
 
 def _is_number(party: str) -> bool:

@@ -13,6 +13,8 @@ from engine.calls.commands import (
     AnswerReferral,
     Bridge,
     DestroyBridge,
+    DetectTalk,
+    EndDetection,
     Hangup,
     Leave,
     Mute,
@@ -33,6 +35,7 @@ from engine.runtime.ports import Agents
 
 GONE = 404
 CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
+TALK_LEVEL = 256  # Asterisk's default, here and for AMD
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
 
@@ -69,6 +72,10 @@ def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
             return (channels.play_with_id(leg, playback, media=media, offsetms=offset),)
         case Originate():
             return (_create(command, plan),)
+        case DetectTalk(leg, silence_ms):
+            return (_talk_detect(leg, "set", f"{silence_ms},{TALK_LEVEL}"),)
+        case EndDetection(leg):
+            return (_talk_detect(leg, "remove", ""),)
         case Ring(leg, timeout_s):
             marked = channels.set_channel_var(leg, variable=CALLED, value="1")
             return (marked, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
@@ -102,6 +109,10 @@ def _single(command: Single) -> Request:
             return channels.transfer_progress(leg, states=state)
         case _:
             return _SOUNDS[type(command)](command.leg)
+
+
+def _talk_detect(leg: str, what: str, value: str) -> Request:
+    return channels.set_channel_var(leg, variable=f"TALK_DETECT({what})", value=value)
 
 
 _SOUNDS: dict[type, Callable[[str], Request]] = {

@@ -10,6 +10,8 @@ from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
     ChannelStateChange,
+    ChannelTalkingFinished,
+    ChannelTalkingStarted,
     ChannelTransfer,
     PlaybackFinished,
     StasisEnd,
@@ -25,6 +27,8 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
     PlaybackEnded,
+    TalkEnded,
+    TalkStarted,
     TransferReferred,
 )
 from engine.calls.ids import call_of
@@ -42,6 +46,8 @@ def subject(event: AriEvent) -> str | None:
             | ChannelStateChange(channel=channel)
             | ChannelDestroyed(channel=channel)
             | StasisStart(channel=channel)
+            | ChannelTalkingStarted(channel=channel)
+            | ChannelTalkingFinished(channel=channel)
         ):
             return channel.id
         case ChannelTransfer(referred_by=by):
@@ -57,6 +63,10 @@ def translate(event: AriEvent, now: int) -> Event | None:
             return DigitPressed(channel.id, digit, now - duration_ms)
         case PlaybackFinished(playback=playback):
             return PlaybackEnded(playback.id, playback.state == "failed")
+        case ChannelTalkingStarted(channel=channel):
+            return TalkStarted(channel.id)
+        case ChannelTalkingFinished(channel=channel, duration=duration_ms):
+            return TalkEnded(channel.id, duration_ms)
         case ChannelTransfer():
             return _referred(event)
         case ChannelStateChange(channel=channel):

@@ -28,6 +28,7 @@ def start_url(call: Call, url: str, after: Next, now: int) -> Step:
         account_id=call.account,
         channel_id=call.main,
         dial=after.dial,
+        answered_by=call.answered_by,
         custom_data=call.custom_data,
     )
     asking = Asking(request, now + WEBHOOK_MS, after.fallback)

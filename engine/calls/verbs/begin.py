@@ -1,5 +1,6 @@
 """The way to the first verb: the main leg is called or answered, then the tree begins."""
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls import causes
@@ -8,7 +9,7 @@ from engine.calls.commands import Answer, Command, Originate, Prefetch
 from engine.calls.doing import Next, Starting
 from engine.calls.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegPlaced
 from engine.calls.telling import tell
-from engine.calls.verbs import end
+from engine.calls.verbs import detect, end
 from engine.calls.wanted import wanted
 
 
@@ -21,17 +22,24 @@ def on_event(call: Call, doing: Starting, event: Event, now: int) -> Step:
             until = rings_until_ms(call, leg, now, doing.deadline_ms)
             return replace(call, doing=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg == call.main:
-            return replace(call, doing=Next(doing.action, "start")), ()
+            return _answered(call, doing, now)
         case DeadlinePassed():
             return end.start(call, now, "system", causes.NO_ANSWER)
         case _:
             return call, ()
 
 
+def _answered(call: Call, doing: Starting, now: int) -> Step:
+    if doing.detection is None:
+        return replace(call, doing=Next(doing.action, "start")), ()
+    return detect.start(call, doing.detection, now, doing.action, doing.on_machine)
+
+
 def _open(call: Call, doing: Starting, now: int) -> Step:
     call, told = tell(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
     commands: list[Command] = [told]
-    if sources := wanted(doing.action):
+    machine = doing.on_machine if isinstance(doing.on_machine, Struct) else None
+    if sources := tuple(dict.fromkeys((*wanted(doing.action), *wanted(machine)))):
         commands.append(Prefetch(sources))
     if call.direction == "inbound":
         commands.append(Answer(call.main))

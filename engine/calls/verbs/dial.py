@@ -1,4 +1,4 @@
-"""dial: call one or several parties; the first to answer is talked to, in `talk`."""
+"""dial: call one or several parties; the first to answer, once greeted, is talked to, in `talk`."""
 
 from msgspec.structs import replace
 
@@ -9,6 +9,8 @@ from engine.calls.doing import Dialing, Next, Talking
 from engine.calls.events import DeadlinePassed, Event, LegAnswered, LegEnded, LegPlaced
 from engine.calls.leg import Leg
 from engine.calls.telling import tell_leg
+from engine.calls.verbs import greet
+from wire.answering import AnsweredBy
 from wire.hooks import DialResult
 from wire.verbs import Dial, DialData
 
@@ -35,24 +37,74 @@ def start(call: Call, verb: Dial, now: int) -> Step:
 
 
 def on_ringing(call: Call, doing: Dialing, event: Event, now: int) -> Step:
-    """Talk to the first that answers; go on when none is left or the time is up."""
+    """Talk to the first that is through its greeting; go on when none is left or time is up."""
     match event:
         case LegPlaced(leg) if leg in doing.legs:
             until = max(doing.deadline_ms, rings_until_ms(call, leg, now, doing.deadline_ms))
             return replace(call, doing=replace(doing, deadline_ms=until)), ()
-        case LegAnswered(leg) if leg in doing.legs:
-            return _talk(call, doing, leg, now)
+        case LegAnswered(leg) if leg in doing.ringing:
+            return _came_to(doing, leg, greet.start(call, doing.verb.data, leg, now), now)
         case LegEnded(leg, cause) if leg in doing.legs:
-            left = tuple(each for each in doing.legs if each != leg)
-            doing = replace(doing, legs=left, cause=_weightier(doing.cause, cause))
-            if left:
-                return replace(call, doing=doing), ()
-            status = causes.unanswered(doing.cause)
-            return _give_up(call, doing, status, doing.cause)
-        case DeadlinePassed():
+            return _without(call, doing, leg, cause)
+        case DeadlinePassed() if not doing.greetings:
             return _give_up(call, doing, "no-answer", causes.NO_ANSWER)
         case _:
-            return call, ()
+            call, commands = _greeted(call, doing, event, now)
+            call, hangups = _silent(call, now)
+            return call, (*commands, *hangups)
+
+
+def _greeted(call: Call, doing: Dialing, event: Event, now: int) -> Step:
+    """Let those who have answered, and are not connected yet, have their part of an event."""
+    commands: tuple[Command, ...] = ()
+    for greeting in doing.greetings:
+        moved = greet.on_event(call, doing.verb.data, greeting, event, now)
+        if isinstance(call.doing, Dialing) and moved[1] is not greeting:
+            call, more = _came_to(call.doing, greeting.leg, moved, now)
+            commands += more
+    return call, commands
+
+
+def _came_to(doing: Dialing, leg: str, greeted: greet.Greeted, now: int) -> Step:
+    """Connect a leg that has been greeted, or go on without it; or wait until that is known."""
+    call, outcome, commands = greeted
+    others = tuple(each for each in doing.greetings if each.leg != leg)
+    doing = replace(doing, greetings=others, answered_by=_answered_by(call, leg, doing))
+    match outcome:
+        case "connect":
+            call, more = _talk(call, doing, leg, now)
+        case "refuse":
+            call, more = _without(call, doing, leg, causes.REJECTED)
+            more = (*more, Hangup(leg, causes.REJECTED))
+        case greeting:
+            call, more = replace(call, doing=replace(doing, greetings=(*others, greeting))), ()
+    return call, (*commands, *more)
+
+
+def _without(call: Call, doing: Dialing, leg: str, cause: int) -> Step:
+    """Go on without a leg, if there are others."""
+    doing = replace(
+        doing,
+        legs=tuple(each for each in doing.legs if each != leg),
+        greetings=tuple(each for each in doing.greetings if each.leg != leg),
+        cause=_weightier(doing.cause, cause),
+    )
+    if doing.legs:
+        return replace(call, doing=doing), ()
+    return _give_up(call, doing, causes.unanswered(doing.cause), doing.cause)
+
+
+def _silent(call: Call, now: int) -> Step:
+    """Give up those who have not answered in time, while others are greeted."""
+    doing = call.doing
+    if not isinstance(doing, Dialing) or not doing.greetings or now < doing.deadline_ms:
+        return call, ()
+    hangups = tuple(Hangup(leg, causes.NO_ANSWER) for leg in doing.ringing)
+    if not hangups:
+        return call, ()
+    left = tuple(each.leg for each in doing.greetings)
+    cause = _weightier(doing.cause, causes.NO_ANSWER)
+    return replace(call, doing=replace(doing, legs=left, cause=cause)), hangups
 
 
 def parties(verb: Dial) -> tuple[str, ...]:
@@ -78,7 +130,10 @@ def _talk(call: Call, doing: Dialing, winner: str, now: int) -> Step:
     limit_s = doing.verb.data.time_limit
     deadline = now + int(limit_s * 1000) if limit_s else call.latest_ms
     number = _number(call, doing.verb, winner)
-    talking = Talking(doing.verb, winner, (winner,), bridge, now, deadline, number)
+    talking = Talking(
+        doing.verb, winner, (winner,), bridge, now, deadline, number,
+        answered_by=doing.answered_by,
+    )  # fmt: skip
     losers = tuple(Hangup(leg, causes.NORMAL) for leg in doing.legs if leg != winner)
     return replace(call, doing=talking), losers
 
@@ -89,11 +144,17 @@ def _give_up(call: Call, doing: Dialing, status: str, cause: int) -> Step:
         status=status,
         cause=cause,
         number=_first_number(doing.verb),
+        answered_by=doing.answered_by,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
     )
     hangups = tuple(Hangup(leg, cause) for leg in doing.legs)
     return replace(call, doing=Next(doing.verb.action, "dial", result)), hangups
+
+
+def _answered_by(call: Call, leg_id: str, doing: Dialing) -> AnsweredBy | None:
+    leg = call.leg(leg_id)
+    return (leg.answered_by if leg else None) or doing.answered_by
 
 
 def _number(call: Call, verb: Dial, leg_id: str) -> str | None:

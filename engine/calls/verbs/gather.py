@@ -23,9 +23,9 @@ from engine.calls.telling import tell
 from engine.calls.verbs.ask import WEBHOOK_MS
 from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from engine.calls.verbs.prompt import length_ms, paused, played_on
+from engine.calls.verbs.prompt import length_ms, paused, played_on, sources, stopped
 from wire.hooks import GatherReason, GatherResult, To
-from wire.media import Audio, Clip
+from wire.media import Clip
 from wire.verbs import Gather
 
 GRACE_MS = 120
@@ -49,13 +49,11 @@ def start(call: Call, verb: Gather, now: int) -> Step:
 
 
 def _first(call: Call, doing: Gathering, now: int) -> Step:
-    url = doing.verb.data.audio_url
-    if url is None:
+    asked = sources(doing.verb.data)
+    if not asked:
         return _listen(call, doing, now), ()
     call, request = numbered(call, "p")
-    return replace(call, doing=replace(doing, request=request)), (
-        FetchMedia(request, (Audio(url),)),
-    )
+    return replace(call, doing=replace(doing, request=request)), (FetchMedia(request, asked),)
 
 
 def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
@@ -134,7 +132,7 @@ def _listen(call: Call, doing: Gathering, now: int) -> Call:
 def _press(call: Call, doing: Gathering, digit: str, pressed_ms: int, now: int) -> Step:
     if doing.phase in {"first", "between"} and pressed_ms > doing.deadline_ms - GRACE_MS:
         return _late(call, doing, now)
-    stops = _stops(doing)
+    stops = stopped(doing)
     data = doing.verb.data
     if digit == data.terminator:
         return _finish(call, doing, "terminator", now)
@@ -158,13 +156,13 @@ def _late(call: Call, doing: Gathering, now: int) -> Step:
 
 
 def _finish(call: Call, doing: Gathering, reason: GatherReason, now: int) -> Step:
-    stops = _stops(doing)
+    stops = stopped(doing)
     call, told = _tell(call, doing, reason, now)
     data, action = doing.verb.data, doing.verb.action
     if reason == "timeout" and not doing.digits and data.fallback is not None:
         return replace(call, doing=Next(data.fallback, "gather")), (*stops, told)
     if not isinstance(action, str):
-        return replace(call, doing=Next(action, "gather")), (*stops, told)
+        return replace(call, doing=Next(action, "gather", digits=doing.digits)), (*stops, told)
     call, request = numbered(call, "r")
     asking = Asking(request, now + WEBHOOK_MS, data.fallback)
     asked = AskWebhook(request, action, _result(call, doing, reason))
@@ -199,10 +197,6 @@ def _renewed(call: Call, doing: Gathering, now: int) -> Call:
         return call
     deadline = max(doing.deadline_ms, now + given[doing.phase])
     return replace(call, doing=_in_phase(doing, doing.phase, deadline))
-
-
-def _stops(doing: Gathering) -> tuple[StopPlayback, ...]:
-    return (StopPlayback(doing.request),) if doing.phase == "prompt" and not doing.paused else ()
 
 
 def _in_phase(doing: Gathering, phase: str, deadline_ms: int) -> Gathering:

@@ -6,10 +6,18 @@ from msgspec.structs import replace
 
 from engine.calls.call import Call, numbered
 from engine.calls.commands import Command, Play, StopPlayback
-from engine.calls.doing import Gathering, Playing
-from wire.media import Clip
+from engine.calls.doing import Doing, Gathering, Playing
+from wire.answering import Prompt
+from wire.media import Audio, Clip, Source, Speech
 
 Prompting = TypeVar("Prompting", Playing, Gathering)
+
+
+def sources(data: Prompt) -> tuple[Source, ...]:
+    """List what a prompt will want to have heard."""
+    if data.audio_url is not None:
+        return (Audio(data.audio_url),)
+    return (Speech(data.text, data.voice, data.language),) if data.text is not None else ()
 
 
 def length_ms(clips: tuple[Clip, ...]) -> int:
@@ -34,6 +42,17 @@ def played_on(doing: Prompting, leg: str, now: int) -> tuple[Prompting, Command]
     ends_ms = now + length_ms(clips) - offset_ms
     doing = replace(doing, paused=False, ends_ms=ends_ms)
     return doing, Play(leg, doing.request, clips, offset_ms)
+
+
+def stopped(doing: Doing) -> tuple[StopPlayback, ...]:
+    """End the prompt that is heard, if one is."""
+    match doing:
+        case Playing(request=request, ends_ms=ends_ms) if ends_ms:
+            return (StopPlayback(request),)
+        case Gathering(phase="prompt", request=request, paused=False):
+            return (StopPlayback(request),)
+        case _:
+            return ()
 
 
 def _rest(clips: tuple[Clip, ...], heard_ms: int) -> tuple[tuple[Clip, ...], int]:

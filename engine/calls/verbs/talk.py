@@ -63,6 +63,7 @@ def part(call: Call, doing: Talking, status: str, cause: int, now: int) -> Step:
         duration=(now - doing.since_ms) // 1000,
         number=doing.number,
         channel_id=doing.leg,
+        answered_by=doing.answered_by,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
     )

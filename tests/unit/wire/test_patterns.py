@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from wire import patterns
+from wire.fields import CallerId, Language, Name, Number, Url
 from wire.rpc import Originate
-from wire.verbs import CallerId, Language, Name, Number, Url
 
 GOOD: list[tuple[Any, str]] = [
     (Number, "+4721930000"),
