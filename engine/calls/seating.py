@@ -104,12 +104,9 @@ def moves(before: Call, after: Call) -> tuple[Command, ...]:
 def reseat(call: Call, seen: Iterable[tuple[str, str]]) -> tuple[Command, ...]:
     """Ask for what brings legs to their bridges from where they were seen: (leg, bridge)."""
     found = dict(seen)
-    old = {leg: Seat(found.get(leg, ""), seat.sound, seat.muted) for leg, seat in _real(call)}
-    return tuple(_changes([(leg, old[leg], seat) for leg, seat in _real(call)]))
-
-
-def _real(call: Call) -> Iterable[tuple[str, Seat]]:
-    return seats(call).items()
+    new = seats(call)
+    old = {leg: Seat(found.get(leg, ""), seat.sound, seat.muted) for leg, seat in new.items()}
+    return tuple(_changes([(leg, old[leg], seat) for leg, seat in new.items()]))
 
 
 def _is_same(before: Call, after: Call) -> bool:
