@@ -76,7 +76,7 @@ class Desk:
     def feed(self, actor: Actor, event: Event, stored: Callable[[], None] = _nothing) -> None:
         """Give a call an event; while the node is away it is kept for later.
 
-        `stored` is called once what it leads to is stored; at once when that is nothing.
+        `stored` is called once that is stored, and all before it.
         """
         if self._held is None:
             self._take(actor, event, (), stored)
@@ -143,9 +143,9 @@ class Desk:
     ) -> None:
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
-        if call is actor.call and not commands and not isinstance(event, Recovered):
-            stored()  # what changes nothing leaves no trace, but for the engine's own deaths
-            return
+        is_asked = stored is not _nothing  # who asks is answered when all before is stored, too
+        if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
+            return  # what changes nothing leaves no trace, but for the engine's own deaths
         actor.call = call
         log = [*first, encode(Entry(now, event))]
         wanted = self._answered_at_once(actor, commands, log, now)

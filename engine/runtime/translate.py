@@ -67,7 +67,7 @@ def translate(event: AriEvent, now: int) -> Event | None:
             return TalkStarted(channel.id)
         case ChannelTalkingFinished(channel=channel, duration=duration_ms):
             return TalkEnded(channel.id, duration_ms)
-        case ChannelTransfer():
+        case ChannelTransfer(state=None):  # with one it tells what we have answered
             return _referred(event)
         case ChannelStateChange(channel=channel):
             return _state(channel.id, channel.state)

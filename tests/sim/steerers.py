@@ -18,6 +18,8 @@ from tests.sim.wishes import Wishes
 
 EVERY_MS = (0, 0, 5_000, 1_200, 300)  # on average, all over a world; 0: nobody steers
 
+REFERS = 0.06  # how often it is a phone that asks
+
 
 class Granted(Struct, frozen=True):
     """What was asked of a call and not refused, and the call as it then was."""
@@ -57,8 +59,19 @@ class Steerers:
         if not calls:
             return
         call = self._rng.choice(busy if busy and self._rng.random() < 0.8 else calls)
+        if self._rng.random() < REFERS:
+            self._refer(life, call)
+            return
         for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
             life.loop.create_task(self._ask(life, call.id, self._wishes.of(call)))
+
+    def _refer(self, life: Life, call: Call) -> None:
+        """Let a phone ask by itself."""
+        channel = life.line.pbx.channels.get(self._rng.choice(call.legs).id) if call.legs else None
+        if channel is not None:
+            self._counts["REFER"] += 1
+            number = self._rng.choice(("+47123456", "1002", "nonsense"))
+            life.line.pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
     async def _ask(self, life: Life, call_id: str, wish: Control) -> None:
         kind = type(wish).__name__.removesuffix("Requested")
