@@ -18,7 +18,8 @@ from tests.sim.wishes import Wishes
 
 EVERY_MS = (0, 0, 5_000, 1_200, 300)  # on average, all over a world; 0: nobody steers
 
-REFERS = 0.06  # how often it is a phone that asks
+BY_PHONE = 0.06  # how often it is a phone that asks
+AGAIN = 0.5  # how often somebody steers the call that was steered last
 
 
 class Granted(Struct, frozen=True):
@@ -45,6 +46,7 @@ class Steerers:
         self._wishes = wishes
         self._strikes = strikes
         self._counts = counts
+        self._last = ""
 
     def plan(self, within_ms: float) -> None:
         """Choose when somebody will ask for something."""
@@ -58,8 +60,11 @@ class Steerers:
         busy = [each for each in calls if isinstance(each.doing, Talking | Dialing)]
         if not calls:
             return
-        call = self._rng.choice(busy if busy and self._rng.random() < 0.8 else calls)
-        if self._rng.random() < REFERS:
+        last = [each for each in calls if each.id == self._last]
+        among = busy if busy and self._rng.random() < 0.8 else calls
+        call = self._rng.choice(last if last and self._rng.random() < AGAIN else among)
+        self._last = call.id
+        if self._rng.random() < BY_PHONE:
             self._refer(life, call)
             return
         for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
@@ -67,11 +72,15 @@ class Steerers:
 
     def _refer(self, life: Life, call: Call) -> None:
         """Let a phone ask by itself."""
-        channel = life.line.pbx.channels.get(self._rng.choice(call.legs).id) if call.legs else None
-        if channel is not None:
+        pbx = life.line.pbx
+        snoops = [each for each in pbx.channels.values() if each.snooped is not None]
+        if snoops:  # an operator's doing; the coach must not stay with nobody
+            self._counts["snoop hung up"] += 1
+            pbx.hangs_up(snoops[0])
+        elif call.legs and (channel := pbx.channels.get(self._rng.choice(call.legs).id)):
             self._counts["REFER"] += 1
             number = self._rng.choice(("+47123456", "1002", "nonsense"))
-            life.line.pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
+            pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
     async def _ask(self, life: Life, call_id: str, wish: Control) -> None:
         kind = type(wish).__name__.removesuffix("Requested")
