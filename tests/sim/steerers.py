@@ -16,7 +16,7 @@ from tests.sim.life import Life
 from tests.sim.strikes import Strikes
 from tests.sim.wishes import Wishes
 
-EVERY_MS = (0, 0, 5_000, 1_200, 300)  # on average, all over a world; 0: nobody steers
+EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
 
 BY_PHONE = 0.06  # how often it is a phone that asks
 AGAIN = 0.5  # how often somebody steers the call that was steered last
@@ -41,6 +41,7 @@ class Steerers:
         counts: Counter[str],
     ) -> None:
         self.granted: list[Granted] = []
+        self.every_ms = rng.choice(EVERY_MS)
         self._clock = clock
         self._rng = rng
         self._wishes = wishes
@@ -50,8 +51,7 @@ class Steerers:
 
     def plan(self, within_ms: float) -> None:
         """Choose when somebody will ask for something."""
-        every_ms = self._rng.choice(EVERY_MS)
-        for _ in range(int(within_ms / every_ms) if every_ms else 0):
+        for _ in range(int(within_ms / self.every_ms) if self.every_ms else 0):
             self._clock.after(self._rng.uniform(500, within_ms), self._strike)
 
     def _strike(self) -> None:
