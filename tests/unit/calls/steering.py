@@ -5,7 +5,6 @@ from typing import Any, Literal
 from engine.calls.events import (
     CoachRequested,
     DialRequested,
-    Event,
     HoldRequested,
     KickRequested,
     LegAnswered,
@@ -88,37 +87,37 @@ def dialled_into(story: Story, party: str = CAROL, *, state: Way = "starting") -
     return leg
 
 
-def complete(session: str = SESSION) -> Event:
+def complete(session: str = SESSION) -> TransferCompletionRequested:
     """Ask for the end of an attended transfer, without the source."""
     return TransferCompletionRequested(session, "7", "manual_complete")
 
 
-def cancel(session: str = SESSION) -> Event:
+def cancel(session: str = SESSION) -> TransferCancelRequested:
     """Ask for the customer back."""
     return TransferCancelRequested(session, "7", "source_cancel")
 
 
-def hold(leg: str) -> Event:
+def hold(leg: str) -> HoldRequested:
     """Ask for a leg to be put on hold."""
     return HoldRequested(leg, held=True)
 
 
-def unhold(leg: str) -> Event:
+def unhold(leg: str) -> HoldRequested:
     """Ask for a leg to be taken off hold."""
     return HoldRequested(leg, held=False)
 
 
-def kick(leg: str, session: str = ROOM) -> Event:
+def kick(leg: str, session: str = ROOM) -> KickRequested:
     """Ask for a member to be put out."""
     return KickRequested(session, leg, "7")
 
 
-def leave(leg: str, session: str = ROOM) -> Event:
+def leave(leg: str, session: str = ROOM) -> KickRequested:
     """Let a member leave by itself."""
     return KickRequested(session, leg, "7", is_leave=True)
 
 
-def coach(leg: str, coached: str, session: str = ROOM) -> Event:
+def coach(leg: str, coached: str, session: str = ROOM) -> CoachRequested:
     """Ask for a member to be heard by one other alone; empty: by all."""
     return CoachRequested(session, leg, coached)
 
