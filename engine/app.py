@@ -15,6 +15,7 @@ from engine import building
 from engine.ari.client import Ari
 from engine.config import Settings
 from engine.rpc.server import Parts, serving
+from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
@@ -61,12 +62,16 @@ class Engine:
             switch = roster.switch
             owned = await self._take_over(store)
             nodes = building.Nodes(settings, clock, owned, errands, roster.directory)
+            archive = await building.archive(settings)
             tasks = [each.writer.run() for each in owned.values()]
             for named in settings.nodes:
                 ari = await house.enter_async_context(building.ari(named, self._name))
-                node = switch.nodes[named.name] = nodes.node(named, ari, switch)
+                recorder = await building.recorder(settings, house, named, ari, archive)
+                node = switch.nodes[named.name] = nodes.node(named, ari, switch, recorder)
                 house.push_async_callback(node.close)
                 tasks += self._work(ari, node)
+                if recorder is not None:
+                    tasks.append(Archivist(node, recorder, settings.recordings_s).run())
                 tasks.append(_watch(ari, roster, house))
             for slot, each in owned.items():
                 for stored in each.calls:

@@ -1,11 +1,16 @@
 """The parts of an engine, each built from the settings; `app` puts them together."""
 
+import asyncio
 import ipaddress
 import random
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 
+import aiohttp
+import structlog
+
+from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
 from engine.config import NodeSettings, Settings
@@ -15,12 +20,15 @@ from engine.media.hibari import Hibari
 from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
+from engine.recordings.archive import Archive, open_archive
+from engine.recordings.cabinet import Cabinet
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
+from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strained
@@ -32,6 +40,7 @@ from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
 from wire.tree import Limits
 
+log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -39,7 +48,9 @@ def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
-    rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
+    told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
+    longest_ms = settings.longest_call_s * 1000
+    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
     return Roster(directory, Switch(store, clock, gate, rules, directory=directory))
 
@@ -78,6 +89,28 @@ def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
     return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
 
 
+async def archive(settings: Settings) -> Archive:
+    """Open the archive of recordings; a bucket is not asked for anything yet."""
+    return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
+
+
+async def recorder(
+    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive
+) -> Recorder | None:
+    """Build what records the calls of one PBX; None when its manager interface is not known."""
+    password = node.ami_password or settings.ami_password
+    if password is None:
+        log.warning("calls are not recorded: no ami_password", node=node.name)
+        return None
+    url = str(node.url).rstrip("/")
+    ami = await house.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
+    login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
+    http = await house.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
+    working = Recorder(way, ami, Cabinet(f"{url}/ari", http, kept, settings.media_dir))
+    house.push_async_callback(working.close)
+    return working
+
+
 class Nodes:
     """Builds nodes with their desks, all on the same clock, slots and errands."""
 
@@ -95,16 +128,20 @@ class Nodes:
         self._errands = running
         self._directory = directory
 
-    def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
+    def node(self, named: NodeSettings, way: Ari, into: Switch, tapes: Recorder | None) -> Node:
         """Build a node; calls that come in there go to the switch."""
         pbx = Strained(way, self._clock)
         desks = {
-            slot: Desk(self._place(named, slot, pbx), self._clock, each.writer, self._errands)
+            slot: Desk(
+                self._place(named, slot, pbx, tapes), self._clock, each.writer, self._errands
+            )
             for slot, each in self._owned.items()
         }
         return Node(named.name, pbx, desks, self._clock, into.arrive, partial(_level_ms, pbx))
 
-    def _place(self, named: NodeSettings, slot: int, pbx: Strained) -> Place:
+    def _place(
+        self, named: NodeSettings, slot: int, pbx: Strained, tapes: Recorder | None
+    ) -> Place:
         settings = self._settings
         media_url = str(named.media_url).rstrip("/")
         plan = Dialplan(
@@ -114,7 +151,7 @@ class Nodes:
             media_url=media_url,
             agents=self._directory,
         )
-        return Place(named.name, slot, pbx, plan)
+        return Place(named.name, slot, pbx, plan, tapes)
 
 
 def _level_ms(pbx: Strained) -> float:

@@ -23,7 +23,7 @@ from engine.calls.commands import (
     StopRinging,
     Unmute,
 )
-from engine.calls.doing import Dialing, Ending, Over, Talking
+from engine.calls.doing import Dialing, Ending, Filing, Over, Talking
 from engine.calls.leg import Leg, Muted, muted_too
 from engine.calls.sessions import Conference, Transfer, Tune
 from wire.verbs import Dial
@@ -46,7 +46,7 @@ Seats = dict[str, Seat]
 def seats(call: Call) -> Seats:
     """Give the seat of every leg that is up and has a part in the call, and of its snoops."""
     match call.doing:
-        case Ending() | Over():
+        case Ending() | Filing() | Over():
             return {}
         case Talking() as doing:
             found = _conversation(call, doing)

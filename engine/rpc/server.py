@@ -20,6 +20,7 @@ from engine.rpc.events import EventHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
+from engine.rpc.recordings import RecordingHandlers
 from engine.rpc.schema import schema
 from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
@@ -67,6 +68,7 @@ def rpc_app(parts: Parts, token: str) -> web.Application:
     app = web.Application(middlewares=[problems, _only(token)])
     app.add_routes(_of_calls(parts))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
+    app.add_routes(RecordingHandlers(parts.switch).routes())
     app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster)))

@@ -19,7 +19,7 @@ from engine.calls.machine import step
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
 from engine.runtime.perform import Performer
-from engine.runtime.ports import Errands, Pbx, Writer
+from engine.runtime.ports import Errands, Pbx, Tapes, Writer
 from engine.runtime.requests import Dialplan, requests
 
 log = structlog.get_logger()
@@ -39,6 +39,7 @@ class Place(Struct, frozen=True):
     slot: int
     pbx: Pbx
     plan: Dialplan
+    tapes: Tapes | None = None  # without, nothing is recorded here
 
 
 class Desk:
@@ -53,7 +54,9 @@ class Desk:
         self._clock = clock
         self._writer = writer
         self._errands = errands
-        self._performer = Performer(place.pbx, place.plan, errands, self.feed, self._doubt)
+        self._performer = Performer(
+            place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
+        )
 
     def open(self, call: Call, stored: Callable[[], None] = _nothing) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""
