@@ -63,16 +63,23 @@ async def completed(lab: Lab, call: str) -> Mapping[str, Any]:
     return await lab.engine.told(call, "completed")
 
 
+async def talked(phone: Phone, hz: int, for_ms: int = 700) -> None:
+    """Wait until a phone has heard the other for so long."""
+    await until(
+        lambda: sum(each.length_ms for each in phone.heard(hz)) >= for_ms,
+        what=f"{hz} Hz for a while",
+    )
+
+
 async def test_both_sides_of_a_call_are_recorded_apart(lab: Lab) -> None:
     """recordCall: the caller is on the left, what it hears on the right, from the answer on."""
     number = await lab.number({"type": "dial", "data": {"number": "+4722222222"}}, recordCall=True)
     async with (
-        Phone.answering(lab.trunk_port, tone_hz=600, after_ms=500),
+        Phone.answering(lab.trunk_port, tone_hz=600, after_ms=500) as far,
         Phone.calling(lab.pbx, number, tone_hz=400) as caller,
     ):
         call = await lab.only_call()
-        await caller.until_hears(600)
-        await until(lambda: sum(h.length_ms for h in caller.heard(600)) > 700, what="a talk")
+        await talked(far, 400)
         await caller.hang_up()
         told = await completed(lab, call)
     assert told["recordingPurpose"] == "call"
