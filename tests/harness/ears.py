@@ -32,12 +32,13 @@ class Ear:
         lately = self._lately(LATELY_MS)
         if len(lately) < FEWEST:
             return frozenset()
-        sound = _stacked(lately)
-        waves = _waves(tuple(self._tones.values()))
-        strength = np.median(np.abs(2 * sound @ waves / FRAME_SAMPLES), axis=0)
-        named = {name for name, loud in zip(self._tones, strength > HEARD, strict=True) if loud}
-        if _is_ringing(lately):
+        newest = np.concatenate([each.samples for each in lately[-RING_FRAMES:]])
+        if all(level(newest, hz) > HEARD for hz in RING_HZ):
+            named = {name for name, hz in self._tones.items() if level(newest, hz) > HEARD}
             return frozenset({"ringing", *named})
+        waves = _waves(tuple(self._tones.values()))
+        strength = np.median(np.abs(2 * _stacked(lately) @ waves / FRAME_SAMPLES), axis=0)
+        named = {name for name, loud in zip(self._tones, strength > HEARD, strict=True) if loud}
         return frozenset({"music", *named} if _is_music(self._lately(MUSIC_MS), waves) else named)
 
     def gap_ms(self, name: str) -> float:
@@ -72,11 +73,6 @@ def _waves(tones_hz: tuple[int, ...]) -> NDArray[np.complex128]:
     moments = np.arange(FRAME_SAMPLES) / RATE_HZ
     waves: NDArray[np.complex128] = np.exp(-2j * np.pi * np.outer(moments, tones_hz))
     return waves
-
-
-def _is_ringing(lately: list[Frame]) -> bool:
-    newest = np.concatenate([each.samples for each in lately[-RING_FRAMES:]])
-    return all(level(newest, hz) > HEARD / 2 for hz in RING_HZ)
 
 
 def _is_music(lately: list[Frame], waves: NDArray[np.complex128]) -> bool:
