@@ -68,6 +68,7 @@ class Engine:
                 ari = await house.enter_async_context(building.ari(named, self._name))
                 recorder = await building.recorder(settings, house, named, ari, archive)
                 node = switch.nodes[named.name] = nodes.node(named, ari, switch, recorder)
+                node.party_of = roster.party_of
                 house.push_async_callback(node.close)
                 tasks += self._work(ari, node)
                 if recorder is not None:

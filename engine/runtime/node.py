@@ -5,12 +5,13 @@ from collections.abc import Callable
 from functools import partial
 
 import structlog
+from msgspec.structs import replace
 
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
-from engine.calls.events import LegEnded
+from engine.calls.events import LegEnded, TransferReferred
 from engine.calls.recover import Seen, missed, playbacks_of, rung_by
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
@@ -43,6 +44,7 @@ class Node:
         self._clock = clock
         self._arrive = arrive
         self._strain_ms = strain_ms
+        self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
         self._recoveries: dict[int, asyncio.Task[None]] = {}
         self._away: dict[int, Timer] = {}
         for slot, desk in desks.items():
@@ -72,6 +74,8 @@ class Node:
         actor = desk.route(about)
         if actor is not None:
             meant = translate(event, self._clock.now_ms())
+            if isinstance(meant, TransferReferred):
+                meant = replace(meant, party=self.party_of(meant.party))
             if meant is not None:
                 desk.feed(actor, meant)
         elif isinstance(event, StasisStart):

@@ -23,6 +23,10 @@ class Roster:
         is_known = any(each.knows(endpoint) for each in self.presences.values())
         return Agent(endpoint) if is_known else None
 
+    def party_of(self, number: str) -> str:
+        """Name whom a phone means by a number that it asks for: an agent's extension, or itself."""
+        return f"agent:{number}" if number and self.unlisted(number) else number
+
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Show agents of an account, by id."""
         busy = {leg.agent: call.id for call in self._calls(account) for leg in call.legs}
