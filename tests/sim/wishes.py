@@ -38,7 +38,7 @@ class Wishes:
             self._hold: 3,
             self._hang_up: 1,
             self._dial: 1.5,
-            self._transfer: 3 if isinstance(call.doing, Talking) else 0.3,
+            self._transfer: 5 if isinstance(call.doing, Talking) else 0.3,
             self._complete: 5 if call.transfer else 0.3,
             self._cancel: 3 if call.transfer else 0.3,
             self._add: 3 if isinstance(call.doing, Talking) else 0.3,
@@ -123,4 +123,7 @@ class Wishes:
         return known[-1] if kind < 0.9 else self._rng.choice(known)
 
     def _music(self) -> str | None:
-        return self._scenarios.audio() if self._rng.random() < 0.3 else None
+        kind = self._rng.random()
+        if kind < 0.3:
+            return "https://audio/200/5/ok"  # so short that it comes round
+        return self._scenarios.audio() if kind < 0.5 else None

@@ -7,6 +7,7 @@ from tests.sim.checks import (
     digits,
     ends,
     errands,
+    handing,
     legs,
     orders,
     prompts,
@@ -41,6 +42,7 @@ CHECKS = (
     together.check,
     referrals.check,
     answers.check,
+    handing.check,
 )
 
 
