@@ -102,3 +102,8 @@ class Conference:
     async def _ask(self, path: str, **asked: Any) -> View:
         asked = {"conferenceSessionId": self.id, **asked}
         return await self._crowd.steer(f"conference/{path}", **asked)
+
+
+def among(*names: str, silent: str = "") -> dict[str, str]:
+    """Say what each of some hears when all hear all others, but not who is silent."""
+    return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harness.asks import Conference
+from tests.harness.asks import Conference, among
 from tests.harness.crowd import Crowd
 from tests.harness.engine import Refused
 from tests.harness.media_server import MediaServer
@@ -21,11 +21,6 @@ async def conference(crowd: Crowd, hooks: WebhookServer) -> Conference:
         await conference.add(name)
     await crowd.hear(**among(*FOUR))
     return conference
-
-
-def among(*names: str, silent: str = "") -> dict[str, str]:
-    """Say what each of some hears when all hear all others, but not who is silent."""
-    return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}
 
 
 async def test_four_hear_all_others(crowd: Crowd, conference: Conference) -> None:
