@@ -60,6 +60,11 @@ class Crowd:
         )
         return await self._let_in(name, answers)
 
+    async def agent(self, name: str, agent: str) -> Phone:
+        """Let a party wait at an agent's registered phone."""
+        self._parties[name] = f"agent:{agent}"
+        return await self._let_in(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
+
     async def refusing(self, name: str, status: int, port: int = 0) -> Phone:
         """Let a party wait that refuses to be called."""
         return await self._let_in(name, Phone.refusing(port or free_port(), status))
