@@ -19,6 +19,7 @@ from engine.calls.doing import (
     Next,
     Over,
     Playing,
+    Recording,
     Starting,
     Talking,
 )
@@ -43,7 +44,7 @@ from engine.calls.running import settled
 from engine.calls.seating import moves, reseat
 from engine.calls.taping import noted, taped
 from engine.calls.telling import in_order, tell_leg_ended
-from engine.calls.verbs import ask, begin, dial, end, gather, solo, talk
+from engine.calls.verbs import ask, begin, dial, end, gather, record, solo, talk
 
 
 def step(call: Call, event: Event, now: int) -> Step:
@@ -145,6 +146,8 @@ def _ended(call: Call, now: int, by: str, cause: int) -> Step:
     commands: tuple[Command, ...] = ()
     if isinstance(call.doing, Gathering) and call.leg(call.main) is None:
         call, commands = gather.abandon(call, call.doing, now)
+    if isinstance(call.doing, Recording):
+        call, commands = record.abandon(call, call.doing, now)
     call, hangups = end.start(call, now, by, cause)
     return call, (*commands, *hangups)
 
@@ -168,6 +171,8 @@ def _moved(call: Call, event: Event, now: int) -> Step:
     match call.doing:
         case Playing() | Gathering() | Detecting() as doing:
             return solo.on_event(call, doing, event, now)
+        case Recording() as doing:
+            return record.on_event(call, doing, event, now)
         case Asking() as doing:
             return ask.on_event(call, doing, event, now)
         case Dialing() as doing:

@@ -18,16 +18,18 @@ from engine.calls.commands import (
     Play,
     Ring,
     Snoop,
+    StartMessage,
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Dialing, Doing, Gathering, Playing
+from engine.calls.doing import Dialing, Doing, Gathering, Playing, Recording
 from engine.calls.events import (
     Event,
     LegAnswered,
     LegEnded,
     LegPlaced,
     LegRang,
+    MessageEnded,
     PlaybackEnded,
     Recovered,
 )
@@ -37,7 +39,7 @@ from engine.calls.sessions import Tune
 
 
 class Seen(Struct, frozen=True):
-    """What a PBX shows: channels by state (`Up`, …), live playbacks, members of bridges.
+    """What a PBX shows: channels by state (`Up`, …), live playbacks and messages, bridges' members.
 
     `called`: of the legs that are still `Down`, those whose party has been called.
     """
@@ -46,6 +48,7 @@ class Seen(Struct, frozen=True):
     playbacks: frozenset[str] = frozenset()
     bridges: dict[str, tuple[str, ...]] = {}
     called: frozenset[str] = frozenset()
+    messages: frozenset[str] = frozenset()
 
 
 def playback_of(call: Call) -> str | None:
@@ -80,6 +83,15 @@ def playbacks_of(call: Call) -> tuple[str, ...]:
     return (*_prompts(call), *tunes)
 
 
+def message_of(call: Call) -> str | None:
+    """Name the message that is being recorded, if one is."""
+    match call.doing:
+        case Recording(tape=tape, request=""):
+            return tape
+        case _:
+            return None
+
+
 def _tunes(call: Call) -> list[Tune]:
     return [seat.sound for seat in seats(call).values() if isinstance(seat.sound, Tune)]
 
@@ -94,6 +106,7 @@ def missed(
     events += _snoops(call, seen, outbox)
     events += _playbacks(call, outbox, seen, now)
     events += _rounds(call, outbox, seen)
+    events += _message(call, outbox, seen)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
 
@@ -146,6 +159,14 @@ def _rounds(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
     return [PlaybackEnded(p) for p in over if not any(_plays(each, p) for each in outbox)]
 
 
+def _message(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
+    name = message_of(call)
+    if name is None or name in seen.messages:
+        return []
+    unsent = any(isinstance(each, StartMessage) and each.name == name for each in outbox)
+    return [] if unsent else [MessageEnded(name)]
+
+
 def _snoops(call: Call, seen: Seen, outbox: tuple[Command, ...]) -> list[Event]:
     """Tell which snoops have come and gone."""
     events: list[Event] = []
@@ -172,11 +193,12 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
             wanted = now < _prompts(call).get(playback, 0)
             wanted = wanted or any(tune.playback == playback for tune in _tunes(call))
             return wanted and playback not in seen.playbacks
-        case StartMusic(leg):
+        case StartMessage(name=name):
+            return message_of(call) == name and name not in seen.messages
+        case StartMusic(leg) | StartRinging(leg):
             # Into a conversation it would be heard until its end is told, and for an outage if not.
-            return seats(call).get(leg, OUTSIDE).sound == "music"
-        case StartRinging(leg):
-            return seats(call).get(leg, OUTSIDE).sound == "ringing"
+            sound = "music" if isinstance(command, StartMusic) else "ringing"
+            return seats(call).get(leg, OUTSIDE).sound == sound
         case Snoop(snoop):
             coaches = call.conference.members if call.conference else ()
             return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)

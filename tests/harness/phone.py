@@ -168,6 +168,19 @@ class Phone:
         await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
         return self.presses[before:]
 
+    async def speak_for(self, for_ms: int) -> None:
+        """Let so much more be said."""
+        until_ms = self._line.spoken_ms + for_ms
+        await until(lambda: self._line.spoken_ms >= until_ms, what="something to be said")
+
+    def hush(self) -> None:
+        """Say nothing more, but go on sending that."""
+        self._line.hush()
+
+    def fall_silent(self) -> None:
+        """Send nothing more."""
+        self._line.silence()
+
     async def hang_up(self) -> None:
         """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""
         if not self.is_ended:

@@ -5,6 +5,7 @@ import struct
 import time
 from collections.abc import Callable
 
+import numpy as np
 from msgspec import Struct
 
 from tests.harness.audio import FRAME_MS, FRAME_SAMPLES, Frame, from_ulaw, to_ulaw, tone
@@ -51,6 +52,15 @@ class RtpLine(asyncio.DatagramProtocol):
         self.peer = ("127.0.0.1", port)
         if self._speaker is None:
             self._speaker = asyncio.get_running_loop().create_task(self._spoken())
+
+    @property
+    def spoken_ms(self) -> int:
+        """Tell for how long it has spoken."""
+        return self._timestamp * FRAME_MS // FRAME_SAMPLES
+
+    def hush(self) -> None:
+        """Send silence from now on."""
+        self._speech = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 
     def silence(self) -> None:
         """Say nothing more."""
