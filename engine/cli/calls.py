@@ -1,4 +1,4 @@
-"""`switchroom calls`, `hangup`, `timeline` and `nodes`: what there is, and one call's end."""
+"""`switchroom calls`, `timeline` and `nodes`: what there is, and one call's story."""
 
 import asyncio
 import sys
@@ -28,11 +28,6 @@ def calls(
 ) -> None:
     """List the live calls."""
     run(_calls(account, watch, where))
-
-
-def hangup(call_id: str, *, where: Where = HERE) -> None:
-    """End a call."""
-    run(_hangup(call_id, where))
 
 
 def timeline(
@@ -67,12 +62,6 @@ async def _kept(client: Client, account: str, live: Live) -> None:
         found = await client.calls(account)
         live.update(calls_table(found, time.time() * 1000), refresh=True)
         await asyncio.sleep(AGAIN_S)
-
-
-async def _hangup(call_id: str, where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
-        await client.hang_up(call_id)
-    Console(highlight=False).print(f"call {call_id} is told to end")
 
 
 async def _timeline(call_id: str, json: bool, where: Where) -> None:

@@ -28,16 +28,18 @@ class Story(Struct, frozen=True):
 
 def tell(timeline: Timeline) -> Story:
     """Make the story of a timeline."""
-    rows = tuple(_rows(timeline))
-    return Story(_lanes(timeline, rows), rows)
+    seen = Seen(caller=timeline.call.from_)
+    rows = tuple(_rows(timeline, seen))
+    return Story(_lanes(timeline, rows, seen.letters), rows)
 
 
-def _rows(timeline: Timeline) -> Iterator[Row]:
+def _rows(timeline: Timeline, seen: Seen) -> Iterator[Row]:
     call = timeline.call
-    seen = Seen(caller=call.from_)
     for moment in timeline.moments:
         for row in _of(moment, seen):
-            yield replace(row, at_ms=moment.at_ms - call.created_ms)
+            for lane in {row.source, row.target} - {ENGINE, WEB}:
+                seen.name(lane)
+            yield replace(row, at_ms=moment.at_ms - call.created_ms, talking=seen.talking)
         seen.doing = moment.doing
     if call.ended_ms:
         kind: Kind = "good" if call.status == "completed" else "bad"
@@ -61,14 +63,9 @@ def _listens(moment: Moment, seen: Seen) -> bool:
     return begins and not any(each["is"] == "FetchMedia" for each in moment.commands)
 
 
-def _lanes(timeline: Timeline, rows: tuple[Row, ...]) -> tuple[Lane, ...]:
-    legs: dict[str, str] = {row.opens: row.who for row in rows if row.opens not in {"", WEB}}
+def _lanes(timeline: Timeline, rows: tuple[Row, ...], letters: dict[str, str]) -> tuple[Lane, ...]:
+    who = {row.opens: row.who for row in rows if row.opens not in {"", WEB}}
     webs: dict[str, None] = {row.who: None for row in rows if row.opens == WEB}
     lanes = [Lane(ENGINE, ENGINE, timeline.call.node)]
-    lanes += [Lane(leg, _letter(place), who) for place, (leg, who) in enumerate(legs.items())]
+    lanes += [Lane(leg, letter, who.get(leg, "")) for leg, letter in letters.items()]
     return (*lanes, *([Lane(WEB, WEB, ", ".join(webs))] if webs else []))
-
-
-def _letter(place: int) -> str:
-    rounds, letter = divmod(place, 26)
-    return chr(ord("A") + letter) + (str(rounds) if rounds else "")

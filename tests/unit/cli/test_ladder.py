@@ -52,8 +52,8 @@ def test_bridged_legs_look_bridged() -> None:
     rows = (
         Row("calls", ENGINE, "a", opens="a"),
         Row("calls", ENGINE, "b", opens="b"),
-        Row("talking", shape="join", joined=("a", "b")),
-        Row("presses 1", "b"),
+        Row("talking", shape="join", joined=("a", "b"), talking=("a", "b")),
+        Row("presses 1", "b", talking=("a", "b")),
         Row("is gone", "b", closes="b"),
         Row("end", shape="mark"),
     )
