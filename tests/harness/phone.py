@@ -154,6 +154,10 @@ class Phone:
         """Wait for the end of the call, or its refusal."""
         await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
 
+    def speaks_for(self, length_ms: int) -> None:
+        """Be silent so long after the answer: a person who has said a word, a machine's end."""
+        self._line.voice_ms = length_ms
+
     def pick_up(self) -> None:
         """Answer now, instead of later."""
         self._sip.tell("OPTIONS")
