@@ -25,7 +25,7 @@ def on_leg(call: Call, event: OnLeg, now: int) -> Step:
     leg = call.leg(event.leg)
     match event:
         case LegHangupRequested():
-            # The request may overtake the one that makes the leg: it is hung up again as it comes.
+            # Who answers before the hangup has come to it is not let in any more.
             call = changed_leg(call, event.leg, let_go=True)
             return call, (Hangup(event.leg, causes.NORMAL),)
         case MuteRequested(direction=direction):

@@ -38,7 +38,6 @@ from tests.unit.calls.steering import (
     THIRD,
     came,
     conference,
-    conferences_told,
     conferring,
     dialled_into,
     inviting,
@@ -202,11 +201,18 @@ def test_a_member_that_cannot_be_joined() -> None:
     story = conferring()
     assert story.take(BridgeFailed(BRIDGE, "no", (THIRD,))) == (Hangup(THIRD, NORMAL),)
     assert together(story) == {MAIN, PEER}
-    story.take(LegEnded(THIRD, NORMAL))
-    assert (members(story)[THIRD][0], conferences_told(story)[-1][0]) == (
-        "complete",
-        "in-progress",
-    )
+    story.take(MemberRequested(DAN, "7"))
+    story.take(LegEnded(FOURTH, BUSY))
+    assert together(story) == {MAIN, PEER}
+    assert members(story)[THIRD] == ("complete", "unavailable")
+    assert conference(story).state == "in-progress"
+
+
+def test_a_main_leg_that_cannot_be_joined() -> None:
+    """The others go on without it."""
+    story = conferring()
+    assert story.take(BridgeFailed(BRIDGE, "no", (MAIN,))) == (Hangup(MAIN, NORMAL),)
+    assert together(story) == {PEER, THIRD}
 
 
 def test_members_are_told_their_conference_is_over() -> None:
@@ -218,9 +224,9 @@ def test_members_are_told_their_conference_is_over() -> None:
 
 
 def test_the_last_is_put_out_while_another_rings() -> None:
-    """Nobody is left to wait: with the last one's end everything ends."""
-    story = inviting()
+    """Nobody is left to wait for who rings: everything ends."""
+    story = inviting(action=say())
     story.take(kick(PEER))
-    assert Hangup(MAIN, NORMAL) in story.take(kick(MAIN))
-    assert Hangup(THIRD, NORMAL) in story.hang_up()
-    assert story.state == "Ending"
+    commands = story.take(kick(MAIN))
+    assert {c.leg for c in commands if isinstance(c, Hangup)} == {MAIN, PEER, THIRD}
+    assert (story.state, conference(story).state) == ("Ending", "completed")
