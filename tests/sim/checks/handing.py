@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from engine.calls.call import Call
 from engine.calls.doing import Ending, Over, Talking
-from engine.calls.events import CoachRequested, Event, LegEnded
+from engine.calls.events import CoachRequested, DeadlinePassed, Event, LegEnded
 from engine.calls.replay import Moment
 from engine.calls.sessions import Transfer
 from tests.sim.story import Story
@@ -28,6 +28,8 @@ def _handed(before: Call, moment: Moment) -> Iterator[str]:
     was, call = before.transfer, moment.call
     if was is None or isinstance(call.doing, Ending | Over):
         return
+    if isinstance(moment.event, DeadlinePassed) and not isinstance(call.doing, Talking):
+        return  # the dial's own time was up, too
     now = next((each for each in call.transfers if each.id == was.id), was)
     talkers = {call.main, *call.doing.legs} if isinstance(call.doing, Talking) else set()
     match now.state:

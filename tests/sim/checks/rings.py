@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.doing import Dialing, Ending, Over
+from engine.calls.events import LegPlaced
 from engine.runtime.requests import RING_MARGIN_S
 from tests.sim.checks.spans import Span, is_long, joined
 from tests.sim.story import Story
@@ -21,7 +22,9 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 def _overdue(story: Story) -> dict[str, list[Span]]:
     found: dict[str, list[Span]] = {}
     since_ms: dict[tuple[str, bool], int] = {}  # its time begins anew once its party is called
-    for begin_ms, end_ms, call in story.stretches():
+    for moment, (begin_ms, end_ms, call) in zip(story.moments, story.stretches(), strict=False):
+        if isinstance(moment.event, LegPlaced):
+            since_ms.pop((moment.event.leg, False), None)
         if isinstance(call.doing, Ending | Over):
             break
         for leg in call.legs:
