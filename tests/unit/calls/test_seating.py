@@ -37,6 +37,7 @@ from tests.unit.calls.steering import (
     BOB,
     BRIDGE,
     PEER,
+    SNOOP,
     TARGET,
     THIRD,
     TUNE,
@@ -49,7 +50,6 @@ from tests.unit.calls.steering import (
     transferring,
 )
 
-SNOOP = f"{ID}.s5"
 INSIDE = Seat(BRIDGE)
 MUSIC = Seat(sound="music")
 RINGING = Seat(sound="ringing")
