@@ -25,7 +25,7 @@ def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
             return Row(_calls(command), ENGINE, leg, opens=leg, who=party)
         case {"is": "Answer", "leg": leg}:
             return Row("answers the call", ENGINE, leg, opens=leg, who=seen.caller)
-        case {"is": "Hangup", "leg": leg, "cause": cause}:
+        case {"is": "Hangup", "leg": leg, "cause": cause} if leg not in seen.snoops:
             return Row(f"hang up: {words.cause(cause)}", ENGINE, leg)
         case {"is": "DetectTalk", "leg": leg}:
             return Row("listens: a person or a machine?", ENGINE, leg, kind="sound")

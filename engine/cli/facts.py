@@ -5,6 +5,7 @@ from typing import Any
 
 from engine.cli import words
 from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
+from engine.cli.seats import unheard
 from engine.cli.tapes import filed
 from engine.cli.wishes import wish
 
@@ -67,8 +68,10 @@ def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
             return wish(event, seen)
 
 
-def _ended(event: Mapping[str, Any], seen: Seen) -> Row:
+def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
     leg = event["leg"]
+    if leg in seen.snoops:
+        return unheard(leg, seen)
     answered = leg in seen.answered
     cause = words.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
     kind: Kind = "plain" if answered else "bad"

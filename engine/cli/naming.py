@@ -65,7 +65,7 @@ def _names(call: CallView, channel: str, party: str, agent: str | None) -> tuple
 def _picked(what: str, named: str, known: Known) -> str:
     """Choose by a whole id or a name; if that is none's, by the end of an id."""
     if not known:
-        raise BadUse(f"there is no {what}: none is live")
+        raise BadUse(f"there is no {what} any more, or not yet")
     found = [each for each, names in known.items() if named in (each, *names)]
     found = found or [each for each in known if named and each.endswith(named)]
     if len(found) == 1:

@@ -39,7 +39,9 @@ class Seen:
     rooms: dict[str, tuple[str, ...]] = field(default_factory=dict)  # bridges, and who is there
     snoops: dict[str, str] = field(default_factory=dict)  # and whom they hear
     tunes: dict[str, str] = field(default_factory=dict)  # playbacks, and who waits with them
+    gone: set[str] = field(default_factory=set)  # snoops
     states: dict[str, str] = field(default_factory=dict)  # of sessions and members
+    modes: dict[str, str] = field(default_factory=dict)  # of transfers
 
     def name(self, leg: str) -> str:
         """Give the letter of a leg's lane; who comes first is A."""

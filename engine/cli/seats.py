@@ -26,8 +26,19 @@ def seat(command: Mapping[str, Any], seen: Seen) -> Row | None:
             seen.snoops[snoop] = leg
             text = f"listens in on {seen.name(leg)}"
             return Row(text, ENGINE, snoop, opens=snoop, who=f"snoop on {seen.name(leg)}")
+        case {"is": "Hangup", "leg": snoop} if snoop in seen.snoops:
+            return unheard(snoop, seen)
         case _:
             return None
+
+
+def unheard(snoop: str, seen: Seen) -> Row | None:
+    """Tell that a snoop ends, once."""
+    if snoop in seen.gone:
+        return None
+    seen.gone.add(snoop)
+    seen.parted(snoop)
+    return Row("listens in no more", ENGINE, snoop, closes=snoop)
 
 
 def _joined(bridge: str, legs: tuple[str, ...], seen: Seen) -> Row:

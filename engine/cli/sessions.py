@@ -13,9 +13,7 @@ def state(told: Mapping[str, Any], seen: Seen) -> Row | None:
     """Tell a session's new state; None for what tells of something else."""
     match told:
         case {"event": "transfer", "sessionId": session}:
-            begins = session not in seen.states
-            who = f" to {told.get('party', '')}" if begins else ""
-            return _mark(f"transfer{who}", session, told, seen)
+            return _transfer(session, told, seen)
         case {"event": "conference", "sessionId": session}:
             return _mark("conference", session, told, seen)
         case {"event": "conference-member", "sessionId": session, "channelId": leg}:
@@ -25,13 +23,18 @@ def state(told: Mapping[str, Any], seen: Seen) -> Row | None:
             return None
 
 
-def _mark(what: str, key: str, told: Mapping[str, Any], seen: Seen) -> Row:
-    state, mode = told["sessionState"], told.get("mode", "")
-    now = f"{state} ({mode})" if mode else state
-    before = seen.states.get(key, "")
-    seen.states[key] = now
-    text = f"{before} → {now}" if before else now
-    if reason := told.get("reason"):
-        text = f"{text}: {reason}"
+def _transfer(session: str, told: Mapping[str, Any], seen: Seen) -> Row:
+    who = "" if session in seen.states else f" to {told.get('party', '')}"
+    mode = told.get("mode", "")
+    is_new = seen.modes.get(session) != mode
+    seen.modes[session] = mode
+    return _mark(f"transfer{who}", session, told, seen, f" ({mode})" if is_new else "")
+
+
+def _mark(what: str, key: str, told: Mapping[str, Any], seen: Seen, mode: str = "") -> Row:
+    state = told["sessionState"]
+    before = f"{seen.states[key]} → " if key in seen.states else ""
+    seen.states[key] = state
+    reason = f": {told['reason']}" if told.get("reason") else ""
     kind: Kind = "good" if state in _GOOD else "bad" if state in _BAD else "plain"
-    return Row(f"{what}: {text}", shape="mark", kind=kind)
+    return Row(f"{what}: {before}{state}{mode}{reason}", shape="mark", kind=kind)

@@ -54,7 +54,7 @@ def conference(view: ConferenceView) -> Iterator[RenderableType]:
     yield f"conference {view.conference_session_id}: {view.state}{why}"
     table = _table("member", "party", "agent", "state", "")
     for each in view.members:
-        notes = ", ".join(_member_notes(each))
+        notes = ", ".join(_member_notes(each, view.call_id))
         table.add_row(each.channel_id, each.party, each.agent_id, each.state, notes)
     yield table
 
@@ -78,11 +78,11 @@ def _notes(leg: LegView, *, is_main: bool) -> Iterator[str]:
         yield f"answered by: {leg.answered_by}"
 
 
-def _member_notes(member: MemberView) -> Iterator[str]:
+def _member_notes(member: MemberView, call_id: str) -> Iterator[str]:
     if member.name:
         yield member.name
     if member.coaches:
-        yield f"coaches {member.coaches}"
+        yield f"coaches {member.coaches.removeprefix(call_id)}"
     if member.muted:
         yield f"muted: {words.muted(member.muted)}"
     if member.held:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.cli.deeds import deed
 from engine.cli.facts import fact
 from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
-from wire.rpc import Moment, Timeline
+from wire.rpc import CallView, Moment, Timeline
 
 
 class Lane(Struct, frozen=True):
@@ -34,17 +34,25 @@ def tell(timeline: Timeline) -> Story:
 
 
 def _rows(timeline: Timeline, seen: Seen) -> Iterator[Row]:
-    call = timeline.call
-    for moment in timeline.moments:
-        for row in _of(moment, seen):
-            for lane in {row.source, row.target} - {ENGINE, WEB}:
-                seen.name(lane)
-            yield replace(row, at_ms=moment.at_ms - call.created_ms, talking=seen.talking)
-        seen.doing = moment.doing
+    call, moments = timeline.call, timeline.moments
+    ends = (place for place, each in enumerate(moments) if 0 < call.ended_ms < each.at_ms)
+    end = next(ends, len(moments))  # recordings are filed after it
+    for moment in moments[:end]:
+        yield from _timed(moment, seen, call)
     if call.ended_ms:
         kind: Kind = "good" if call.status == "completed" else "bad"
         at_ms = call.ended_ms - call.created_ms
         yield Row(f"the call is over: {call.status}", shape="mark", kind=kind, at_ms=at_ms)
+    for moment in moments[end:]:
+        yield from _timed(moment, seen, call)
+
+
+def _timed(moment: Moment, seen: Seen, call: CallView) -> Iterator[Row]:
+    for row in _of(moment, seen):
+        for lane in {row.source, row.target} - {ENGINE, WEB}:
+            seen.name(lane)
+        yield replace(row, at_ms=moment.at_ms - call.created_ms, talking=seen.talking)
+    seen.doing = moment.doing
 
 
 def _of(moment: Moment, seen: Seen) -> Iterator[Row]:
