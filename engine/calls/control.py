@@ -10,6 +10,7 @@ from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Talki
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.leg import Leg, Muted
 from engine.calls.telling import tell_leg
+from engine.calls.tune import begun_anew
 from engine.calls.verbs import gather, play
 from engine.calls.verbs.dial import reaching
 from engine.calls.verbs.prompt import stopped
@@ -37,10 +38,10 @@ def on_leg(call: Call, event: OnLeg, now: int) -> Step:
 
 
 def _silence(call: Call, leg: str, muted: Muted, now: int) -> Step:
-    """Mute a leg; a prompt is stopped for that and goes on, else its end would be waited for."""
+    """Mute a leg; what is played to it is stopped for that, else its end would be waited for."""
     call, told = mute(call, leg, muted, now)
     if not told or not stopped(call.doing):
-        return call, told
+        return begun_anew(call, leg) if told else call, told
     call, stops = _paused(call, leg, now)
     call, plays = _resumed(call, leg, now) if stops else (call, ())
     return call, (*told, *stops, *plays)

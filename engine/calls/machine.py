@@ -39,9 +39,9 @@ from engine.calls.events import (
 )
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
+from engine.calls.moving import moves, reseat
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
-from engine.calls.seating import moves, reseat
 from engine.calls.taping import noted, taped
 from engine.calls.telling import in_order, tell_leg_ended
 from engine.calls.verbs import ask, begin, dial, end, gather, record, solo, talk
