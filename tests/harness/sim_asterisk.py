@@ -8,7 +8,6 @@ from typing import ClassVar
 import msgspec
 
 from engine.ari.request import Reply, Request
-from tests.harness.sim_referrals import SimReferrals
 from tests.harness.sim_request import (
     KNOWN,
     NO_CONTENT,
@@ -19,9 +18,10 @@ from tests.harness.sim_request import (
     Asked,
     Deeds,
 )
+from tests.harness.sim_talk import SimTalk
 
 
-class SimAsterisk(SimReferrals):
+class SimAsterisk(SimTalk):
     """All that the engine asks of a PBX."""
 
     def handle(self, request: Request, reply: Answered) -> None:
@@ -99,7 +99,7 @@ class SimAsterisk(SimReferrals):
         return NO_CONTENT
 
     DEEDS: ClassVar[Deeds] = {
-        **SimReferrals.DEEDS,
+        **SimTalk.DEEDS,
         ("GET", "channels", ""): _list_channels,
         ("POST", "channels", ""): _make,
         ("POST", "channels", "dial"): _dial,

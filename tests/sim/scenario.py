@@ -2,8 +2,11 @@
 
 import random
 
+from msgspec.structs import replace
+
 from wire import verbs
-from wire.rpc import NumberRoute, Originate
+from wire.answering import Confirm, MachineDetection
+from wire.rpc import AnsweredDetection, NumberRoute, Originate
 from wire.verbs import Action, Verb
 
 FLOWS = 3
@@ -32,6 +35,7 @@ class Scenarios:
             from_first=rng.random() < 0.3,
             timeout=rng.choice((2, 5, 15)),
             request_id=request_id,
+            machine_detection=rng.random() < 0.2 and self._answered_detection(),
         )
 
     def route(self) -> NumberRoute:
@@ -100,7 +104,29 @@ class Scenarios:
         else:
             data = verbs.DialData(number=self.party(), time_limit=limit, moh=music)
         timeout = rng.choice((1, 5, 20)) if rng.random() < 0.8 else None
-        return verbs.Dial(data, after, timeout)
+        return verbs.Dial(self._greeted(data) if kind < 0.7 else data, after, timeout)
+
+    def _greeted(self, data: verbs.DialData) -> verbs.DialData:
+        rng = self._rng
+        whisper: Verb | None = None
+        if rng.random() < 0.4:
+            keys = verbs.Gather(verbs.GatherData(max_digits=1, timeout=500))
+            whisper = verbs.Play(verbs.PlayData(self.audio()), rng.choice((None, keys)))
+        confirm = Confirm(
+            audio_url=self.audio() if rng.random() < 0.5 else None,
+            digit=rng.choice("123"),
+            timeout=rng.choice((1_000, 5_000)),
+        )
+        return replace(
+            data,
+            whisper=whisper,
+            confirm=confirm if rng.random() < 0.3 else None,
+            machine_detection=rng.choice((False, True, MachineDetection(on_machine="hangup"))),
+        )
+
+    def _answered_detection(self) -> AnsweredDetection:
+        play = verbs.Play(verbs.PlayData(self.audio()))
+        return AnsweredDetection(on_machine=self._rng.choice(("continue", "hangup", play)))
 
     def party(self) -> str:
         """Choose whom to call; some can't be reached."""

@@ -7,6 +7,7 @@ from tests.sim.checks import (
     digits,
     ends,
     errands,
+    greetings,
     handing,
     legs,
     orders,
@@ -43,6 +44,7 @@ CHECKS = (
     referrals.check,
     answers.check,
     handing.check,
+    greetings.check,
 )
 
 
