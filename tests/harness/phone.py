@@ -158,8 +158,9 @@ class Phone:
         """Be silent so long after the answer: a person who has said a word, a machine's end."""
         self._line.voice_ms = length_ms
 
-    def pick_up(self) -> None:
-        """Answer now, instead of later."""
+    async def pick_up(self) -> None:
+        """Answer as soon as it rings, instead of later."""
+        await self.rung()
         self._sip.tell("OPTIONS")
 
     def refer(self, elsewhere: str) -> None:

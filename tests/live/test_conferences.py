@@ -41,7 +41,7 @@ async def test_who_comes_is_heard_when_it_answers(crowd: Crowd) -> None:
     assert (await conference.add("target"))["conferenceSessionId"] == conference.id
     assert len(first["members"]) == 3
     await crowd.hear(customer="source", source="customer", target="")
-    target.pick_up()
+    await target.pick_up()
     await crowd.hear(**among(*FOUR[:3]))
     assert [m.method for m in target.messages if not m.status].count("INVITE") == 1
 
@@ -153,7 +153,7 @@ async def test_one_waits_for_another(crowd: Crowd, sounds: MediaServer, song: bo
     await target.rung()
     await crowd["source"].hang_up()
     await crowd.hear_for(1000, {"customer": "song" if song else "music"})
-    target.pick_up()
+    await target.pick_up()
     await crowd.hear(customer="target", target="customer")
 
 

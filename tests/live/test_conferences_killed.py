@@ -17,7 +17,7 @@ async def test_a_conference_with_one_that_rings(crowd: Crowd) -> None:
     await conference.add("target")
     await target.rung()
     await survives(crowd, {"customer": "source", "source": "customer", "target": ""})
-    target.pick_up()
+    await target.pick_up()
     await crowd.hear(**among(*THREE))
     await conference.becomes("in-progress")
 

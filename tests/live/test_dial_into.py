@@ -26,7 +26,7 @@ async def test_into_a_conversation(crowd: Crowd) -> None:
     leg = await dial(crowd, "target", picks_up=False)
     await crowd["target"].rung()
     await crowd.hear(customer="source", source="customer", target="")
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     await crowd.hear(customer="source target", source="customer target", target="customer source")
     assert await crowd.leg("target") == leg
     await crowd["target"].hang_up()

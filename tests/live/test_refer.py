@@ -35,7 +35,7 @@ async def test_a_refer_to_a_number(talk: Crowd) -> None:
     assert notified(talk["source"]) == ["SIP/2.0 200 OK"]
     await target.rung()
     await talk.hear(customer="music")
-    target.pick_up()
+    await target.pick_up()
     await talk.hear(customer="target", target="customer")
     [transfer] = (await talk.view())["transfers"]
     assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")

@@ -36,7 +36,7 @@ async def transfer(crowd: Crowd, mode: str = "attended", **more: object) -> Tran
 async def answered(crowd: Crowd) -> Transfer:
     """Let source and target talk."""
     begun = await transfer(crowd)
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     await begun.becomes("answered")
     return begun
 
@@ -45,7 +45,7 @@ async def test_a_transfer_that_rings(crowd: Crowd) -> None:
     """Ringing and music go on; the target answers, and it is completed."""
     begun = await transfer(crowd)
     await survives(crowd, RINGING)
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     await crowd.hear(**ANSWERED)
     await begun.complete()
     await handed_over(crowd)
@@ -55,7 +55,7 @@ async def test_the_target_answers_meanwhile(crowd: Crowd) -> None:
     """Without an engine nothing changes; the next one joins source and target."""
     begun = await transfer(crowd)
     await crowd.lab.engine.kill()
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     await crowd["target"].answered()
     await crowd.lab.engine.start()
     await crowd.hear(**ANSWERED)
@@ -69,7 +69,7 @@ async def test_a_blind_transfer(crowd: Crowd, sounds: MediaServer, song: bool) -
     music = {"mohAudioUrl": sounds.tone(1550, 500)} if song else {}
     begun = await transfer(crowd, "blind", **music)
     await survives(crowd, {"customer": "song" if song else "music", "target": ""})
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     await begun.becomes("blind_transferred")
     await handed_over(crowd)
 
