@@ -50,11 +50,7 @@ class World:
         self._trace = trace
         around = Surroundings(self.clock, rng, self.pbx, self.memory, self.servers, {}, self.faults)
         self._strikes = Strikes(around, broken, self._say if trace else None)
-        # Chance of its own: the worlds that nobody steers stay as they were.
-        chance = random.Random(f"steer {seed}")
-        wishes = Wishes(chance, Scenarios(chance, trouble_with_media="media" in kinds))
-        self.phones.patience = chance.choice((1, 1, 4))
-        self.steerers = Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
+        self.steerers = self._steerers()
 
     @property
     def lives(self) -> list[Life]:
@@ -81,6 +77,14 @@ class World:
             self._strikes.life.loop.die()
             self.clock.run(self.clock.at_ms)
             leave_loop()
+
+    def _steerers(self) -> Steerers:
+        # Chance of its own: the worlds that nobody steers stay as they were.
+        chance = random.Random(f"steer {self.seed}")
+        self.phones.patience = chance.choice((1, 1, 4))
+        has_trouble = "media" in self.faults.kinds
+        wishes = Wishes(chance, Scenarios(chance, trouble_with_media=has_trouble))
+        return Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
 
     def _plan(self, within_ms: float) -> None:
         for number in range(self.calls):
