@@ -58,7 +58,7 @@ def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
         case {"is": "TapesFiled"}:
             return filed(event)
         case {"is": "DeadlinePassed"}:
-            return Row(_DUE.get(seen.doing, "time is up"), shape="mark", kind="faint")
+            return Row(_due(seen), shape="mark", kind="faint")
         case {"is": "Recovered"}:
             seen.rooms.clear()
             for leg, bridge in event.get("bridged", ()):
@@ -66,6 +66,12 @@ def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
             return Row("an engine takes the call up again", shape="break", kind="good")
         case _:
             return wish(event, seen)
+
+
+def _due(seen: Seen) -> str:
+    """Tell what was waited for, where that is certain: who rings may be it, or who is greeted."""
+    is_usual = bool(seen.ringing) == (seen.doing in {"starting", "dialing"})
+    return _DUE.get(seen.doing, "time is up") if is_usual else "time is up"
 
 
 def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
@@ -76,6 +82,7 @@ def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
     cause = words.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
     kind: Kind = "plain" if answered else "bad"
     seen.parted(leg)
+    seen.gone.add(leg)
     return Row(f"{'is gone' if answered else 'gone, unanswered'}: {cause}", leg,
                kind=kind, closes=leg)  # fmt: skip
 

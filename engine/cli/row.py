@@ -39,7 +39,7 @@ class Seen:
     rooms: dict[str, tuple[str, ...]] = field(default_factory=dict)  # bridges, and who is there
     snoops: dict[str, str] = field(default_factory=dict)  # and whom they hear
     tunes: dict[str, str] = field(default_factory=dict)  # playbacks, and who waits with them
-    gone: set[str] = field(default_factory=set)  # snoops
+    gone: set[str] = field(default_factory=set)
     states: dict[str, str] = field(default_factory=dict)  # of sessions and members
     modes: dict[str, str] = field(default_factory=dict)  # of transfers
 
@@ -61,6 +61,11 @@ class Seen:
         """Note that legs are in no bridge now."""
         for bridge, there in self.rooms.items():
             self.rooms[bridge] = tuple(each for each in there if each not in legs)
+
+    @property
+    def ringing(self) -> set[str]:
+        """The legs that are called and have not answered."""
+        return self.letters.keys() - self.answered - self.gone - self.snoops.keys()
 
     @property
     def talking(self) -> tuple[str, ...]:
