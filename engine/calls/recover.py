@@ -22,7 +22,7 @@ from engine.calls.commands import (
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Dialing, Doing, Gathering, Playing, Recording
+from engine.calls.doing import Recording
 from engine.calls.events import (
     Event,
     LegAnswered,
@@ -34,8 +34,8 @@ from engine.calls.events import (
     Recovered,
 )
 from engine.calls.leg import Leg
+from engine.calls.playbacks import prompts, tunes
 from engine.calls.seating import OUTSIDE, seats
-from engine.calls.sessions import Tune
 
 
 class Seen(Struct, frozen=True):
@@ -51,38 +51,6 @@ class Seen(Struct, frozen=True):
     messages: frozenset[str] = frozenset()
 
 
-def playback_of(call: Call) -> str | None:
-    """Name the playback that a call waits for, if it does."""
-    return _playback_of(call.doing)
-
-
-def _playback_of(doing: Doing) -> str | None:
-    match doing:
-        case Playing(request=request, clips=clips, paused=False) if clips:
-            return request
-        case Gathering(phase="prompt", request=request, paused=False):
-            return request
-        case _:
-            return None
-
-
-def _prompts(call: Call) -> dict[str, int]:
-    """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
-    greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
-    found = (call.doing, *(each.doing for each in greetings))
-    return {
-        playback: doing.ends_ms
-        for doing in found
-        if isinstance(doing, (Playing, Gathering)) and (playback := _playback_of(doing))
-    }
-
-
-def playbacks_of(call: Call) -> tuple[str, ...]:
-    """Name the playbacks whose end means something to a call: its prompt, and tunes."""
-    tunes = tuple(tune.playback for tune in _tunes(call))
-    return (*_prompts(call), *tunes)
-
-
 def message_of(call: Call) -> str | None:
     """Name the message that is being recorded, if one is."""
     match call.doing:
@@ -90,10 +58,6 @@ def message_of(call: Call) -> str | None:
             return tape
         case _:
             return None
-
-
-def _tunes(call: Call) -> list[Tune]:
-    return [seat.sound for seat in seats(call).values() if isinstance(seat.sound, Tune)]
 
 
 def missed(
@@ -146,7 +110,7 @@ def _calls(command: Command, leg: Leg) -> bool:
 
 def _playbacks(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> list[Event]:
     events: list[Event] = []
-    for playback, ends_ms in _prompts(call).items():
+    for playback, ends_ms in prompts(call).items():
         unsent = now < ends_ms and any(_plays(each, playback) for each in outbox)
         if playback not in seen.playbacks and not unsent:
             events.append(PlaybackEnded(playback))
@@ -155,7 +119,7 @@ def _playbacks(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) ->
 
 def _rounds(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
     """Tell which rounds of tunes have ended."""
-    over = (tune.playback for tune in _tunes(call) if tune.playback not in seen.playbacks)
+    over = (tune.playback for tune in tunes(call) if tune.playback not in seen.playbacks)
     return [PlaybackEnded(p) for p in over if not any(_plays(each, p) for each in outbox)]
 
 
@@ -190,8 +154,8 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
         case Answer(leg):
             return seen.channels.get(leg) not in {None, "Up"}
         case Play(playback=playback):
-            wanted = now < _prompts(call).get(playback, 0)
-            wanted = wanted or any(tune.playback == playback for tune in _tunes(call))
+            wanted = now < prompts(call).get(playback, 0)
+            wanted = wanted or any(tune.playback == playback for tune in tunes(call))
             return wanted and playback not in seen.playbacks
         case StartMessage(name=name):
             return message_of(call) == name and name not in seen.messages

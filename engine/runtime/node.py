@@ -12,7 +12,8 @@ from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
 from engine.calls.events import LegEnded, TransferReferred
-from engine.calls.recover import Seen, message_of, missed, playbacks_of, rung_by
+from engine.calls.playbacks import playbacks_of
+from engine.calls.recover import Seen, message_of, missed, rung_by
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival

@@ -6,7 +6,7 @@ from engine.calls.call import Call, is_held
 from engine.calls.commands import FetchMedia, Play
 from engine.calls.doing import Gathering, Playing
 from engine.calls.events import DeadlinePassed, MediaFetched
-from engine.calls.recover import playback_of
+from engine.calls.playbacks import playback_of
 from tests.harness.sim_media import parts
 from tests.sim.story import Story
 from tests.sim.world import World

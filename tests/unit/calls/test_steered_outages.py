@@ -10,7 +10,8 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.recover import Seen, missed, playbacks_of
+from engine.calls.playbacks import playbacks_of
+from engine.calls.recover import Seen, missed
 from engine.calls.seating import seats
 from tests.unit.calls.building import MAIN, Story, talking
 from tests.unit.calls.steering import (
