@@ -3,16 +3,9 @@
 import json
 from typing import Any
 
-from engine.calls.commands import (
-    AskWebhook,
-)
+from engine.calls.commands import AskWebhook
 from engine.calls.doing import Dialing, Gathering, Greeting, Playing
-from engine.calls.events import (
-    DigitPressed,
-    LegAnswered,
-    LegPlaced,
-    MediaFetched,
-)
+from engine.calls.events import DigitPressed, LegAnswered, LegPlaced, MediaFetched
 from tests.unit.calls.building import CLIPS, HTTPS, ID, Story, dialing, say
 
 BOB, EVE = "+4712345678", "+4787654321"
