@@ -46,12 +46,11 @@ def nodes(*, where: Where = HERE) -> None:
 
 
 async def _calls(account: str, watch: bool, where: Where) -> None:
-    console = Console(highlight=False)
+    console = screen.for_tables()
     async with opened(*address(where, ClientSettings())) as client:
         if not watch:
             found = await client.calls(account)
-            width = None if console.is_terminal else screen.MOST
-            console.print(calls_table(found, time.time() * 1000), width=width)
+            console.print(calls_table(found, time.time() * 1000))
             return
         with Live(console=console, auto_refresh=False) as live:
             await _kept(client, account, live)

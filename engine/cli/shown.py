@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 
 from engine.cli import screen, words
@@ -12,10 +12,9 @@ from wire.rpc import CallView, LegView, RecordingView
 
 def put(*told: RenderableType) -> None:
     """Print; names and numbers are never taken for markup, ids are printed whole."""
-    console = Console(highlight=False, markup=False)
-    width = None if console.is_terminal else screen.MOST
+    console = screen.for_tables()
     for each in told:
-        console.print(each, width=width, soft_wrap=isinstance(each, str))
+        console.print(each, soft_wrap=isinstance(each, str))
 
 
 def call(view: CallView) -> Iterator[RenderableType]:
