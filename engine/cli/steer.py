@@ -16,6 +16,8 @@ Direction = Annotated[
     Literal["in", "out", "both"], Parameter(help="in: nobody hears it; out: it hears nobody.")
 ]
 
+_NONE_YET = "nothing is recorded yet: the call is not answered"
+
 
 def show(call_id: str, *, where: Where = HERE) -> None:
     """Show a call: its legs by channel, who is muted or on hold, transfers, conferences."""
@@ -98,11 +100,8 @@ async def _hangup(call_id: str, channel: str, agent: str, where: Where) -> None:
     async with opened(*address(where, ClientSettings())) as client:
         what, body = f"call {call_id} is told to end", {}
         if named := channel or agent:
-            leg = leg_of(await client.call(call_id), named)
-            what, body = (
-                f"channel {leg.channel_id} is told to hang up",
-                {"channelId": leg.channel_id},
-            )
+            leg = leg_of(await client.call(call_id), named).channel_id
+            what, body = f"channel {leg} is told to hang up", {"channelId": leg}
         await client.steer(CallView, call_id, "hangup", body)
     shown.put(what)
 
@@ -110,4 +109,4 @@ async def _hangup(call_id: str, channel: str, agent: str, where: Where) -> None:
 async def _record(call_id: str, wanted: str, where: Where) -> None:
     async with opened(*address(where, ClientSettings())) as client:
         kept = await client.steer(CallRecordings, call_id, f"recording/{wanted}", {})
-    shown.put(*map(shown.recording, kept.recordings))
+    shown.put(*map(shown.recording, kept.recordings) if kept.recordings else [_NONE_YET])

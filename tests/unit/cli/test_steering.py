@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.cli.fake_engine import FakeEngine
 from tests.unit.cli.steered import (
@@ -194,3 +195,12 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     ]
     _, members, _ = await switchroom(tmp_path, engine.url, "conference", "members", ID)
     assert members.splitlines() == out.splitlines()[8:13]
+
+
+async def test_a_recording_to_come_is_told(
+    engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the answer there is none to show."""
+    engine.call = replace(CALL, recordings=())
+    assert await typed(engine.url, "record", ID, "start") == 0
+    assert capsys.readouterr().out.startswith("nothing is recorded yet")
