@@ -26,6 +26,7 @@ from engine.calls.doing import (
 from engine.calls.events import (
     Control,
     DeadlinePassed,
+    DigitPressed,
     Event,
     HangupRequested,
     LegAnswered,
@@ -33,6 +34,8 @@ from engine.calls.events import (
     LegHangupRequested,
     LegPlaced,
     LegRang,
+    MediaFetched,
+    PlaybackEnded,
     Recovered,
     TapesFiled,
     TransferReferred,
@@ -73,6 +76,10 @@ def _refused(event: Event) -> tuple[Command, ...]:
 
 def _stepped(call: Call, event: Event, now: int) -> Step:
     match event:
+        case (
+            DigitPressed() | MediaFetched() | PlaybackEnded()
+        ):  # most events; no rule is about them
+            return _followed(call, event, now)
         case LegPlaced(leg) | LegRang(leg) | LegAnswered(leg):
             return _leg_moved(call, call.leg(leg), event, now)
         case LegEnded(leg):
@@ -91,8 +98,12 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
         case _ if isinstance(event, Control):
             return _asked(call, event, now)
         case _:
-            call, commands = followed(call, event, now)
-            return _do(call, commands, event, now)
+            return _followed(call, event, now)
+
+
+def _followed(call: Call, event: Event, now: int) -> Step:
+    call, commands = followed(call, event, now)
+    return _do(call, commands, event, now)
 
 
 def _asked(call: Call, event: Control, now: int) -> Step:

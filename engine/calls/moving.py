@@ -21,9 +21,13 @@ from engine.calls.commands import (
     StopRinging,
     Unmute,
 )
+from engine.calls.doing import Asking, Detecting, Gathering, Playing, Recording, Starting
 from engine.calls.leg import Muted
 from engine.calls.seating import OUTSIDE, Seat, Sound, rooms, seats
 from engine.calls.sessions import Tune
+
+# In these the main leg is outside and hears what its verb lets it hear.
+_APART = (Starting, Playing, Gathering, Detecting, Asking, Recording)
 
 
 def moves(before: Call, after: Call) -> tuple[Command, ...]:
@@ -49,12 +53,11 @@ def reseat(call: Call, seen: Iterable[tuple[str, str]]) -> tuple[Command, ...]:
 
 def _is_same(before: Call, after: Call) -> bool:
     """Spare the usual step, which moves nobody, a closer look."""
-    return (
-        before.doing is after.doing
-        and before.legs is after.legs
-        and before.transfers is after.transfers
-        and before.conferences is after.conferences
-    )
+    if before.legs is not after.legs or before.main is not after.main:
+        return False
+    if before.doing is not after.doing:
+        return isinstance(before.doing, _APART) and isinstance(after.doing, _APART)
+    return before.transfers is after.transfers and before.conferences is after.conferences
 
 
 def _changes(changed: list[tuple[str, Seat, Seat]]) -> Iterator[Command]:

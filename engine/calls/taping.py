@@ -39,9 +39,9 @@ def asked(call: Call, wanted: Wanted, now: int) -> Step:
 
 def taped(call: Call, now: int) -> Step:
     """Bring the tape to the leg that is to be recorded now, muted as it is to be."""
-    tape = _running(call)
-    if tape is None and not call.recorded:
+    if not (call.recorded or call.tapes):
         return call, ()
+    tape = _running(call)
     leg = call.main if call.recorded and call.is_up(call.main) else ""
     commands: tuple[Command, ...] = ()
     if tape is not None and tape.leg != leg:
