@@ -61,7 +61,7 @@ def begun(call: Call, leg: str, purpose: Purpose, now: int) -> tuple[Call, Tape]
     """Note a tape that begins now, with the name of its file."""
     call, tape_id = numbered(call, _KINDS[purpose])
     assert call.archive is not None  # noqa: S101 - without one, nothing is recorded
-    tape = Tape(tape_name(call.archive, tape_id, now), leg, purpose, now)
+    tape = Tape(tape_name(call.archive, tape_id, leg, now), leg, purpose, now)
     return replace(call, tapes=(*call.tapes, tape)), tape
 
 

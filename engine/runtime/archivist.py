@@ -12,6 +12,7 @@ from engine.calls.tape import TapeName, read_name
 from engine.recordings.failure import FilingFailed
 from engine.runtime.node import Node
 from engine.runtime.recorder import Recorder
+from engine.runtime.snapshot import PbxAway, read
 
 log = structlog.get_logger()
 _stored = msgspec.json.Decoder(list[StoredRecording])
@@ -50,9 +51,13 @@ class Archivist:
 
     async def _left(self) -> dict[str, list[str]]:
         """List the names of tapes that no live call has, by the recording that they belong to."""
-        reply = await self._node.pbx.ask(recordings.list_stored())
         found: dict[str, list[str]] = {}
-        for each in _stored.decode(reply.body) if reply.ok else ():
+        try:
+            stored = await read(self._node.pbx, recordings.list_stored(), _stored)
+        except PbxAway as error:
+            log.info("archivist waits for the pbx", node=self._node.name, error=str(error))
+            return found
+        for each in stored:
             tape = read_name(each.name)
             if tape is not None and self._is_left(tape):
                 found.setdefault(tape.path, []).append(each.name)

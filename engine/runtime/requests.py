@@ -186,12 +186,12 @@ def _create(command: Originate, plan: Dialplan) -> Request:
 
 def may_block(command: PbxCommand) -> bool:
     """Tell what must not share a lane with others: it waits behind a playback (design fact 2)."""
-    return isinstance(command, (Bridge, Leave, DestroyBridge, StartMessage))
+    return isinstance(command, (Bridge, Leave, DestroyBridge))
 
 
 def in_one_breath(command: PbxCommand) -> bool:
-    """Tell what is sent without waiting in between: a crash there would leave a mark that lies."""
-    return isinstance(command, Ring)
+    """Tell what is sent without waiting in between: half of it would leave a mark, or a bridge."""
+    return isinstance(command, (Ring, StartMessage))
 
 
 def outcome(command: PbxCommand, reply: Reply) -> Event | None:

@@ -26,8 +26,8 @@ async def look(
     pbx: Pbx, waited_for: Iterable[str], rung: Iterable[str] = (), recorded: Iterable[str] = ()
 ) -> tuple[Seen, tuple[Channel, ...]]:
     """See all channels and bridges, what plays and records, who was called; raises PbxAway."""
-    seen_channels = await _read(pbx, channels.list_(), _channels)
-    seen_bridges = await _read(pbx, bridges.list_(), _bridges)
+    seen_channels = await read(pbx, channels.list_(), _channels)
+    seen_bridges = await read(pbx, bridges.list_(), _bridges)
     alive = await asyncio.gather(*(_found(pbx, playbacks.get(e), e) for e in waited_for))
     called = await asyncio.gather(*(_found(pbx, _mark(leg), leg) for leg in rung))
     live = await asyncio.gather(*(_found(pbx, recordings.get_live(e), e) for e in recorded))
@@ -41,7 +41,8 @@ async def look(
     return seen, tuple(seen_channels)
 
 
-async def _read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens]) -> Seens:
+async def read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens]) -> Seens:
+    """Read what a PBX answers; raises PbxAway."""
     reply = await pbx.ask(request)
     if not reply.ok:
         raise PbxAway(f"{request.path}: status {reply.status}")

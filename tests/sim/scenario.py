@@ -10,6 +10,7 @@ from wire.rpc import AnsweredDetection, NumberRoute, Originate
 from wire.verbs import Action, Verb
 
 FLOWS = 3
+MESSAGES = 0.4  # of what would be played, where messages are left
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
@@ -19,7 +20,14 @@ WEIGHTS = (4, 2, 6, 6, 1, 0.3)
 class Scenarios:
     """Makes what the calls of one seed will run."""
 
-    def __init__(self, rng: random.Random, *, trouble_with_media: bool) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        *,
+        trouble_with_media: bool,
+        messages: random.Random | None = None,
+    ) -> None:
+        self._messages = messages  # whose chance makes some prompts messages
         self._rng = rng
         self._trouble_with_media = trouble_with_media
 
@@ -61,6 +69,8 @@ class Scenarios:
         rng = self._rng
         after = self.action(depth - 1)
         match rng.choices(VERBS, WEIGHTS):
+            case ["play"] if self._messages and self._messages.random() < MESSAGES:
+                return self._message(self._messages, after)
             case ["play"]:
                 many = tuple(self.audio() for _ in range(rng.choice((2, 3))))
                 url = self.audio() if rng.random() < 0.7 else many
@@ -76,6 +86,16 @@ class Scenarios:
                 return verbs.Flow(verbs.FlowData(self._flow_id()), after)
             case _:
                 return verbs.Hangup()
+
+    def _message(self, rng: random.Random, after: Action | None) -> verbs.Record:
+        data = verbs.RecordData(
+            text=rng.choice((None, "300/5/ok", "2000/40/bad")),
+            beep=rng.random() < 0.7,
+            max_length=rng.choice((1, 3, 10)),
+            silence=rng.choice((0, 1, 3)),
+            terminator=rng.choice(("#", "#", "*", "5", "")),
+        )
+        return verbs.Record(data, after)
 
     def _gather(self, depth: int, after: Action | None) -> verbs.Gather:
         rng = self._rng

@@ -14,6 +14,7 @@ from engine.calls.events import (
     LegHangupRequested,
     MemberRequested,
     MuteRequested,
+    RecordingRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
@@ -45,7 +46,13 @@ class Wishes:
             self._kick: 2 if call.conference else 0.2,
             self._coach: 3 if call.conference else 0.2,
         }
+        if call.archive is not None:
+            weights[self._record] = 2
         return self._rng.choices(list(weights), list(weights.values()))[0](call)
+
+    def _record(self, call: Call) -> Control:
+        del call
+        return RecordingRequested(self._rng.choice(("start", "pause", "resume", "stop")))
 
     def _mute(self, call: Call) -> Control:
         return MuteRequested(self._leg(call), self._rng.choice(("", "in", "out", "both")))

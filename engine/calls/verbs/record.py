@@ -58,10 +58,8 @@ def on_event(call: Call, doing: Recording, event: Event, now: int) -> Step:
             return _filed(call, doing, now)
         case Recovered() if doing.request:
             return replace(call, doing=replace(doing, deadline_ms=now + FILED_MS)), ()
-        case DeadlinePassed() if doing.request:
-            return _finish(call, doing, now)
-        case DeadlinePassed() if doing.reason:
-            return _ended(call, doing, now)
+        case DeadlinePassed() if doing.request or doing.reason:
+            return _finish(call, doing, now)  # one that has not ended yet is filed with the call
         case DeadlinePassed():
             return _stopped(call, doing, "max-length", now)
         case _:

@@ -12,6 +12,7 @@ from tests.sim.checks import (
     legs,
     orders,
     prompts,
+    recordings,
     referrals,
     rings,
     rooms,
@@ -45,6 +46,7 @@ CHECKS = (
     answers.check,
     handing.check,
     greetings.check,
+    recordings.check,
 )
 
 
