@@ -6,7 +6,7 @@ from engine.calls import causes
 from engine.calls.call import Call, Step, changed_leg, numbered, with_leg
 from engine.calls.closing import freed
 from engine.calls.commands import Command, Hangup, Originate
-from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Talking
+from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Recording, Talking
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.leg import Leg, Muted
 from engine.calls.telling import tell_leg
@@ -148,4 +148,4 @@ def joined(call: Call, leg: str, now: int) -> Step:
 
 def _again(doing: Doing) -> Action | None:
     """Give what a conversation interrupts: it begins anew afterwards."""
-    return doing.verb if isinstance(doing, (Playing, Gathering)) else None
+    return doing.verb if isinstance(doing, (Playing, Gathering, Recording)) else None
