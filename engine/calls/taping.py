@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.call import Call, Step, numbered
 from engine.calls.commands import Command, FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.events import TapesFiled, Wanted
-from engine.calls.tape import Purpose, Tape, tape_name
+from engine.calls.tape import Purpose, Tape, read_name, tape_name
 from engine.calls.telling import tell
 from wire.events import Kind
 
@@ -72,14 +72,16 @@ def with_tape(call: Call, tape: Tape) -> Call:
 
 
 def filed_at_last(call: Call) -> Step:
-    """Ask for what has not been asked to be filed yet."""
-    left = [each for each in call.tapes if not each.filing]
+    """Ask for what has not been asked to be filed yet: the conversation, and each message."""
+    files: dict[str, tuple[str, ...]] = {}
+    for tape in call.tapes:
+        named = read_name(tape.name)
+        if named is not None and not tape.filing:
+            files[named.path] = (*files.get(named.path, ()), tape.name)
     commands: tuple[Command, ...] = ()
-    for purpose in _KINDS:
-        names = tuple(each.name for each in left if each.purpose == purpose)
-        if names:
-            call, command = filed(call, names)
-            commands = (*commands, command)
+    for names in files.values():
+        call, command = filed(call, names)
+        commands = (*commands, command)
     return call, commands
 
 
