@@ -3,8 +3,10 @@
 import ipaddress
 import random
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
+from typing import Any
 
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
@@ -19,14 +21,16 @@ from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.hearing import Hearing
+from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strained
 from engine.runtime.switch import Rules, Switch
-from engine.runtime.takeover import Owned
 from engine.store.store import Store
+from engine.store.writer import Writer
 from engine.webhooks.addresses import guarded_session
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
@@ -78,43 +82,54 @@ def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
     return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
 
 
-class Nodes:
-    """Builds nodes with their desks, all on the same clock, slots and errands."""
+class Desks:
+    """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
     def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        owned: dict[int, Owned],
-        running: Errands,
-        directory: Directory,
+        self, settings: Settings, clock: Clock, running: Errands, directory: Directory
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._owned = owned
         self._errands = running
         self._directory = directory
+        self._ways: dict[str, tuple[NodeSettings, Ari]] = {}
 
     def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
-        """Build a node; calls that come in there go to the switch."""
+        """Build a node, without desks yet; calls that come in there go to the switch."""
+        self._ways[named.name] = named, way
         pbx = Strained(way, self._clock)
-        desks = {
-            slot: Desk(self._place(named, slot, pbx), self._clock, each.writer, self._errands)
-            for slot, each in self._owned.items()
-        }
-        return Node(named.name, pbx, desks, self._clock, into.arrive, partial(_level_ms, pbx))
+        return Node(named.name, pbx, {}, self._clock, into.arrive, partial(_level_ms, pbx))
 
-    def _place(self, named: NodeSettings, slot: int, pbx: Strained) -> Place:
-        settings = self._settings
-        media_url = str(named.media_url).rstrip("/")
-        plan = Dialplan(
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+        """Build a slot's desk at a node."""
+        plan = self._plan(self._ways[node.name][0], slot)
+        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, lease)
+        return Desk(place, self._clock, writer, self._errands)
+
+    def hearing(
+        self, node: Node, slot: int, replaced: Callable[[int], None]
+    ) -> Coroutine[Any, Any, None]:
+        """Listen to a slot's app until cancelled, or until another engine does."""
+        grace_ms = self._settings.node_grace_s * 1000
+        app = node.desks[slot].place.plan.app
+        listener = Hearing(node, slot, grace_ms, replaced)
+        return self._ways[node.name][1].events(app, listener).run()
+
+    def _plan(self, named: NodeSettings, slot: int) -> Dialplan:
+        return Dialplan(
             app=f"switchroom-{slot}",
-            trunk=settings.trunk_endpoint,
-            agent=settings.agent_endpoint,
-            media_url=media_url,
+            trunk=self._settings.trunk_endpoint,
+            agent=self._settings.agent_endpoint,
+            media_url=str(named.media_url).rstrip("/"),
             agents=self._directory,
         )
-        return Place(named.name, slot, pbx, plan)
+
+
+def rpc_url(settings: Settings) -> str:
+    """Tell where other engines reach this one."""
+    if settings.rpc_url is not None:
+        return str(settings.rpc_url).rstrip("/")
+    return f"http://{settings.rpc_host}:{settings.rpc_port}"
 
 
 def _level_ms(pbx: Strained) -> float:

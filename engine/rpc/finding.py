@@ -25,6 +25,8 @@ async def live_call_of(switch: Switch, request: web.Request, account: str | None
     """Find the live call that a path names; one that has ended is refused."""
     call = await call_of(switch, request, account)
     if switch.find(call.id) is None:
+        if not call.is_over:
+            switch.check_ours(call.id)
         raise Refused(Refusal("conflict", "call_ended", f"call {call.id} has ended"))
     return call
 

@@ -17,6 +17,7 @@ from engine.rpc.conferences import ConferenceHandlers
 from engine.rpc.control import ControlHandlers
 from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
+from engine.rpc.forward import Owners, forwarding
 from engine.rpc.health import health_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
@@ -38,14 +39,24 @@ class Parts(Struct, frozen=True):
     limits: Limits
     slots: int
     roster: Roster
+    owners: Owners
 
 
 @asynccontextmanager
 async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterator[None]:
     """Serve for as long as the context lasts."""
+    async with forwarding(parts.owners, token) as forward, _served(parts, token, forward) as runner:
+        await web.TCPSite(runner, host, port).start()
+        yield
+
+
+@asynccontextmanager
+async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MOST_BYTES)
-    app.add_subapp("/rpc/v1", rpc_app(parts, token))
-    app.add_routes([*media_routes(parts.library), *health_routes(parts.switch, parts.store)])
+    app.add_subapp("/rpc/v1", rpc_app(parts, token, forward))
+    app.add_routes(
+        [*media_routes(parts.library), *health_routes(parts.switch, parts.store, parts.owners)]
+    )
     # Handlers that stream end with the server, not after it.
     runner = web.AppRunner(
         app,
@@ -56,15 +67,14 @@ async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterat
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
-        yield
+        yield runner
     finally:
         await runner.cleanup()
 
 
-def rpc_app(parts: Parts, token: str) -> web.Application:
+def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    app = web.Application(middlewares=[problems, _only(token)])
+    app = web.Application(middlewares=[problems, _only(token), forward])
     app.add_routes(_of_calls(parts))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
