@@ -15,6 +15,7 @@ from engine.ari.client import Ari
 from engine.ari.session import EventSocket
 from engine.config import Settings
 from engine.rpc.server import Parts, serving
+from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
 from engine.runtime.keeper import Keeper, Rhythm
 from engine.runtime.peers import Peers
@@ -90,12 +91,17 @@ class Engine:
     async def _open_nodes(
         self, house: AsyncExitStack, desks: building.Desks, roster: Roster, tasks: Tasks
     ) -> None:
-        for named in self._settings.nodes:
+        settings = self._settings
+        archive = await building.archive(settings)
+        for named in settings.nodes:
             ari = await house.enter_async_context(building.ari(named, self._name))
-            node = roster.switch.nodes[named.name] = desks.node(named, ari, roster.switch)
+            tapes = await building.recorder(settings, house, named, ari, archive)
+            node = roster.switch.nodes[named.name] = desks.node(named, ari, roster.switch, tapes)
             house.push_async_callback(node.close)
             tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, self._settings.reap_s).run())
+            tasks.start("reaper", Reaper(node, settings.reap_s).run())
+            if tapes is not None:
+                tasks.start("archivist", Archivist(node, tapes, settings.recordings_s).run())
             tasks.start("presence", _presence(ari, roster, house).run())
 
     async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:

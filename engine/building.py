@@ -1,5 +1,6 @@
 """The parts of an engine, each built from the settings; `app` puts them together."""
 
+import asyncio
 import ipaddress
 import random
 import time
@@ -8,6 +9,11 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from typing import Any
 
+import aiohttp
+import structlog
+from msgspec import Struct
+
+from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
 from engine.config import NodeSettings, Settings
@@ -17,6 +23,8 @@ from engine.media.hibari import Hibari
 from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
+from engine.recordings.archive import Archive, open_archive
+from engine.recordings.cabinet import Cabinet
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
@@ -25,6 +33,7 @@ from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
+from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strained
@@ -36,6 +45,7 @@ from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
 from wire.tree import Limits
 
+log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -43,7 +53,9 @@ def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
-    rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
+    told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
+    longest_ms = settings.longest_call_s * 1000
+    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
     return Roster(directory, Switch(store, clock, gate, rules, directory=directory))
 
@@ -82,6 +94,36 @@ def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
     return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
 
 
+async def archive(settings: Settings) -> Archive:
+    """Open the archive of recordings; a bucket is not asked for anything yet."""
+    return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
+
+
+async def recorder(
+    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive
+) -> Recorder | None:
+    """Build what records the calls of one PBX; None when its manager interface is not known."""
+    password = node.ami_password or settings.ami_password
+    if password is None:
+        log.warning("calls are not recorded: no ami_password", node=node.name)
+        return None
+    url = str(node.url).rstrip("/")
+    ami = await house.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
+    login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
+    http = await house.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
+    working = Recorder(way, ami, Cabinet(f"{url}/ari", http, kept, settings.media_dir))
+    house.push_async_callback(working.close)
+    return working
+
+
+class _Way(Struct, frozen=True):
+    """What reaches a node."""
+
+    named: NodeSettings
+    ari: Ari
+    tapes: Recorder | None
+
+
 class Desks:
     """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
@@ -92,18 +134,19 @@ class Desks:
         self._clock = clock
         self._errands = running
         self._directory = directory
-        self._ways: dict[str, tuple[NodeSettings, Ari]] = {}
+        self._ways: dict[str, _Way] = {}
 
-    def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
+    def node(self, named: NodeSettings, way: Ari, into: Switch, tapes: Recorder | None) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
-        self._ways[named.name] = named, way
+        self._ways[named.name] = _Way(named, way, tapes)
         pbx = Strained(way, self._clock)
         return Node(named.name, pbx, {}, self._clock, into.arrive, partial(_level_ms, pbx))
 
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Build a slot's desk at a node."""
-        plan = self._plan(self._ways[node.name][0], slot)
-        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, lease)
+        way = self._ways[node.name]
+        plan = self._plan(way.named, slot)
+        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, way.tapes, lease)
         return Desk(place, self._clock, writer, self._errands)
 
     def hearing(
@@ -113,7 +156,7 @@ class Desks:
         grace_ms = self._settings.node_grace_s * 1000
         app = node.desks[slot].place.plan.app
         listener = Hearing(node, slot, grace_ms, replaced)
-        return self._ways[node.name][1].events(app, listener).run()
+        return self._ways[node.name].ari.events(app, listener).run()
 
     def _plan(self, named: NodeSettings, slot: int) -> Dialplan:
         return Dialplan(

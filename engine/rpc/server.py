@@ -21,6 +21,7 @@ from engine.rpc.forward import Owners, forwarding
 from engine.rpc.health import health_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
+from engine.rpc.recordings import RecordingHandlers
 from engine.rpc.schema import schema
 from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
@@ -77,6 +78,7 @@ def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
     app = web.Application(middlewares=[problems, _only(token), forward])
     app.add_routes(_of_calls(parts))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
+    app.add_routes(RecordingHandlers(parts.switch).routes())
     app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster)))
