@@ -5,49 +5,49 @@ import gc
 import os
 import random
 import socket
-from collections.abc import Coroutine
+import time
 from contextlib import AsyncExitStack
-from typing import Any
 
 import structlog
 
 from engine import building
-from engine.ari.client import Ari
 from engine.config import Settings
 from engine.rpc.server import Parts, serving
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
-from engine.runtime.hearing import Hearing
-from engine.runtime.node import Node
-from engine.runtime.presence import APP, UNUSED_EVENTS, NodePresence
+from engine.runtime.holding import Rhythm
+from engine.runtime.keeper import Keeper
+from engine.runtime.peers import Peers
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
-from engine.runtime.takeover import Claimant, Owned, take_over
+from engine.runtime.slots import OwnSlots
+from engine.runtime.tasks import Tasks
+from engine.store.errors import StoreDown
 from engine.store.redis import RedisStore
-from engine.store.writer import Pace
+from engine.store.store import Store
 from wire.media import Speech
 from wire.tree import Limits
 
 log = structlog.get_logger()
 LEAVE_S = 3.0
 WARM_UP = Speech("Welcome.")  # the first caller to be spoken to need not wait for the voice
-Tasks = list[Coroutine[Any, Any, None]]
 
 
 class Engine:
-    """One engine process; `run` returns when `stop` was called or a slot was taken from it."""
+    """One engine process; `run` returns when `stop` was called."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
-        self._stop = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._fault: BaseException | None = None
         self._limits = Limits(
             allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
         )
 
     def stop(self) -> None:
-        """End this process' work; its calls live on for the next engine."""
-        self._stop.set()
+        """End this process' work; its calls live on in another engine."""
+        self._stopped.set()
 
     async def run(self) -> None:
         """Serve until stopped; raises StoreDown when the store can't be reached at the start."""
@@ -55,82 +55,76 @@ class Engine:
         async with AsyncExitStack() as house:
             store = RedisStore(settings.redis_url, kept_s=settings.kept_s)
             house.push_async_callback(store.close)
+            await store.ping()
             clock = LoopClock(asyncio.get_running_loop())
             library = await building.library(settings, house)
             errands = await building.errands(settings, house, library, store, self._limits)
             roster = building.roster(settings, house, store, clock)
-            switch = roster.switch
-            owned = await self._take_over(store)
-            nodes = building.Nodes(settings, clock, owned, errands, roster.directory)
-            archive = await building.archive(settings)
-            tasks = [each.writer.run() for each in owned.values()]
-            for named in settings.nodes:
-                ari = await house.enter_async_context(building.ari(named, self._name))
-                recorder = await building.recorder(settings, house, named, ari, archive)
-                node = switch.nodes[named.name] = nodes.node(named, ari, switch, recorder)
-                node.party_of = roster.party_of
-                house.push_async_callback(node.close)
-                tasks += self._work(ari, node)
-                if recorder is not None:
-                    tasks.append(Archivist(node, recorder, settings.recordings_s).run())
-                tasks.append(_watch(ari, roster, house))
-            for slot, each in owned.items():
-                for stored in each.calls:
-                    switch.adopt(stored, slot)
-            await self._serve(
-                Parts(switch, store, library, self._limits, settings.slots, roster), owned, tasks
+            tasks = Tasks(self._failed)
+            house.push_async_callback(tasks.close)
+            desks = building.Desks(settings, clock, errands, roster)
+            keeper = self._keeper(store, roster, desks, tasks)
+            await self._open_nodes(house, desks, roster, tasks)
+            parts = Parts(
+                roster.switch, store, library, self._limits, settings.slots, roster, keeper
             )
+            library.prefetch((WARM_UP,))
+            await self._serve(parts, keeper, tasks)
 
-    async def _take_over(self, store: RedisStore) -> dict[int, Owned]:
-        claimant = Claimant(self._name, random.random, Pace(), self.stop)
-        slots = range(self._settings.slots)
-        return {slot: await take_over(store, slot, claimant) for slot in slots}
+    def _keeper(self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks) -> Keeper:
+        settings = self._settings
+        slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
+        keeper = Keeper(
+            store,
+            Peers(self._name),
+            building.rpc_url(settings),
+            slots=slots,
+            count=settings.slots,
+            rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
+            monotonic=time.monotonic,
+        )
+        slots.on_doubt = keeper.doubt
+        return keeper
 
-    def _work(self, ari: Ari, node: Node) -> Tasks:
-        grace_ms = self._settings.node_grace_s * 1000
-        hearings = [
-            ari.events(desk.place.plan.app, Hearing(node, slot, grace_ms, self._replaced)).run()
-            for slot, desk in node.desks.items()
-        ]
-        return [ari.run(), Reaper(node, self._settings.reap_s).run(), *hearings]
+    async def _open_nodes(
+        self, house: AsyncExitStack, desks: building.Desks, roster: Roster, tasks: Tasks
+    ) -> None:
+        settings = self._settings
+        archive = await building.archive(settings)
+        for named in settings.nodes:
+            ari = await house.enter_async_context(building.ari(named, self._name))
+            tapes = await building.recorder(settings, house, named, ari, archive)
+            node = roster.switch.nodes[named.name] = desks.node(named, ari, tapes)
+            node.party_of = roster.party_of
+            house.push_async_callback(node.close)
+            tasks.start("lanes", ari.run())
+            tasks.start("reaper", Reaper(node, settings.reap_s).run())
+            if tapes is not None:
+                tasks.start("archivist", Archivist(node, tapes, settings.recordings_s).run())
 
-    def _replaced(self, slot: int) -> None:
-        log.error("stopping: a slot was taken over", slot=slot)
-        self.stop()
-
-    async def _serve(self, parts: Parts, owned: dict[int, Owned], tasks: Tasks) -> None:
+    async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:
         settings = self._settings
         token = settings.rpc_token.get_secret_value()
         async with serving(parts, token, settings.rpc_host, settings.rpc_port):
-            working = asyncio.gather(*tasks)
-            stopped = asyncio.create_task(self._stop.wait())
-            parts.library.prefetch((WARM_UP,))
+            tasks.start("keeper", keeper.run())
             _quiet_garbage_collector()
-            log.info("engine up", engine=self._name, calls=parts.switch.live)
-            ends: list[asyncio.Future[Any]] = [working, stopped]
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            await self._leave(owned)
-        for task in (working, stopped):
-            task.cancel()
-        outcome, _ = await asyncio.gather(working, stopped, return_exceptions=True)
-        if isinstance(outcome, Exception):
-            raise outcome
+            log.info("engine up", engine=self._name)
+            await self._stopped.wait()
+            await self._leave(keeper)
+        if self._fault is not None:
+            raise self._fault
 
-    async def _leave(self, owned: dict[int, Owned]) -> None:
-        """Let what was decided be stored; what the store can't take now, recovery finds out."""
+    async def _leave(self, keeper: Keeper) -> None:
+        """Hand the slots over; what the store can't take now, recovery finds out."""
         try:
             async with asyncio.timeout(LEAVE_S):
-                await asyncio.gather(*(each.writer.drained() for each in owned.values()))
-        except TimeoutError:
-            log.warning("left with changes unstored")
+                await keeper.leave()
+        except (TimeoutError, StoreDown) as error:
+            log.warning("left without giving the slots back", error=str(error))
 
-
-def _watch(ari: Ari, roster: Roster, house: AsyncExitStack) -> Coroutine[Any, Any, None]:
-    """Know which agents are registered at a node."""
-    presence = NodePresence(ari.name, ari, roster.directory.is_trunk)
-    roster.presences[ari.name] = presence
-    house.push_async_callback(presence.close)
-    return ari.events(APP, presence, UNUSED_EVENTS).run()
+    def _failed(self, error: BaseException) -> None:
+        self._fault = error
+        self.stop()
 
 
 def _quiet_garbage_collector() -> None:

@@ -4,11 +4,14 @@ import asyncio
 import ipaddress
 import random
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
+from typing import Any
 
 import aiohttp
 import structlog
+from msgspec import Struct
 
 from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
@@ -26,15 +29,20 @@ from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.hearing import Hearing
+from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
+from engine.runtime.presence import APP as PRESENCE_APP
+from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED
+from engine.runtime.presence import NodePresence
 from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strained
 from engine.runtime.switch import Rules, Switch
-from engine.runtime.takeover import Owned
 from engine.store.store import Store
+from engine.store.writer import Writer
 from engine.webhooks.addresses import guarded_session
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
@@ -113,47 +121,78 @@ async def recorder(
     return working
 
 
-class Nodes:
-    """Builds nodes with their desks, all on the same clock, slots and errands."""
+class _Way(Struct, frozen=True):
+    """What reaches a node."""
+
+    named: NodeSettings
+    ari: Ari
+    tapes: Recorder | None
+
+
+class Desks:
+    """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
     def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        owned: dict[int, Owned],
-        running: Errands,
-        directory: Directory,
+        self, settings: Settings, clock: Clock, running: Errands, everyone: Roster
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._owned = owned
         self._errands = running
-        self._directory = directory
+        self._roster = everyone
+        self._ways: dict[str, _Way] = {}
 
-    def node(self, named: NodeSettings, way: Ari, into: Switch, tapes: Recorder | None) -> Node:
-        """Build a node; calls that come in there go to the switch."""
+    def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
+        """Build a node, without desks yet; calls that come in there go to the switch."""
+        self._ways[named.name] = _Way(named, way, tapes)
         pbx = Strained(way, self._clock)
-        desks = {
-            slot: Desk(
-                self._place(named, slot, pbx, tapes), self._clock, each.writer, self._errands
-            )
-            for slot, each in self._owned.items()
-        }
-        return Node(named.name, pbx, desks, self._clock, into.arrive, partial(_level_ms, pbx))
-
-    def _place(
-        self, named: NodeSettings, slot: int, pbx: Strained, tapes: Recorder | None
-    ) -> Place:
-        settings = self._settings
-        media_url = str(named.media_url).rstrip("/")
-        plan = Dialplan(
-            app=f"switchroom-{slot}",
-            trunk=settings.trunk_endpoint,
-            agent=settings.agent_endpoint,
-            media_url=media_url,
-            agents=self._directory,
+        return Node(
+            named.name, pbx, {}, self._clock, self._roster.switch.arrive, partial(_level_ms, pbx)
         )
-        return Place(named.name, slot, pbx, plan, tapes)
+
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+        """Build a slot's desk at a node."""
+        way = self._ways[node.name]
+        plan = self._plan(way.named, slot)
+        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, way.tapes, lease)
+        return Desk(place, self._clock, writer, self._errands)
+
+    def hearing(
+        self, node: Node, slot: int, replaced: Callable[[int], None]
+    ) -> Coroutine[Any, Any, None]:
+        """Listen to a slot's app until cancelled, or until another engine does."""
+        grace_ms = self._settings.node_grace_s * 1000
+        place, ari = node.desks[slot].place, self._ways[node.name].ari
+        listener = Hearing(node, slot, grace_ms, replaced)
+        return ari.events(place.plan.app, listener, may=lambda: place.lease.holds).run()
+
+    async def watching(self, node: Node, slot: int) -> None:
+        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+        ari, presences = self._ways[node.name].ari, self._roster.presences
+        lease = node.desks[slot].place.lease
+        presence = NodePresence(node.name, ari, self._roster.directory.is_trunk)
+        presences[node.name] = presence
+        try:
+            await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()
+        finally:
+            if presences.get(node.name) is presence:
+                del presences[node.name]
+            await presence.close()
+
+    def _plan(self, named: NodeSettings, slot: int) -> Dialplan:
+        return Dialplan(
+            app=f"switchroom-{slot}",
+            trunk=self._settings.trunk_endpoint,
+            agent=self._settings.agent_endpoint,
+            media_url=str(named.media_url).rstrip("/"),
+            agents=self._roster.directory,
+        )
+
+
+def rpc_url(settings: Settings) -> str:
+    """Tell where other engines reach this one."""
+    if settings.rpc_url is not None:
+        return str(settings.rpc_url).rstrip("/")
+    return f"http://{settings.rpc_host}:{settings.rpc_port}"
 
 
 def _level_ms(pbx: Strained) -> float:

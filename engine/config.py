@@ -43,6 +43,8 @@ class Settings(BaseSettings):
     rpc_host: str = "127.0.0.1"
     rpc_port: int = Field(8070, ge=0, le=65535)
     rpc_token: SecretStr
+    rpc_url: HttpUrl | None = None  # where other engines reach this one; else host and port
+    lease_s: float = Field(2.0, ge=0.5, le=30)  # a dead engine's calls are taken up after this
     media_dir: Path = Path("/var/lib/switchroom/media")
     media_allow: tuple[str, ...] = ()  # private networks that audio may come from
     webhook_secret: SecretStr | None = None

@@ -8,6 +8,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from engine.rpc.bodies import answer
+from engine.rpc.hop import Owners
 from engine.runtime.switch import Switch
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -27,7 +28,7 @@ class _Gauges(Collector):
         yield up
 
 
-def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
+def health_routes(switch: Switch, store: Store, owners: Owners) -> list[web.RouteDef]:
     """Answer /healthz, /readyz and /metrics, without a token: they tell nothing of any call."""
     registry = CollectorRegistry()
     registry.register(_Gauges(switch))
@@ -37,7 +38,7 @@ def health_routes(switch: Switch, store: Store) -> list[web.RouteDef]:
 
     async def ready(_request: web.Request) -> web.Response:
         away = [f"node {node.name} is away" for node in switch.nodes.values() if node.is_away]
-        down = await _store_faults(store) or _unstored(switch)
+        down = await _store_faults(store) or _unstored(switch) or _unowned(owners)
         usable = len(away) < len(switch.nodes) and not down
         return answer({"ready": usable, "faults": [*away, *down]}, 200 if usable else 503)
 
@@ -56,6 +57,10 @@ def _unstored(switch: Switch) -> list[str]:
     desks = (desk for node in switch.nodes.values() for desk in node.desks.values())
     slots = sorted({desk.place.slot for desk in desks if not desk.can_store})
     return [f"store: no commit goes through in slots {slots}"] if slots else []
+
+
+def _unowned(owners: Owners) -> list[str]:
+    return [] if owners.is_settled else ["slots: some are nobody's yet"]
 
 
 async def _store_faults(store: Store) -> list[str]:

@@ -33,6 +33,11 @@ class Actor:
         self.timer: Timer | None = None
         self.armed_ms = 0
 
+    @property
+    def record(self) -> Record:
+        """The call as it is stored."""
+        return Record(self.call, tuple(self.outbox), self.logged)
+
     def want(self, commands: list[Command], log: list[bytes], node: str) -> Change:
         """Take commands into the outbox, and give the commit that holds them."""
         self.outbox += [each for each in commands if not isinstance(each, Tell)]
@@ -40,7 +45,7 @@ class Actor:
         return Change(
             call_id=self.call.id,
             node=node,
-            state=encode(Record(self.call, tuple(self.outbox), self.logged)),
+            state=encode(self.record),
             seq=seq,
             log=tuple(log),
             told=tuple(to_json(each.event) for each in commands if isinstance(each, Tell)),

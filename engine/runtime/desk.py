@@ -6,6 +6,7 @@ others, and what the call wants is done when the commit has been made.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 import structlog
 from msgspec import Struct
@@ -16,6 +17,7 @@ from engine.calls.codec import Entry, encode
 from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched, Recovered
 from engine.calls.machine import step
+from engine.calls.wanted import wanted_by
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
 from engine.runtime.perform import Performer
@@ -25,6 +27,7 @@ from engine.runtime.requests import Dialplan, requests
 log = structlog.get_logger()
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
 EARLY = (Answer, Prefetch)
+LOST_LINE = b""  # as a line of the log reads that the store has lost
 NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
 
 
@@ -32,14 +35,30 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
+class Lease(Protocol):
+    """How long the slot is ours."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody else can have it yet."""
+
+
+class _Forever:
+    holds = True
+
+
+FOREVER = _Forever()
+
+
 class Place(Struct, frozen=True):
-    """Where a desk stands: one slot of one node, and the way to it."""
+    """Where a desk stands: one slot of one node, the ways to it, and for how long."""
 
     node: str
     slot: int
     pbx: Pbx
     plan: Dialplan
     tapes: Tapes | None = None  # without, nothing is recorded here
+    lease: Lease = FOREVER
 
 
 class Desk:
@@ -50,7 +69,8 @@ class Desk:
         self.actors: dict[str, Actor] = {}
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
         self.on_doubt: Callable[[], None] = lambda: None
-        self._held: list[tuple[Actor, Event]] | None = []
+        self._stands = True  # until the node is heard
+        self._kept: list[tuple[Actor, Event]] = []  # what came while it stood
         self._clock = clock
         self._writer = writer
         self._errands = errands
@@ -72,6 +92,11 @@ class Desk:
             self.inbound[actor.arrived] = actor
         return actor
 
+    def prefetch(self, actor: Actor) -> None:
+        """Have the audio ready that a call will want: another engine had it until now."""
+        if sources := wanted_by(actor.call):
+            self._errands.prefetch(Prefetch(sources))
+
     def route(self, channel_id: str) -> Actor | None:
         """Find the call of a channel: ours carry the call's id before the last dot."""
         return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
@@ -81,10 +106,11 @@ class Desk:
 
         `stored` is called once that is stored, and all before it.
         """
-        if self._held is None:
+        if not self.is_held:
             self._take(actor, event, (), stored)
         elif not isinstance(event, DeadlinePassed):
-            self._held.append((actor, event))
+            self.hold()
+            self._kept.append((actor, event))
 
     def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
         """Hang up a channel that is no call's, or will not be one."""
@@ -93,26 +119,40 @@ class Desk:
 
     def hold(self) -> None:
         """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
-        if self._held is None:
-            self._held = []
+        self._stands = True
 
     def release(self) -> None:
         """Go on, first with what came meanwhile."""
-        held, self._held = self._held or [], None
-        for actor, event in held:
+        self._stands = False
+        kept, self._kept = self._kept, []
+        for actor, event in kept:
             self.feed(actor, event)
         for actor in list(self.actors.values()):
             self._arm(actor)
 
     @property
     def is_held(self) -> bool:
-        """Whether the node is away."""
-        return self._held is not None
+        """Whether the node is away, or the slot may be another engine's."""
+        return self._stands or not self.place.lease.holds
 
     @property
     def can_store(self) -> bool:
         """Whether a new call could be stored now."""
         return self._writer.healthy and not self._writer.overloaded
+
+    def store_again(self) -> None:
+        """Store every call as it is: the store knows nothing of them any more."""
+        for actor in self.actors.values():
+            self._writer.write(actor.want([], [LOST_LINE], self.place.node), _nothing)
+
+    def retire(self) -> None:
+        """Do nothing more: the calls are another's, or will be."""
+        self.hold()
+        for actor in self.actors.values():
+            actor.disarm()
+            if self.place.tapes is not None:
+                self.place.tapes.leave(actor.call.id)
+        self.actors, self.inbound = {}, {}
 
     def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
         """Do again what may not have been done, then take what was missed."""

@@ -49,7 +49,26 @@ class Node:
         self._recoveries: dict[int, asyncio.Task[None]] = {}
         self._away: dict[int, Timer] = {}
         for slot, desk in desks.items():
-            desk.on_doubt = partial(self._doubt, slot)
+            self.add(slot, desk)
+
+    def add(self, slot: int, desk: Desk) -> None:
+        """Open a desk."""
+        self.desks[slot] = desk
+        desk.on_doubt = partial(self._doubt, slot)
+
+    def rest(self, slot: int) -> None:
+        """Hold a desk that may be another's by now; nothing is concluded from that."""
+        self.desks[slot].hold()
+        if recovery := self._recoveries.pop(slot, None):
+            recovery.cancel()
+        if timer := self._away.pop(slot, None):
+            timer.cancel()
+
+    def remove(self, slot: int) -> None:
+        """Close a desk, and leave its calls to whoever has the slot."""
+        if slot in self.desks:
+            self.rest(slot)
+            self.desks.pop(slot).retire()
 
     @property
     def is_away(self) -> bool:
@@ -68,9 +87,9 @@ class Node:
 
     def heard(self, slot: int, event: AriEvent) -> None:
         """Bring an event to its call."""
-        desk = self.desks[slot]
+        desk = self.desks.get(slot)
         about = subject(event)
-        if about is None:
+        if about is None or desk is None:
             return
         actor = desk.route(about)
         if actor is not None:

@@ -47,6 +47,9 @@ class Tapes(Protocol):
     def run(self, command: TapeCommand, call: str, done: Callable[[Event | None], None]) -> None:
         """Do a command; `done` gets the event that it leads to, if it does."""
 
+    def leave(self, call: str) -> None:
+        """Do no more for a call: it is another engine's."""
+
 
 class Errands(Protocol):
     """What is fetched from outside for a call while it waits."""

@@ -65,6 +65,12 @@ class Recorder:
         self._queues.setdefault(call, deque()).append((command, done))
         self._begin(call, self._in_turn(call))
 
+    def leave(self, call: str) -> None:
+        """Do no more for a call: it is another engine's, which does again what is not done."""
+        for name, task in self._tasks.items():
+            if name == call or name.startswith(f"{call}."):
+                task.cancel()
+
     async def file(self, names: Sequence[str]) -> int | None:
         """File tapes of one recording, then delete them from the PBX; raises FilingFailed."""
         read = [(name, found) for name in names if (found := read_name(name))]

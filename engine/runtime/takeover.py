@@ -1,4 +1,4 @@
-"""Taking slots over: a new token fences the old owner off, then the stored calls are read."""
+"""Taking a slot over: its stored calls are read; the token of its lease keeps the old owner out."""
 
 from collections.abc import Callable
 
@@ -28,29 +28,30 @@ class Owned(Struct, frozen=True):
 
 
 class Claimant(Struct, frozen=True):
-    """Who takes slots over, and how its writers go together."""
+    """Who takes slots over: how its writers go together, and who hears that a slot is another's."""
 
-    owner: str
     random: Callable[[], float]
     pace: Pace
-    fenced: Callable[[], None]
+    fenced: Callable[[int], None]
+
+    def writer(self, store: Store, slot: int, token: int) -> Writer:
+        """Make the way to write into a slot."""
+        watch = Watch(
+            on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
+            on_up=lambda: log.info("store up", slot=slot),
+            on_fenced=lambda: self.fenced(slot),
+        )
+        return Writer(store, slot, token, self.random, watch=watch, pace=self.pace)
 
 
-async def take_over(store: Store, slot: int, claimant: Claimant) -> Owned:
-    """Claim a slot and read its calls; raises StoreDown."""
-    token = await store.claim(slot, claimant.owner)
+async def take_over(store: Store, slot: int, token: int, claimant: Claimant) -> Owned:
+    """Read the calls of a slot that was claimed; raises StoreDown."""
     calls = [
         Stored(node, record)
         async for call, node, state in store.live(slot)
         if (record := _decoded(call, state)) is not None
     ]
-    watch = Watch(
-        on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
-        on_up=lambda: log.info("store up", slot=slot),
-        on_fenced=claimant.fenced,
-    )
-    writer = Writer(store, slot, token, claimant.random, watch=watch, pace=claimant.pace)
-    return Owned(writer, tuple(calls))
+    return Owned(claimant.writer(store, slot, token), tuple(calls))
 
 
 def _decoded(call: str, state: bytes) -> Record | None:

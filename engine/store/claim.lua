@@ -1,8 +1,15 @@
--- Gives a slot a new owner. KEYS: {sN}:owner. ARGV: the owner's name. Returns the fencing token.
--- Larger than the last one, and than any given before a loss of data: the clock sees to that.
+-- Gives a slot to an owner for a while, unless another's lease still runs. KEYS: {sN}:owner.
+-- ARGV: msgpack of {owner, lease_ms}. Returns the fencing token, or 0.
+-- The token is larger than the last one, and than any given before a loss of data: the clock sees
+-- to that. A lease that ends later than any does was given before the clock jumped back.
+local LONGEST_MS = 60000
+local owner, lease_ms = unpack(cmsgpack.unpack(ARGV[1]))
 local now = redis.call('TIME')
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-local last = tonumber(redis.call('HGET', KEYS[1], 'token') or 0)
-local token = string.format('%.0f', math.max(last + 1, now_ms))
-redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1])
+local held = redis.call('HMGET', KEYS[1], 'token', 'owner', 'until')
+local left_ms = tonumber(held[3] or 0) - now_ms
+if held[2] ~= owner and left_ms > 0 and left_ms <= LONGEST_MS then return 0 end
+local token = string.format('%.0f', math.max(tonumber(held[1] or 0) + 1, now_ms))
+local ends = string.format('%.0f', now_ms + lease_ms)
+redis.call('HSET', KEYS[1], 'token', token, 'owner', owner, 'until', ends)
 return tonumber(token)

@@ -14,6 +14,7 @@ class _Slot:
     def __init__(self, stream_length: int) -> None:
         self.token = 0
         self.owner = ""
+        self.until_ms = 0
         self.live: dict[str, tuple[str, bytes]] = {}
         self.logs: dict[str, list[bytes]] = {}
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
@@ -39,12 +40,50 @@ class Memory:
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
         self._told = asyncio.Event()
+        self._engines: dict[str, tuple[int, str]] = {}
+        self._listeners: list[asyncio.Queue[None]] = []
 
-    async def claim(self, slot: int, owner: str) -> int:
+    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
         kept = self._slot(slot)
+        if kept.owner != owner and kept.until_ms > self._now_ms():
+            return None
         kept.token, kept.owner = kept.token + 1, owner
+        kept.until_ms = self._now_ms() + lease_ms
         return kept.token
+
+    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+        """See Store."""
+        kept = self._slot(slot)
+        if kept.token != token:
+            return False
+        kept.until_ms = self._now_ms() + lease_ms
+        self._change(lease_ms == 0)
+        return True
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """See Store."""
+        now_ms, known = self._now_ms(), self._engines.pop(engine, None)
+        if lease_ms:
+            self._engines[engine] = now_ms + lease_ms, body
+        self._change((lease_ms == 0) == (known is not None))
+        self._engines = {name: each for name, each in self._engines.items() if each[0] > now_ms}
+        return {name: body for name, (_, body) in self._engines.items()}
+
+    async def owner(self, slot: int) -> str:
+        """See Store."""
+        return self._slot(slot).owner
+
+    async def changes(self) -> AsyncIterator[None]:
+        """See Store."""
+        heard: asyncio.Queue[None] = asyncio.Queue(1)
+        self._listeners.append(heard)
+        try:
+            while True:
+                await heard.get()
+                yield
+        finally:
+            self._listeners.remove(heard)
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
         """See Store."""
@@ -147,6 +186,11 @@ class Memory:
 
     async def close(self) -> None:
         """See Store."""
+
+    def _change(self, is_one: bool) -> None:
+        for heard in self._listeners:
+            if is_one and not heard.full():
+                heard.put_nowait(None)
 
     def _slot(self, slot: int) -> _Slot:
         kept = self._slots.get(slot)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -17,6 +18,12 @@ from engine.store.pack import packed
 
 _CLAIM = Script(Path(__file__).with_name("claim.lua").read_text())
 _COMMIT = Script(Path(__file__).with_name("commit.lua").read_text())
+_RENEW = Script(Path(__file__).with_name("renew.lua").read_text())
+_BEAT = Script(Path(__file__).with_name("beat.lua").read_text())
+_ENGINES = "engines"  # the key of those that live, and the channel of their comings and goings
+_QUIET_S = 5.0
+_strings = msgspec.msgpack.Decoder(list[str])
+_packed = msgspec.msgpack.Encoder().encode
 _CREATED, _EXISTS = 1, 2  # what commit.lua answers
 _PAGE = 500
 _ROUTES = "route:numbers"
@@ -44,9 +51,40 @@ class RedisStore:
         self._client = Redis(connection_pool=self._pool)
         self._link = Link(self._pool, timeout_s)
 
-    async def claim(self, slot: int, owner: str) -> int:
+    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
-        return int(await self._link.run(_CLAIM, _owner_key(slot), owner.encode()))
+        asked = _packed((owner, lease_ms))
+        return int(await self._link.run(_CLAIM, _owner_key(slot), asked)) or None
+
+    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+        """See Store."""
+        return await self._link.run(_RENEW, _owner_key(slot), _packed((token, lease_ms))) == 1
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """See Store."""
+        answer = await self._link.run(_BEAT, _ENGINES, _packed((engine, body, lease_ms)))
+        alive = _strings.decode(answer)  # type: ignore[arg-type]  # beat.lua answers a string
+        return dict(zip(alive[::2], alive[1::2], strict=True))
+
+    async def owner(self, slot: int) -> str:
+        """See Store."""
+        owner: bytes | None = await self._bounded(self._client.hget(_owner_key(slot), "owner"))
+        return (owner or b"").decode()
+
+    async def changes(self) -> AsyncIterator[None]:
+        """See Store."""
+        channel = self._client.pubsub(ignore_subscribe_messages=True)
+        try:
+            await self._bounded(channel.subscribe(_ENGINES))
+            while True:
+                # A word now and then finds out that the connection is dead.
+                message = await self._bounded(channel.get_message(timeout=_QUIET_S), _QUIET_S)
+                if message is not None:
+                    yield
+                else:
+                    await self._bounded(channel.ping())
+        finally:
+            await channel.aclose()  # type: ignore[no-untyped-call]  # redis-py's own
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
         """See Store."""

@@ -12,8 +12,30 @@ class Store(Protocol):
     Every method may raise StoreDown, within a bounded time; each may then be called again.
     """
 
-    async def claim(self, slot: int, owner: str) -> int:
-        """Make `owner` a slot's only writer; returns a fencing token larger than all before."""
+    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
+        """Make `owner` a slot's only writer for a while; None while another's lease runs.
+
+        Returns a fencing token larger than all before.
+        """
+        ...
+
+    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+        """Make a lease last from now on; False when the slot is another's. 0 ms gives it back."""
+        ...
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """Note that an engine lives; returns all that do, by name. 0 ms: it leaves."""
+        ...
+
+    async def owner(self, slot: int) -> str:
+        """Name who holds a slot, or held it last; empty when nobody ever did."""
+        ...
+
+    def changes(self) -> AsyncIterator[None]:
+        """Wait for engines that come and go and slots that are given back, one by one.
+
+        A hint only: some may be missed.
+        """
         ...
 
     async def create(self, slot: int, token: int, change: Change) -> bool:

@@ -1,11 +1,20 @@
 """What contract tests ask for by name."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from redis import Redis
 
+from engine.store.memory import Memory
+from engine.store.redis import RedisStore
+from engine.store.store import Store
 from tests.contract.rpc_bench import Bench, running
+from tests.contract.store import Opener
+from tests.harness.valkey import Valkey
 
 
 @pytest.fixture
@@ -13,3 +22,43 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     """Give a bench to a test."""
     async with running(tmp_path) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def shared_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
+    """One server for all tests here; none of them harms it."""
+    valkey = Valkey(tmp_path_factory.mktemp("shared") / "valkey")
+    asyncio.run(valkey.start())
+    yield valkey
+    asyncio.run(valkey.stop())
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
+    """Choose a kind of store, and empty it."""
+    if request.param == "memory":
+        return Memory
+    valkey: Valkey = request.getfixturevalue("shared_valkey")
+    with Redis(port=valkey.port) as client:
+        client.flushall()
+    return partial(RedisStore, valkey.url)
+
+
+@pytest.fixture
+async def opened(make: Callable[..., Store]) -> AsyncIterator[Opener]:
+    """Open stores of one kind with the options a test gives."""
+    stores: list[Store] = []
+
+    def opener(**options: Any) -> Store:
+        stores.append(make(**options))
+        return stores[-1]
+
+    yield opener
+    for store in stores:
+        await store.close()
+
+
+@pytest.fixture
+def store(opened: Opener) -> Store:
+    """One empty store."""
+    return opened()

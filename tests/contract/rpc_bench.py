@@ -24,6 +24,7 @@ from engine.runtime.switch import Rules, Switch
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 from engine.store.writer import Writer
+from tests.contract.store import claimed
 from tests.harness.ports import free_port
 from tests.unit.runtime.building import HandErrands, RecordingPbx
 from wire.tree import Limits
@@ -65,6 +66,17 @@ class MoodyStore(Memory):
             raise StoreDown("in a bad mood")
 
 
+class Alone:
+    """No other engine."""
+
+    is_settled = True
+    others: list[str] = []  # noqa: RUF012 - there are none, ever
+
+    def url_of(self, _slot: int | None) -> str | None:
+        """Know of nobody."""
+        return None
+
+
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
@@ -88,7 +100,7 @@ class Bench:
         self.roster = Roster(directory, self.switch)
         desks = {}
         for slot in range(SLOTS):
-            writer = Writer(self.store, slot, await self.store.claim(slot, "me"), lambda: 0.0)
+            writer = Writer(self.store, slot, await claimed(self.store, slot, "me"), lambda: 0.0)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
             plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
@@ -101,7 +113,7 @@ class Bench:
         library = await house.enter_async_context(
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster)
+        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone())
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(

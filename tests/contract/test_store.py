@@ -1,22 +1,15 @@
 """What every store does, asked of the twin in memory and of a real Valkey alike."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
 from typing import Any
 
 import pytest
-from redis import Redis
 
 from engine.store.change import Change
 from engine.store.errors import Fenced
-from engine.store.memory import Memory
-from engine.store.redis import RedisStore
 from engine.store.store import Store
+from tests.contract.store import Opener, claimed
 from tests.harness.until import until
-from tests.harness.valkey import Valkey
-
-Opener = Callable[..., Store]
 
 
 def change(call_id: str = "c1", seq: int = 0, **facts: Any) -> Change:
@@ -34,57 +27,17 @@ async def live(store: Store, slot: int = 3) -> list[tuple[str, str, bytes]]:
     return sorted([call async for call in store.live(slot)])
 
 
-@pytest.fixture(scope="module")
-def shared_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
-    """One server for all tests here; none of them harms it."""
-    valkey = Valkey(tmp_path_factory.mktemp("shared") / "valkey")
-    asyncio.run(valkey.start())
-    yield valkey
-    asyncio.run(valkey.stop())
-
-
-@pytest.fixture(params=["memory", "valkey"])
-def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
-    """Choose a kind of store, and empty it."""
-    if request.param == "memory":
-        return Memory
-    valkey: Valkey = request.getfixturevalue("shared_valkey")
-    with Redis(port=valkey.port) as client:
-        client.flushall()
-    return partial(RedisStore, valkey.url)
-
-
-@pytest.fixture
-async def opened(make: Callable[..., Store]) -> AsyncIterator[Opener]:
-    """Open stores of one kind with the options a test gives."""
-    stores: list[Store] = []
-
-    def opener(**options: Any) -> Store:
-        stores.append(make(**options))
-        return stores[-1]
-
-    yield opener
-    for store in stores:
-        await store.close()
-
-
-@pytest.fixture
-def store(opened: Opener) -> Store:
-    """One empty store."""
-    return opened()
-
-
 async def test_each_claim_gives_a_larger_token(store: Store) -> None:
     """Fencing tokens only grow."""
-    tokens = [await store.claim(3, f"engine{number}") for number in range(5)]
+    tokens = [await claimed(store, 3, f"engine{number}") for number in range(5)]
     assert tokens == sorted(set(tokens))
 
 
 async def test_a_stale_owner_is_refused(store: Store) -> None:
     """After a claim by another, the old owner's commit is refused and leaves nothing."""
-    old = await store.claim(3, "engine1")
+    old = await claimed(store, 3, "engine1")
     await store.commit(3, old, [change(seq=0)])
-    new = await store.claim(3, "engine2")
+    new = await claimed(store, 3, "engine2")
     with pytest.raises(Fenced, match="slot 3 belongs to engine2"):
         await store.commit(3, old, [change(seq=1), change("c2", told=(b"t",))])
     with pytest.raises(Fenced):
@@ -104,8 +57,8 @@ async def test_a_slot_that_nobody_claimed_takes_nothing(store: Store) -> None:
 
 async def test_slots_have_owners_of_their_own(store: Store) -> None:
     """A claim of one slot leaves another's owner in peace, and calls stay apart."""
-    token = await store.claim(3, "engine1")
-    await store.claim(4, "engine2")
+    token = await claimed(store, 3, "engine1")
+    await claimed(store, 4, "engine2")
     await store.commit(3, token, [change()])
     assert await live(store, 4) == []
     assert await store.read(4, "c1") is None
@@ -113,7 +66,7 @@ async def test_slots_have_owners_of_their_own(store: Store) -> None:
 
 async def test_a_call_is_created_once(store: Store) -> None:
     """A second call of the same id is refused while the first lives and after it has ended."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     assert await store.create(3, token, change(state=b"first", told=(b"t",)))
     assert not await store.create(3, token, change(state=b"second"))
     assert await store.read(3, "c1") == b"first"
@@ -124,7 +77,7 @@ async def test_a_call_is_created_once(store: Store) -> None:
 
 async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> None:
     """The very same creation answers True again, and tells nothing twice."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     first = change(told=(b"t",))
     assert await store.create(3, token, first)
     assert await store.create(3, token, first)
@@ -135,7 +88,7 @@ async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> N
 
 async def test_one_of_many_creations_wins(store: Store) -> None:
     """Creation is atomic: of several at once, one is told that the call is its own."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     made = await asyncio.gather(
         *(store.create(3, token, change(state=b"%d" % number)) for number in range(10))
     )
@@ -144,7 +97,7 @@ async def test_one_of_many_creations_wins(store: Store) -> None:
 
 async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store) -> None:
     """Entries stand in the order of commits; a commit made twice is stored once."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     batch = [change(seq=0, log=(b"0", b"1"), told=(b"a", b"b")), change("c2")]
     for _ in range(3):
         await store.commit(3, token, batch)
@@ -155,7 +108,7 @@ async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store)
 
 async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> None:
     """A batch that reaches the store a second time, after newer ones, changes nothing."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     for seq in (0, 1, 0):
         await store.commit(3, token, [change(seq=seq)])
     assert await store.read(3, "c1") == b"\x00state 1\xff"
@@ -163,7 +116,7 @@ async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> N
 
 async def test_an_end_is_not_taken_back_by_a_late_repetition(store: Store) -> None:
     """An ended call stays ended when an older commit comes again."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     await store.commit(3, token, [change()])
     await store.commit(3, token, [change(seq=1, live=False)])
     await store.commit(3, token, [change()])
@@ -172,7 +125,7 @@ async def test_an_end_is_not_taken_back_by_a_late_repetition(store: Store) -> No
 
 async def test_lost_log_entries_read_as_empty(store: Store) -> None:
     """Where the store has lost entries, the numbers of the later ones stay right."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     for _ in range(2):
         await store.commit(3, token, [change(seq=2, log=(b"2",), told=(b"t",))])
     assert await store.log(3, "c1") == [b"", b"", b"2"]
@@ -181,7 +134,7 @@ async def test_lost_log_entries_read_as_empty(store: Store) -> None:
 
 async def test_a_long_log_is_stored_whole(store: Store) -> None:
     """After a long outage one change may carry thousands of entries."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     entries = tuple(b"%d" % number for number in range(9_500))
     await store.commit(3, token, [change(log=entries)])
     assert await store.log(3, "c1") == list(entries)
@@ -189,7 +142,7 @@ async def test_a_long_log_is_stored_whole(store: Store) -> None:
 
 async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> None:
     """The record and the log of an ended call can still be read."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     await store.commit(3, token, [change(), change("c2")])
     await store.commit(3, token, [change(seq=1, state=b"over", live=False)])
     assert [call_id for call_id, _, _ in await live(store)] == ["c2"]
@@ -200,7 +153,7 @@ async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> N
 async def test_an_ended_call_expires(opened: Opener) -> None:
     """After its time an ended call is gone with its log, and its id is free; a live one stays."""
     store = opened(kept_s=0.05)
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     await store.commit(3, token, [change(live=False), change("c2")])
 
     async def gone() -> bool:
@@ -214,7 +167,7 @@ async def test_an_ended_call_expires(opened: Opener) -> None:
 
 async def test_all_of_many_live_calls_are_read(store: Store) -> None:
     """A takeover reads thousands of calls in pages, each once, with its node and state."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     calls = [change(f"c{number}", node=f"pbx{number % 2}") for number in range(5_000)]
     for start in range(0, len(calls), 250):
         await store.commit(3, token, calls[start : start + 250])
@@ -223,7 +176,7 @@ async def test_all_of_many_live_calls_are_read(store: Store) -> None:
 
 async def test_events_are_read_on_from_any_id(store: Store) -> None:
     """A reader goes on where it was, slot by slot, and sees each event once, in order."""
-    token3, token4 = await store.claim(3, "engine1"), await store.claim(4, "engine1")
+    token3, token4 = await claimed(store, 3, "engine1"), await claimed(store, 4, "engine1")
     await store.commit(3, token3, [change(told=(b"a", b"b", b"c"))])
     await store.commit(4, token4, [change(told=(b"x",))])
     after = {3: "0", 4: "0"}
@@ -236,7 +189,7 @@ async def test_events_are_read_on_from_any_id(store: Store) -> None:
 
 async def test_waiting_for_events_ends_with_the_first(store: Store) -> None:
     """A reader that starts at the newest is woken by what is told from then on."""
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     await store.commit(3, token, [change(told=(b"old",))])
     after = await store.newest([3, 4])
     waiting = asyncio.create_task(store.events(after, wait_ms=10_000))
@@ -252,7 +205,7 @@ async def test_waiting_for_events_in_vain_ends(store: Store) -> None:
 async def test_old_events_are_trimmed(opened: Opener) -> None:
     """A slot's stream keeps about its limit."""
     store = opened(stream_length=100)
-    token = await store.claim(3, "engine1")
+    token = await claimed(store, 3, "engine1")
     for seq in range(10):
         told = tuple(b"%d.%d" % (seq, number) for number in range(100))
         await store.commit(3, token, [change(seq=seq, told=told)])

@@ -16,6 +16,7 @@ from engine.store.errors import StoreDown
 from engine.store.redis import RedisStore
 from engine.store.writer import Writer
 from tests.contract.lossy import LossyLine
+from tests.contract.store import claimed
 from tests.harness.until import until
 from tests.harness.valkey import Valkey
 
@@ -60,7 +61,7 @@ async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
     """A commit whose answer was lost with the connection is repeated, and stored once."""
     line = LossyLine(valkey.port)
     async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        token = await store.claim(3, "engine1")
+        token = await claimed(store, 3, "engine1")
         for number in range(3):
             line.lose_next = True
             await store.commit(3, token, [change(number)])
@@ -74,7 +75,7 @@ async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
 async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> None:
     """Without a server every request raises StoreDown; with it back the same store works."""
     async with opened(valkey.url) as store:
-        token = await store.claim(3, "engine1")
+        token = await claimed(store, 3, "engine1")
         await store.ping()
         await valkey.kill()
         with pytest.raises(StoreDown):
@@ -91,7 +92,7 @@ async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> 
 async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
     """A server that does not answer is down after the timeout; its late work does no harm."""
     async with opened(valkey.url, timeout_s=0.1) as store:
-        token = await store.claim(3, "engine1")
+        token = await claimed(store, 3, "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
         try:
             for request in (store.commit(3, token, [change(0)]), store.ping()):
@@ -108,7 +109,7 @@ async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
 async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> None:
     """A restart or SCRIPT FLUSH takes the scripts away; nobody notices."""
     async with opened(valkey.url) as store:
-        token = await store.claim(3, "engine1")
+        token = await claimed(store, 3, "engine1")
         await store.commit(3, token, [change(0)])
         with Redis(port=valkey.port) as client:
             client.script_flush()
@@ -119,7 +120,7 @@ async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> 
 async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valkey) -> None:
     """A replica after a failover, and a full memory, read as StoreDown and write nothing."""
     async with opened(valkey.url) as store:
-        token = await store.claim(3, "engine1")
+        token = await claimed(store, 3, "engine1")
         with Redis(port=valkey.port) as client:
             client.config_set("maxmemory", 1)
             with pytest.raises(StoreDown, match="maxmemory"):
@@ -137,16 +138,16 @@ async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valke
 async def test_tokens_grow_even_when_all_data_is_lost(valkey: Valkey) -> None:
     """A token given after a loss of data is larger than any given before."""
     async with opened(valkey.url) as store:
-        before = await store.claim(3, "engine1")
+        before = await claimed(store, 3, "engine1")
         with Redis(port=valkey.port) as client:
             client.flushall()
-        assert await store.claim(3, "engine2") > before
+        assert await claimed(store, 3, "engine2") > before
 
 
 async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Valkey) -> None:
     """Kill -9 under writing, then a restart: each `done` was true, and nothing stands twice."""
     async with opened(valkey.url, timeout_s=0.5) as store:
-        token = await store.claim(3, "engine1")
+        token = await claimed(store, 3, "engine1")
         writer = Writer(store, 3, token, Random(1).random)
         writing = asyncio.create_task(writer.run())
         done: list[int] = []

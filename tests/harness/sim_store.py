@@ -29,9 +29,9 @@ class SimStore:
         self._weather = weather
         self._random = rng.random
 
-    async def claim(self, slot: int, owner: str) -> int:
+    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
-        return await self._memory.claim(slot, owner)
+        return await self._memory.claim(slot, owner, lease_ms)
 
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""

@@ -117,8 +117,10 @@ class Life:
     async def _begin(self) -> None:
         store = self.store
         rng = self._around.rng
-        claimant = Claimant(f"life{self._number}", rng.random, Pace(), self._fenced)
-        owned = await take_over(store, 0, claimant)  # type: ignore[arg-type]
+        token = await store.claim(0, f"life{self._number}", 0)
+        assert token is not None
+        claimant = Claimant(rng.random, Pace(), self._fenced)
+        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]
         self.writer = owned.writer
         asker = SimAsker(self._around.clock, self.loop, self._around.servers)
         library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
@@ -149,5 +151,5 @@ class Life:
         ami = SimAmi(self.line, around.faults)
         return Recorder(self.line, broken.ami(ami), broken.cabinet(cabinet))
 
-    def _fenced(self) -> None:
+    def _fenced(self, _slot: int) -> None:
         self.loop.broken.append("fenced, with no other engine there")

@@ -1,0 +1,90 @@
+"""Leases of slots and the engines that hold them, in every store."""
+
+import asyncio
+from itertools import count
+
+from engine.store.store import Store
+from tests.contract.store import claimed
+from tests.harness.until import until
+
+LEASE_MS = 60_000
+
+
+async def test_a_running_lease_keeps_others_out(store: Store) -> None:
+    """While it runs, nobody else is given the slot; its owner is, with a larger token."""
+    first = await store.claim(3, "engine1", LEASE_MS)
+    assert first is not None
+    assert await store.claim(3, "engine2", LEASE_MS) is None
+    again = await store.claim(3, "engine1", LEASE_MS)
+    assert again is not None
+    assert again > first
+    assert await store.owner(3) == "engine1"
+
+
+async def test_a_lease_that_ran_out_is_anybodys(store: Store) -> None:
+    """After its time a slot can be claimed, and the old owner can renew no more."""
+    old = await claimed(store, 3, "engine1")
+    new = await store.claim(3, "engine2", LEASE_MS)
+    assert new is not None
+    assert new > old
+    assert not await store.renew(3, old, LEASE_MS)
+    assert await store.owner(3) == "engine2"
+
+
+async def test_a_lease_is_renewed(store: Store) -> None:
+    """A lease that was about to end runs on."""
+    token = await claimed(store, 3, "engine1")
+    assert await store.renew(3, token, LEASE_MS)
+    assert await store.claim(3, "engine2", LEASE_MS) is None
+
+
+async def test_a_slot_is_given_back(store: Store) -> None:
+    """A lease renewed for no time is free at once."""
+    token = await store.claim(3, "engine1", LEASE_MS)
+    assert token is not None
+    assert await store.renew(3, token, 0)
+    assert await store.claim(3, "engine2", LEASE_MS) is not None
+
+
+async def test_a_slot_that_nobody_held(store: Store) -> None:
+    """It has no owner and can't be renewed."""
+    assert await store.owner(5) == ""
+    assert not await store.renew(5, 7, LEASE_MS)
+
+
+async def test_engines_know_each_other(store: Store) -> None:
+    """Each beat tells all engines that live, with what they say of themselves, until they leave."""
+    assert await store.beat("engine1", '{"url":"a"}', LEASE_MS) == {"engine1": '{"url":"a"}'}
+    both = await store.beat("engine2", '{"url":"ü"}', LEASE_MS)
+    assert both == {"engine1": '{"url":"a"}', "engine2": '{"url":"ü"}'}
+    assert await store.beat("engine1", "", 0) == {"engine2": '{"url":"ü"}'}
+
+
+async def test_comings_and_goings_are_told(store: Store) -> None:
+    """An engine that comes or goes and a slot that is given back wake who waits; beats do not."""
+    heard: list[int] = []
+    numbers = count()
+    listener = asyncio.create_task(_listen(store, heard))
+
+    async def somebody_came() -> bool:
+        await store.beat(f"engine{next(numbers)}", "{}", LEASE_MS)
+        return bool(heard)
+
+    try:
+        await until(somebody_came)  # told from the moment that the listener is there
+        told = len(heard)
+        token = await store.claim(3, "engine1", LEASE_MS)
+        assert token is not None
+        await store.beat("engine0", "{}", LEASE_MS)
+        await store.renew(3, token, 0)
+        await until(lambda: len(heard) > told)
+        await store.beat("engine0", "", 0)
+        await until(lambda: len(heard) > told + 1)
+    finally:
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+
+
+async def _listen(store: Store, heard: list[int]) -> None:
+    async for _ in store.changes():
+        heard.append(len(heard))
