@@ -14,6 +14,7 @@ from engine import building
 from engine.ari.client import Ari
 from engine.ari.session import EventSocket
 from engine.config import Settings
+from engine.observe.meter import Meter
 from engine.rpc.server import Parts, serving
 from engine.runtime.clock import LoopClock
 from engine.runtime.keeper import Keeper, Rhythm
@@ -42,6 +43,7 @@ class Engine:
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._stopped = asyncio.Event()
         self._fault: BaseException | None = None
+        self._meter = Meter()
         self._limits = Limits(
             allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
         )
@@ -58,23 +60,24 @@ class Engine:
             house.push_async_callback(store.close)
             await store.ping()
             clock = LoopClock(asyncio.get_running_loop())
-            library = await building.library(settings, house)
-            errands = await building.errands(settings, house, library, store, self._limits)
-            roster = building.roster(settings, house, store, clock)
+            meter = self._meter
+            library = await building.library(settings, house, meter)
+            errands = await building.errands(settings, house, library, store, self._limits, meter)
+            roster = building.roster(settings, house, store, clock, meter)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster.directory)
+            desks = building.Desks(settings, clock, errands, roster.directory, meter)
             keeper = self._keeper(store, roster, desks, tasks)
             await self._open_nodes(house, desks, roster, tasks)
             parts = Parts(
-                roster.switch, store, library, self._limits, settings.slots, roster, keeper
+                roster.switch, store, library, self._limits, settings.slots, roster, keeper, meter
             )
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)
 
     def _keeper(self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks) -> Keeper:
         settings = self._settings
-        slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
+        slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=self._meter)
         keeper = Keeper(
             store,
             Peers(self._name),
@@ -83,6 +86,7 @@ class Engine:
             count=settings.slots,
             rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
             monotonic=time.monotonic,
+            meter=self._meter,
         )
         slots.on_doubt = keeper.doubt
         return keeper
@@ -95,7 +99,7 @@ class Engine:
             node = roster.switch.nodes[named.name] = desks.node(named, ari, roster.switch)
             house.push_async_callback(node.close)
             tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, self._settings.reap_s).run())
+            tasks.start("reaper", Reaper(node, self._settings.reap_s, self._meter).run())
             tasks.start("presence", _presence(ari, roster, house).run())
 
     async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:

@@ -5,7 +5,6 @@ import random
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from functools import partial
 from typing import Any
 
 from engine.ari.client import Ari, open_ari
@@ -17,17 +16,19 @@ from engine.media.hibari import Hibari
 from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
+from engine.observe.meter import Meter
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.metered import MeteredAsker
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
-from engine.runtime.strain import Strained
+from engine.runtime.strain import Strain, TimedPbx
 from engine.runtime.switch import Rules, Switch
 from engine.store.store import Store
 from engine.store.writer import Writer
@@ -39,28 +40,36 @@ from wire.tree import Limits
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock) -> Roster:
+def roster(
+    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock, meter: Meter
+) -> Roster:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
     rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    return Roster(directory, Switch(store, clock, gate, rules, directory=directory))
+    switch = Switch(store, clock, gate, rules, directory=directory, meter=meter)
+    return Roster(directory, switch)
 
 
-async def library(settings: Settings, house: AsyncExitStack) -> Library:
+async def library(settings: Settings, house: AsyncExitStack, meter: Meter) -> Library:
     """Open the audio library, with the voices that this machine has."""
     limits = MediaLimits()
     espeak = await find_espeak()
     speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
     session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
     return await house.enter_async_context(
-        opened(settings.media_dir, session, speakers, _now_ms, limits)
+        opened(settings.media_dir, session, speakers, _now_ms, limits, meter=meter)
     )
 
 
-async def errands(
-    settings: Settings, house: AsyncExitStack, audio: Library, store: Store, limits: Limits
+async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+    settings: Settings,
+    house: AsyncExitStack,
+    audio: Library,
+    store: Store,
+    limits: Limits,
+    meter: Meter,
 ) -> Errands:
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
     secret = settings.webhook_secret
@@ -70,7 +79,7 @@ async def errands(
         guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
     )
     asker = Asker(session, limits, signer, time.time, random.random)
-    running = Errands(audio, asker, store, limits)
+    running = Errands(audio, MeteredAsker(asker, meter), store, limits)
     house.push_async_callback(running.close)
     return running
 
@@ -86,24 +95,31 @@ class Desks:
     """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, running: Errands, directory: Directory
+        self,
+        settings: Settings,
+        clock: Clock,
+        running: Errands,
+        directory: Directory,
+        meter: Meter,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._errands = running
         self._directory = directory
-        self._ways: dict[str, tuple[NodeSettings, Ari]] = {}
+        self._meter = meter
+        self._ways: dict[str, tuple[NodeSettings, Ari, Strain]] = {}
 
     def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
-        self._ways[named.name] = named, way
-        pbx = Strained(way, self._clock)
-        return Node(named.name, pbx, {}, self._clock, into.arrive, partial(_level_ms, pbx))
+        strain = Strain(time.monotonic)
+        self._ways[named.name] = named, way, strain
+        return Node(named.name, way, {}, self._clock, into.arrive, lambda: strain.level_ms)
 
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Build a slot's desk at a node."""
-        plan = self._plan(self._ways[node.name][0], slot)
-        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, lease)
+        named, way, strain = self._ways[node.name]
+        pbx = LeasedPbx(TimedPbx(way, strain, self._meter, node.name, slot), lease)
+        place = Place(node.name, slot, pbx, self._plan(named, slot), lease, self._meter)
         return Desk(place, self._clock, writer, self._errands)
 
     def hearing(
@@ -130,10 +146,6 @@ def rpc_url(settings: Settings) -> str:
     if settings.rpc_url is not None:
         return str(settings.rpc_url).rstrip("/")
     return f"http://{settings.rpc_host}:{settings.rpc_port}"
-
-
-def _level_ms(pbx: Strained) -> float:
-    return pbx.level_ms
 
 
 def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.media.library import Library
 from engine.media.serve import media_routes
+from engine.observe.meter import Meter
 from engine.rpc.agents import AgentHandlers
 from engine.rpc.bodies import MOST_BYTES, answer
 from engine.rpc.calls import CallsHandlers
@@ -19,9 +20,11 @@ from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
 from engine.rpc.forward import Owners, forwarding
 from engine.rpc.health import health_routes
+from engine.rpc.metrics import Page, metrics_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.schema import schema
+from engine.rpc.timing import timing
 from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
 from engine.runtime.switch import Switch
@@ -40,6 +43,7 @@ class Parts(Struct, frozen=True):
     slots: int
     roster: Roster
     owners: Owners
+    meter: Meter = field(default_factory=Meter)
 
 
 @asynccontextmanager
@@ -54,9 +58,9 @@ async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterat
 async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MOST_BYTES)
     app.add_subapp("/rpc/v1", rpc_app(parts, token, forward))
-    app.add_routes(
-        [*media_routes(parts.library), *health_routes(parts.switch, parts.store, parts.owners)]
-    )
+    app.add_routes(media_routes(parts.library))
+    app.add_routes(health_routes(parts.switch, parts.store, parts.owners))
+    app.add_routes(metrics_routes(Page(parts.switch, parts.library, parts.slots, parts.meter)))
     # Handlers that stream end with the server, not after it.
     runner = web.AppRunner(
         app,
@@ -74,7 +78,7 @@ async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterato
 
 def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    app = web.Application(middlewares=[problems, _only(token), forward])
+    app = web.Application(middlewares=[timing(parts.meter), problems, _only(token), forward])
     app.add_routes(_of_calls(parts))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))

@@ -80,7 +80,7 @@ class Errands:
         def ended(task: asyncio.Task[Event]) -> None:
             self._running.pop(errand.request, None)
             if not task.cancelled():
-                done(_failed(errand, task) if task.exception() else task.result())
+                done(_failed(errand, call, task) if task.exception() else task.result())
 
         task.add_done_callback(ended)
 
@@ -134,8 +134,9 @@ def _tries(attempts: tuple[Attempt, ...]) -> Tries:
     return tuple((attempt.ms, attempt.status) for attempt in attempts)
 
 
-def _failed(errand: Errand, task: asyncio.Task[Event]) -> Event:
-    log.error("errand failed", request=errand.request, exc_info=task.exception())
+def _failed(errand: Errand, call: Call, task: asyncio.Task[Event]) -> Event:
+    fault = task.exception()
+    log.error("errand failed", call_id=call.id, request=errand.request, exc_info=fault)
     if isinstance(errand, FetchMedia):
         return MediaFetched(errand.request, (), ("internal",))
     return ActionFailed(errand.request, "internal")

@@ -12,6 +12,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from engine.observe.meter import Meter
 from engine.runtime.lease import Lease
 from engine.runtime.peers import Peer, Peers
 from engine.store.errors import StoreDown
@@ -74,6 +75,7 @@ class Keeper:
         count: int,
         rhythm: Rhythm,
         monotonic: Callable[[], float],
+        meter: Meter | None = None,
     ) -> None:
         self.held: dict[int, Lease] = {}
         self._store = store
@@ -83,6 +85,7 @@ class Keeper:
         self._count = count
         self._rhythm = rhythm
         self._monotonic = monotonic
+        self._changes = (meter or Meter()).store.slots
         self._wake = asyncio.Event()
         self._paused: set[int] = set()
 
@@ -120,6 +123,7 @@ class Keeper:
         """Look at once whose a slot is: something says that it may be another's."""
         if slot in self.held and slot not in self._paused:
             self._paused.add(slot)
+            self._changed(slot, "paused")
             self._slots.pause(slot)
             self._wake.set()
 
@@ -164,6 +168,7 @@ class Keeper:
     async def _found_again(self, slot: int) -> None:
         """Claim a slot that the store knows nothing of any more; what it lost is in memory here."""
         log.error("the store has lost a slot", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "restored")
         lease = await self._claimed(slot)
         if lease is None:
             self._lose(slot)
@@ -173,6 +178,7 @@ class Keeper:
 
     def _lose(self, slot: int) -> None:
         log.warning("slot lost", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "lost")
         self._forget(slot)
         self._slots.drop(slot)
 
@@ -187,6 +193,7 @@ class Keeper:
 
     async def _given_back(self, slot: int) -> None:
         log.info("slot given back", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "given_back")
         await self._slots.settled(slot)
         lease = self.held[slot]
         self._forget(slot)
@@ -219,13 +226,18 @@ class Keeper:
         except StoreDown:
             self._lose(slot)
             raise
+        self._changed(slot, "taken")
 
     def _pause(self) -> None:
         """Let those stand still whose lease has run out."""
         for slot in [each for each, lease in self.held.items() if not lease.holds]:
             if slot not in self._paused:
                 self._paused.add(slot)
+                self._changed(slot, "paused")
                 self._slots.pause(slot)
+
+    def _changed(self, slot: int, change: str) -> None:
+        self._changes.of(slot)[change] += 1
 
     def _ends_s(self) -> float:
         return self._monotonic() + self._rhythm.lease_s - self._rhythm.early_s

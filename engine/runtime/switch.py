@@ -13,6 +13,7 @@ from engine.calls.codec import decode_record
 from engine.calls.events import Control, HangupRequested, LegAnswered
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.calls.refusals import Refusal, refused
+from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
@@ -68,13 +69,15 @@ class Switch:
         rules: Rules,
         random_bytes: Callable[[int], bytes] = os.urandom,
         directory: Directory | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.nodes: dict[str, Node] = {}
         self._store = store
         self._clock = clock
-        self._gate = gate
+        self.gate = gate
         self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
+        self._refused = (meter or Meter()).calls.refused
         self._directory = directory
         self._random_bytes = random_bytes
         self._tasks: set[asyncio.Task[None]] = set()
@@ -133,9 +136,8 @@ class Switch:
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
-        has_room = desk.can_store and not self.nodes[desk.place.node].is_strained
-        if not (has_room and self._gate.admits(self.live)):
-            desk.dismiss(arrival.channel, NO_CIRCUIT)
+        if code := self._no_room(desk):
+            self._turn_away(desk, arrival, code, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)
         if is_known and not self._may_be_agents(arrival):
@@ -175,7 +177,7 @@ class Switch:
         if node := self.nodes.get(stored.node):
             node.desks[slot].adopt(Actor(record.call, record.outbox, record.logged))
         else:
-            log.error("a call's node is not configured", call_id=record.call.id, node=stored.node)
+            log.error("a call's node is not configured", call_id=record.call.id)
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._rules.slots)
@@ -186,19 +188,34 @@ class Switch:
         return next((call for call in [*live, *stored] if call), None)
 
     def _free_desk(self, node: str | None, slot: int) -> Desk:
-        chosen = self._least_loaded(node, slot)
-        desk = chosen.desks[slot]
-        if not desk.can_store:
-            raise NoRoom("store_down", "calls can't be stored now")
-        if chosen.is_strained or not self._gate.admits(self.live):
+        desk = self._least_loaded(node, slot).desks[slot]
+        code = self._no_room(desk)
+        if code:
+            self._refused.of("outbound")[code] += 1
+        if code == "store_down":
+            raise NoRoom(code, "calls can't be stored now")
+        if code:
             raise NoRoom("overloaded", "no room for another call now")
         return desk
+
+    def _no_room(self, desk: Desk) -> str:
+        """Tell why no new call may begin at a desk; empty: one may, and is counted."""
+        if not desk.can_store:
+            return "store_down"
+        if self.nodes[desk.place.node].is_strained:
+            return "strained"
+        return "" if self.gate.admits(self.live) else "overloaded"
+
+    def _turn_away(self, desk: Desk, arrival: Arrival, code: str, cause: int) -> None:
+        self._refused.of("inbound")[code] += 1
+        desk.dismiss(arrival.channel, cause)
 
     def _least_loaded(self, name: str | None, slot: int) -> Node:
         # Asterisk drops a leg made in an app that nobody listens to: this slot must be heard.
         heard = (n for n in self.nodes.values() if not n.desks[slot].is_held)
         nodes = [n for n in heard if name in {None, n.name}]
         if not nodes:
+            self._refused.of("outbound")["no_node"] += 1
             away = ", ".join(sorted(self.nodes)) or "none configured"
             raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
         return min(nodes, key=lambda node: (node.is_strained, node.live))
@@ -210,7 +227,7 @@ class Switch:
         try:
             route = await self._book.find(arrival.to)
         except StoreDown:
-            desk.dismiss(arrival.channel, NO_CIRCUIT)
+            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
             return
         if route is not None and self._directory is not None:
             agent = await self._directory.agent_of(route.account, arrival.endpoint)
@@ -221,8 +238,10 @@ class Switch:
         if desk.route(arrival.channel) is not None:
             return  # told twice, by its event and by a recovery, while its route was being read
         if route is None:
-            log.warning("no route for a number", number=arrival.to, node=desk.place.node)
-            desk.dismiss(arrival.channel, NO_SUCH_NUMBER)
+            place = desk.place
+            number = arrival.to
+            log.warning("no route", number=number, node=place.node, slot=place.slot)
+            self._turn_away(desk, arrival, "no_route", NO_SUCH_NUMBER)
             return
         now, place = self._clock.now_ms(), desk.place
         chosen = call_id(place.slot, place.node, self._tail(now))
