@@ -14,7 +14,7 @@ from engine import building
 from engine.ari.client import Ari
 from engine.ari.session import EventSocket
 from engine.config import Settings
-from engine.observe.meter import Meter
+from engine.observe.instruments import Instruments, instruments
 from engine.rpc.server import Parts, serving
 from engine.runtime.clock import LoopClock
 from engine.runtime.keeper import Keeper, Rhythm
@@ -43,7 +43,6 @@ class Engine:
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._stopped = asyncio.Event()
         self._fault: BaseException | None = None
-        self._meter = Meter()
         self._limits = Limits(
             allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
         )
@@ -59,25 +58,27 @@ class Engine:
             store = RedisStore(settings.redis_url, kept_s=settings.kept_s)
             house.push_async_callback(store.close)
             await store.ping()
+            seen = await house.enter_async_context(instruments(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
-            meter = self._meter
-            library = await building.library(settings, house, meter)
-            errands = await building.errands(settings, house, library, store, self._limits, meter)
-            roster = building.roster(settings, house, store, clock, meter)
+            library = await building.library(settings, house, seen)
+            errands = await building.errands(settings, house, library, store, self._limits, seen)
+            roster = building.roster(settings, house, store, clock, seen)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster.directory, meter)
-            keeper = self._keeper(store, roster, desks, tasks)
-            await self._open_nodes(house, desks, roster, tasks)
+            desks = building.Desks(settings, clock, errands, roster.directory, seen)
+            keeper = self._keeper(store, roster, desks, tasks, seen)
+            await self._open_nodes(house, desks, roster, tasks, seen)
             parts = Parts(
-                roster.switch, store, library, self._limits, settings.slots, roster, keeper, meter
+                roster.switch, store, library, self._limits, settings.slots, roster, keeper, seen
             )
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)
 
-    def _keeper(self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks) -> Keeper:
+    def _keeper(
+        self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks, seen: Instruments
+    ) -> Keeper:
         settings = self._settings
-        slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=self._meter)
+        slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=seen.meter)
         keeper = Keeper(
             store,
             Peers(self._name),
@@ -86,20 +87,25 @@ class Engine:
             count=settings.slots,
             rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
             monotonic=time.monotonic,
-            meter=self._meter,
+            meter=seen.meter,
         )
         slots.on_doubt = keeper.doubt
         return keeper
 
     async def _open_nodes(
-        self, house: AsyncExitStack, desks: building.Desks, roster: Roster, tasks: Tasks
+        self,
+        house: AsyncExitStack,
+        desks: building.Desks,
+        roster: Roster,
+        tasks: Tasks,
+        seen: Instruments,
     ) -> None:
         for named in self._settings.nodes:
             ari = await house.enter_async_context(building.ari(named, self._name))
             node = roster.switch.nodes[named.name] = desks.node(named, ari, roster.switch)
             house.push_async_callback(node.close)
             tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, self._settings.reap_s, self._meter).run())
+            tasks.start("reaper", Reaper(node, self._settings.reap_s, seen.meter).run())
             tasks.start("presence", _presence(ari, roster, house).run())
 
     async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
+from aiohttp import ClientSession
+
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
 from engine.config import NodeSettings, Settings
@@ -16,20 +18,23 @@ from engine.media.hibari import Hibari
 from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
-from engine.observe.meter import Meter
+from engine.observe.instruments import Instruments
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
+from engine.runtime.errands import Asker as AskerPort
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.metered import MeteredAsker
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
+from engine.runtime.ports import Pbx
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strain, TimedPbx
 from engine.runtime.switch import Rules, Switch
+from engine.runtime.traced import TracedAsker, TracedPbx
 from engine.store.store import Store
 from engine.store.writer import Writer
 from engine.webhooks.addresses import guarded_session
@@ -41,25 +46,27 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def roster(
-    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock, meter: Meter
+    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock, seen: Instruments
 ) -> Roster:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
     rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    switch = Switch(store, clock, gate, rules, directory=directory, meter=meter)
+    switch = Switch(store, clock, gate, rules, directory=directory, meter=seen.meter)
+    if seen.traces is not None:
+        switch.follow = seen.traces.follow
     return Roster(directory, switch)
 
 
-async def library(settings: Settings, house: AsyncExitStack, meter: Meter) -> Library:
+async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> Library:
     """Open the audio library, with the voices that this machine has."""
     limits = MediaLimits()
     espeak = await find_espeak()
     speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
     session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
     return await house.enter_async_context(
-        opened(settings.media_dir, session, speakers, _now_ms, limits, meter=meter)
+        opened(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.meter)
     )
 
 
@@ -69,7 +76,7 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     audio: Library,
     store: Store,
     limits: Limits,
-    meter: Meter,
+    seen: Instruments,
 ) -> Errands:
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
     secret = settings.webhook_secret
@@ -78,10 +85,17 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     session = await house.enter_async_context(
         guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
     )
-    asker = Asker(session, limits, signer, time.time, random.random)
-    running = Errands(audio, MeteredAsker(asker, meter), store, limits)
+    running = Errands(audio, _asker(session, limits, signer, seen), store, limits)
     house.push_async_callback(running.close)
     return running
+
+
+def _asker(session: ClientSession, limits: Limits, signer: Signer, seen: Instruments) -> AskerPort:
+    traces = seen.traces
+    trace = traces.headers if traces else dict[str, str]
+    asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
+    metered = MeteredAsker(asker, seen.meter)
+    return TracedAsker(metered, traces) if traces else metered
 
 
 def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
@@ -100,13 +114,13 @@ class Desks:
         clock: Clock,
         running: Errands,
         directory: Directory,
-        meter: Meter,
+        seen: Instruments,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._errands = running
         self._directory = directory
-        self._meter = meter
+        self._seen = seen
         self._ways: dict[str, tuple[NodeSettings, Ari, Strain]] = {}
 
     def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
@@ -118,8 +132,10 @@ class Desks:
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Build a slot's desk at a node."""
         named, way, strain = self._ways[node.name]
-        pbx = LeasedPbx(TimedPbx(way, strain, self._meter, node.name, slot), lease)
-        place = Place(node.name, slot, pbx, self._plan(named, slot), lease, self._meter)
+        meter, traces = self._seen.meter, self._seen.traces
+        pbx: Pbx = TimedPbx(way, strain, meter, node.name, slot)
+        leased = LeasedPbx(TracedPbx(pbx, traces) if traces else pbx, lease)
+        place = Place(node.name, slot, leased, self._plan(named, slot), lease, meter)
         return Desk(place, self._clock, writer, self._errands)
 
     def hearing(

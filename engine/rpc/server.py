@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from engine.media.library import Library
 from engine.media.serve import media_routes
-from engine.observe.meter import Meter
+from engine.observe.instruments import Instruments
 from engine.rpc.agents import AgentHandlers
 from engine.rpc.bodies import MOST_BYTES, answer
 from engine.rpc.calls import CallsHandlers
@@ -25,6 +25,7 @@ from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.schema import schema
 from engine.rpc.timing import timing
+from engine.rpc.tracing import tracing
 from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
 from engine.runtime.switch import Switch
@@ -43,7 +44,7 @@ class Parts(Struct, frozen=True):
     slots: int
     roster: Roster
     owners: Owners
-    meter: Meter = field(default_factory=Meter)
+    seen: Instruments = field(default_factory=Instruments)
 
 
 @asynccontextmanager
@@ -60,7 +61,7 @@ async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterato
     app.add_subapp("/rpc/v1", rpc_app(parts, token, forward))
     app.add_routes(media_routes(parts.library))
     app.add_routes(health_routes(parts.switch, parts.store, parts.owners))
-    app.add_routes(metrics_routes(Page(parts.switch, parts.library, parts.slots, parts.meter)))
+    app.add_routes(metrics_routes(Page(parts.switch, parts.library, parts.slots, parts.seen.meter)))
     # Handlers that stream end with the server, not after it.
     runner = web.AppRunner(
         app,
@@ -78,7 +79,7 @@ async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterato
 
 def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    app = web.Application(middlewares=[timing(parts.meter), problems, _only(token), forward])
+    app = web.Application(middlewares=[*_seen(parts.seen), problems, _only(token), forward])
     app.add_routes(_of_calls(parts))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
@@ -88,6 +89,10 @@ def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
     app.router.add_get("/nodes", NodeHandlers(parts.switch).list)
     app.router.add_get("/openapi.json", _published)
     return app
+
+
+def _seen(by: Instruments) -> list[Middleware]:
+    return [timing(by.meter), *([tracing(by.traces)] if by.traces else [])]
 
 
 def _of_calls(parts: Parts) -> list[web.RouteDef]:

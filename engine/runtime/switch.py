@@ -72,6 +72,7 @@ class Switch:
         meter: Meter | None = None,
     ) -> None:
         self.nodes: dict[str, Node] = {}
+        self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
         self._store = store
         self._clock = clock
         self.gate = gate
@@ -98,6 +99,7 @@ class Switch:
             raise Elsewhere(slot if asked.request_id else None)
         desk = self._free_desk(asked.node, slot)
         chosen = call_id(desk.place.slot, desk.place.node, tail)
+        self.follow(chosen)
         latest_ms = now + self._rules.longest_ms
         stored = asyncio.Event()
         actor = desk.open(
@@ -120,6 +122,7 @@ class Switch:
             raise Refused(refusal)
         if desk.is_held:
             raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
+        self.follow(call)
         stored = asyncio.Event()
         desk.feed(actor, event, stored.set)
         await _told(stored, f"call {call} took it, and it is not stored yet")
@@ -261,6 +264,10 @@ class Switch:
 
     def _tail(self, now_ms: int) -> str:
         return f"{now_ms:011x}{self._random_bytes(6).hex()}"
+
+
+def _untraced(_call: str) -> None:
+    """Leave no trace."""
 
 
 async def _told(stored: asyncio.Event, otherwise: str) -> None:

@@ -12,6 +12,7 @@ import aiohttp
 from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
+from engine.observe.instruments import Instruments
 from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
@@ -88,6 +89,7 @@ class Bench:
         self.switch: Switch
         self.roster: Roster
         self.parts: Parts
+        self.seen = Instruments()
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
         """Start everything."""
@@ -95,15 +97,18 @@ class Bench:
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
         gate = Gate(clock, 10_000, 10_000)
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
-        self.switch = Switch(self.store, clock, gate, rules, directory=directory)
+        meter = self.seen.meter
+        self.switch = Switch(self.store, clock, gate, rules, directory=directory, meter=meter)
         self.roster = Roster(directory, self.switch)
         desks = {}
         for slot in range(SLOTS):
-            writer = Writer(self.store, slot, await claimed(self.store, slot, "me"), lambda: 0.0)
+            token = await claimed(self.store, slot, "me")
+            writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
             plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
-            desks[slot] = Desk(Place("pbx1", slot, self.pbx, plan), clock, writer, HandErrands())
+            place = Place("pbx1", slot, self.pbx, plan, meter=meter)
+            desks[slot] = Desk(place, clock, writer, HandErrands())
             desks[slot].release()
         node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
         self.switch.nodes["pbx1"] = node
@@ -112,7 +117,9 @@ class Bench:
         library = await house.enter_async_context(
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone())
+        self.parts = Parts(
+            self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone(), self.seen
+        )
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(
