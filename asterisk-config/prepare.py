@@ -74,7 +74,8 @@ def host_of(sip_uri: str) -> str:
 
 def prepare(target: Path, known: Mapping[str, str]) -> None:
     """Write the files and the directories that Asterisk writes to; safe to repeat."""
-    for folder in ("etc", "var/log", "var/cache", "var/spool/recording", "music", known["RUN_DIR"]):
+    spools = ("var/spool/recording", "var/spool/monitor")
+    for folder in ("etc", "var/log", "var/cache", *spools, "music", known["RUN_DIR"]):
         (target / folder).mkdir(parents=True, exist_ok=True)
     for template in SOURCE.glob("*.conf"):
         text = re.sub(r"@([A-Z_]+)@", lambda found: known[found[1]], template.read_text())

@@ -11,15 +11,14 @@ from contextlib import AsyncExitStack
 import structlog
 
 from engine import building
-from engine.ari.client import Ari
-from engine.ari.session import EventSocket
 from engine.config import Settings
 from engine.observe.instruments import Instruments, instruments
 from engine.rpc.server import Parts, serving
+from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
-from engine.runtime.keeper import Keeper, Rhythm
+from engine.runtime.holding import Rhythm
+from engine.runtime.keeper import Keeper
 from engine.runtime.peers import Peers
-from engine.runtime.presence import APP, UNUSED_EVENTS, NodePresence
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
@@ -65,7 +64,7 @@ class Engine:
             roster = building.roster(settings, house, store, clock, seen)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster.directory, seen)
+            desks = building.Desks(settings, clock, errands, roster, seen)
             keeper = self._keeper(store, roster, desks, tasks, seen)
             await self._open_nodes(house, desks, roster, tasks, seen)
             parts = Parts(
@@ -100,13 +99,17 @@ class Engine:
         tasks: Tasks,
         seen: Instruments,
     ) -> None:
-        for named in self._settings.nodes:
+        settings = self._settings
+        archive = await building.archive(settings)
+        for named in settings.nodes:
             ari = await house.enter_async_context(building.ari(named, self._name))
-            node = roster.switch.nodes[named.name] = desks.node(named, ari, roster.switch)
+            tapes = await building.recorder(settings, house, named, ari, archive)
+            node = roster.switch.nodes[named.name] = desks.node(named, ari, tapes)
             house.push_async_callback(node.close)
             tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, self._settings.reap_s, seen.meter).run())
-            tasks.start("presence", _presence(ari, roster, house).run())
+            tasks.start("reaper", Reaper(node, settings.reap_s, seen.meter).run())
+            if tapes is not None:
+                tasks.start("archivist", Archivist(node, tapes, settings.recordings_s).run())
 
     async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:
         settings = self._settings
@@ -116,7 +119,6 @@ class Engine:
             _quiet_garbage_collector()
             log.info("engine up", engine=self._name)
             await self._stopped.wait()
-            tasks.cancel("keeper")
             await self._leave(keeper)
         if self._fault is not None:
             raise self._fault
@@ -132,14 +134,6 @@ class Engine:
     def _failed(self, error: BaseException) -> None:
         self._fault = error
         self.stop()
-
-
-def _presence(ari: Ari, roster: Roster, house: AsyncExitStack) -> EventSocket:
-    """Know which agents are registered at a node."""
-    presence = NodePresence(ari.name, ari, roster.directory.is_trunk)
-    roster.presences[ari.name] = presence
-    house.push_async_callback(presence.close)
-    return ari.events(APP, presence, UNUSED_EVENTS)
 
 
 def _quiet_garbage_collector() -> None:

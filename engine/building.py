@@ -1,5 +1,6 @@
 """The parts of an engine, each built from the settings; `app` puts them together."""
 
+import asyncio
 import ipaddress
 import random
 import time
@@ -7,8 +8,11 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
-from aiohttp import ClientSession
+import aiohttp
+import structlog
+from msgspec import Struct
 
+from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
 from engine.config import NodeSettings, Settings
@@ -19,6 +23,8 @@ from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
 from engine.observe.instruments import Instruments
+from engine.recordings.archive import Archive, open_archive
+from engine.recordings.cabinet import Cabinet
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
@@ -30,6 +36,10 @@ from engine.runtime.metered import MeteredAsker
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
 from engine.runtime.ports import Pbx
+from engine.runtime.presence import APP as PRESENCE_APP
+from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED
+from engine.runtime.presence import NodePresence
+from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strain, TimedPbx
@@ -42,6 +52,7 @@ from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
 from wire.tree import Limits
 
+log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -51,7 +62,9 @@ def roster(
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
-    rules = Rules(settings.slots, settings.longest_call_s * 1000, settings.caller_id)
+    told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
+    longest_ms = settings.longest_call_s * 1000
+    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
     switch = Switch(store, clock, gate, rules, directory=directory, meter=seen.meter)
     if seen.traces is not None:
@@ -90,7 +103,9 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     return running
 
 
-def _asker(session: ClientSession, limits: Limits, signer: Signer, seen: Instruments) -> AskerPort:
+def _asker(
+    session: aiohttp.ClientSession, limits: Limits, signer: Signer, seen: Instruments
+) -> AskerPort:
     traces = seen.traces
     trace = traces.headers if traces else dict[str, str]
     asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
@@ -105,6 +120,37 @@ def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
     return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
 
 
+async def archive(settings: Settings) -> Archive:
+    """Open the archive of recordings; a bucket is not asked for anything yet."""
+    return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
+
+
+async def recorder(
+    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive
+) -> Recorder | None:
+    """Build what records the calls of one PBX; None when its manager interface is not known."""
+    password = node.ami_password or settings.ami_password
+    if password is None:
+        log.warning("calls are not recorded: no ami_password", node=node.name)
+        return None
+    url = str(node.url).rstrip("/")
+    ami = await house.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
+    login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
+    http = await house.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
+    working = Recorder(way, ami, Cabinet(f"{url}/ari", http, kept, settings.media_dir))
+    house.push_async_callback(working.close)
+    return working
+
+
+class _Way(Struct, frozen=True):
+    """What reaches a node."""
+
+    named: NodeSettings
+    ari: Ari
+    tapes: Recorder | None
+    strain: Strain
+
+
 class Desks:
     """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
@@ -113,29 +159,30 @@ class Desks:
         settings: Settings,
         clock: Clock,
         running: Errands,
-        directory: Directory,
+        everyone: Roster,
         seen: Instruments,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._errands = running
-        self._directory = directory
+        self._roster = everyone
         self._seen = seen
-        self._ways: dict[str, tuple[NodeSettings, Ari, Strain]] = {}
+        self._ways: dict[str, _Way] = {}
 
-    def node(self, named: NodeSettings, way: Ari, into: Switch) -> Node:
+    def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
         strain = Strain(time.monotonic)
-        self._ways[named.name] = named, way, strain
-        return Node(named.name, way, {}, self._clock, into.arrive, lambda: strain.level_ms)
+        self._ways[named.name] = _Way(named, way, tapes, strain)
+        arrive = self._roster.switch.arrive
+        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.level_ms)
 
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Build a slot's desk at a node."""
-        named, way, strain = self._ways[node.name]
-        meter, traces = self._seen.meter, self._seen.traces
-        pbx: Pbx = TimedPbx(way, strain, meter, node.name, slot)
-        leased = LeasedPbx(TracedPbx(pbx, traces) if traces else pbx, lease)
-        place = Place(node.name, slot, leased, self._plan(named, slot), lease, meter)
+        way, seen = self._ways[node.name], self._seen
+        plan = self._plan(way.named, slot)
+        pbx: Pbx = TimedPbx(way.ari, way.strain, seen.meter, node.name, slot)
+        leased = LeasedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
+        place = Place(node.name, slot, leased, plan, way.tapes, lease, seen.meter)
         return Desk(place, self._clock, writer, self._errands)
 
     def hearing(
@@ -143,9 +190,22 @@ class Desks:
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
         grace_ms = self._settings.node_grace_s * 1000
-        app = node.desks[slot].place.plan.app
+        place, ari = node.desks[slot].place, self._ways[node.name].ari
         listener = Hearing(node, slot, grace_ms, replaced)
-        return self._ways[node.name][1].events(app, listener).run()
+        return ari.events(place.plan.app, listener, may=lambda: place.lease.holds).run()
+
+    async def watching(self, node: Node, slot: int) -> None:
+        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+        ari, presences = self._ways[node.name].ari, self._roster.presences
+        lease = node.desks[slot].place.lease
+        presence = NodePresence(node.name, ari, self._roster.directory.is_trunk)
+        presences[node.name] = presence
+        try:
+            await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()
+        finally:
+            if presences.get(node.name) is presence:
+                del presences[node.name]
+            await presence.close()
 
     def _plan(self, named: NodeSettings, slot: int) -> Dialplan:
         return Dialplan(
@@ -153,7 +213,7 @@ class Desks:
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,
             media_url=str(named.media_url).rstrip("/"),
-            agents=self._directory,
+            agents=self._roster.directory,
         )
 
 

@@ -12,6 +12,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
 NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
 
@@ -25,6 +26,8 @@ class NodeSettings(BaseModel):
     user: str = "switchroom"
     password: SecretStr
     media_url: HttpUrl
+    ami_user: str = "switchroom"
+    ami_password: SecretStr | None = None  # without one: the engine's own setting
 
 
 class Settings(BaseSettings):
@@ -57,6 +60,11 @@ class Settings(BaseSettings):
     node_grace_s: int = Field(30, ge=1)  # a node that is away longer has lost its calls
     reap_s: float = Field(15, gt=0)  # between two looks for what is nobody's
     kept_s: int = Field(86_400, ge=1)  # ended calls stay readable
+    ami_password: SecretStr | None = None  # of every node; without one nothing is recorded
+    recordings_url: RecordingsUrl = "file:///var/lib/switchroom/recordings"
+    recordings_public_url: str = ""  # as which recordings are told, where it is another address
+    recordings_s3: dict[str, str] = {}  # endpoint, region, access_key_id, secret_access_key, …
+    recordings_s: float = Field(30, gt=0)  # between two looks for what was not filed in time
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @classmethod

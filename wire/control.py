@@ -26,6 +26,12 @@ class OnLeg(_Shape, frozen=True):
     account: Name | None = None
 
 
+class OnCall(_Shape, frozen=True):
+    """Start, pause, resume or stop the recording of a call."""
+
+    account: Name | None = None
+
+
 class MuteLeg(_Shape, frozen=True):
     """Mute a leg: `in` nobody hears it, `out` it hears nobody, `both`."""
 

@@ -22,6 +22,11 @@ Kind = Literal[
     "conference",
     "conference-member",
     "machine-detection",
+    "recording-started",
+    "recording-paused",
+    "recording-resumed",
+    "recording-stopped",
+    "recorded",
 ]
 
 
@@ -52,6 +57,9 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     muted: str | None = None
     answered_by: str | None = None  # human, machine, unknown, where it was detected
     duration: int | None = None  # seconds since the answer
+    recording_url: str | None = None
+    recording_purpose: str | None = None  # call or voicemail
+    recording_duration: int | None = None  # seconds; None while it is not known yet
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
     custom_data: dict[str, Any] | None = None

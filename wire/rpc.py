@@ -31,6 +31,12 @@ class AnsweredDetection(Detection, frozen=True):
     on_machine: OnMachine | Verb = "continue"
 
 
+class RecordCall(_Shape, frozen=True):
+    """Whether to record, in the form that the guide's examples have."""
+
+    enable: bool = False
+
+
 class Originate(_Shape, frozen=True):
     """Start a call.
 
@@ -54,6 +60,13 @@ class Originate(_Shape, frozen=True):
     node: Name | None = None
     machine_detection: AnsweredDetection | bool = False
 
+    record_call: bool | RecordCall = False  # from the answer on
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it is to be recorded, in whichever form that was said."""
+        return is_enabled(self.record_call)
+
 
 class Started(_Shape, frozen=True):
     """The call that an originate made, or had made before."""
@@ -72,6 +85,22 @@ class LegView(_Shape, frozen=True):
     muted: str = ""
     held: bool = False
     answered_by: str = ""  # human, machine, unknown, where it was detected
+
+
+class RecordingView(_Shape, frozen=True):
+    """A recording of a call: where it is filed, or will be; and its length once it is there."""
+
+    url: str
+    purpose: str  # call or voicemail
+    state: str  # running, paused, ended, filed, lost
+    duration_ms: int = 0
+
+
+class CallRecordings(_Shape, frozen=True):
+    """The recordings of a call."""
+
+    call_id: str
+    recordings: tuple[RecordingView, ...]
 
 
 class CallView(_Shape, frozen=True):
@@ -99,6 +128,7 @@ class CallView(_Shape, frozen=True):
     verb: str = ""
     transfers: tuple[TransferView, ...] = ()
     conferences: tuple[ConferenceView, ...] = ()
+    recordings: tuple[RecordingView, ...] = ()
 
 
 class Calls(_Shape, frozen=True):
@@ -129,6 +159,17 @@ class NumberRoute(_Shape, frozen=True):
     account: Name
     action: Action
     custom_data: dict[str, Any] | None = None
+    record_call: bool | RecordCall = False
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its calls are to be recorded, in whichever form that was said."""
+        return is_enabled(self.record_call)
+
+
+def is_enabled(wish: bool | RecordCall) -> bool:
+    """Tell what either form of a wish says."""
+    return wish if isinstance(wish, bool) else wish.enable
 
 
 class NodeView(_Shape, frozen=True):

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from engine.calls.causes import Status
 from engine.calls.commands import Command
-from engine.calls.doing import Dialing, Doing, Ending, Next, Over, Talking
+from engine.calls.doing import Dialing, Doing, Ending, Filing, Next, Over, Talking
 from engine.calls.leg import Leg
 from engine.calls.sessions import Conference, Transfer
+from engine.calls.tape import Archive, Tape
 from wire.answering import AnsweredBy
 from wire.verbs import Action
 
@@ -45,6 +46,10 @@ class Call(Struct, frozen=True, array_like=True):
     transfers: tuple[Transfer, ...] = ()  # the last may be live
     conferences: tuple[Conference, ...] = ()  # the last may be live
     answered_by: AnsweredBy | None = None  # who the call was made to, where it was detected
+    archive: Archive | None = None  # None: no recording can be kept
+    recorded: bool = False  # its conversation, from now on
+    paused: bool = False  # the recording hears nothing
+    tapes: tuple[Tape, ...] = ()
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""
@@ -84,7 +89,7 @@ def expects(call: Call, leg_id: str) -> bool:
     if leg is not None and leg.let_go:
         return False
     match call.doing:
-        case Ending() | Over():
+        case Ending() | Filing() | Over():
             return False
         case Dialing(legs=legs) | Talking(legs=legs) if leg_id in legs:
             return True
@@ -152,7 +157,7 @@ def own_deadline_ms(call: Call) -> int | None:
     match call.doing:
         case Over() | Next():
             return None
-        case Ending(deadline_ms=deadline):
+        case Ending(deadline_ms=deadline) | Filing(deadline_ms=deadline):
             return deadline
         case Dialing() as doing:
             return min(doing.due_ms, call.latest_ms)

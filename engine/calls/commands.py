@@ -144,6 +144,34 @@ class EndDetection(_Command, frozen=True, tag="detected"):
     answered_by: AnsweredBy
 
 
+class StartTape(_Command, frozen=True, tag="tape"):
+    """Record what a leg says (left) and hears (right) to a file of the PBX."""
+
+    leg: str
+    name: str
+
+
+class MuteTape(_Command, frozen=True, tag="mute-tape"):
+    """Let a leg's tape run on in silence, or hear again."""
+
+    leg: str
+    muted: bool
+
+
+class StopTape(_Command, frozen=True, tag="stop-tape"):
+    """End a leg's tape; it ends by itself when its leg does."""
+
+    leg: str
+    name: str
+
+
+class FileTapes(_Command, frozen=True, tag="file"):
+    """Put tapes into the archive as one recording and tell, by TapesFiled."""
+
+    request: str
+    names: tuple[str, ...]
+
+
 class FetchMedia(_Command, frozen=True, tag="fetch"):
     """Get audio ready and tell, by MediaFetched."""
 
@@ -200,4 +228,5 @@ PbxCommand = (
     | AnswerReferral
 )
 Errand = FetchMedia | AskWebhook | LoadFlow
-Command = PbxCommand | Errand | Prefetch | Tell
+TapeCommand = StartTape | MuteTape | StopTape | FileTapes
+Command = PbxCommand | Errand | TapeCommand | Prefetch | Tell

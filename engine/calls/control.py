@@ -29,11 +29,21 @@ def on_leg(call: Call, event: OnLeg, now: int) -> Step:
             call = changed_leg(call, event.leg, let_go=True)
             return call, (Hangup(event.leg, causes.NORMAL),)
         case MuteRequested(direction=direction):
-            return mute(call, event.leg, direction, now)
+            return _silence(call, event.leg, direction, now)
         case HoldRequested(held=held) if leg and leg.held != held:
             return _hold(call, leg, now) if held else _unhold(call, leg, now)
         case _:
             return call, ()
+
+
+def _silence(call: Call, leg: str, muted: Muted, now: int) -> Step:
+    """Mute a leg; a prompt is stopped for that and goes on, else its end would be waited for."""
+    call, told = mute(call, leg, muted, now)
+    if not told or not stopped(call.doing):
+        return call, told
+    call, stops = _paused(call, leg, now)
+    call, plays = _resumed(call, leg, now) if stops else (call, ())
+    return call, (*told, *stops, *plays)
 
 
 def mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
@@ -56,13 +66,7 @@ def _hold(call: Call, leg: Leg, now: int) -> Step:
 
 def _unhold(call: Call, leg: Leg, now: int) -> Step:
     call, told = freed(call, leg.id, now)
-    match call.doing:
-        case Playing() as doing if leg.id == call.main:
-            call, plays = play.resume(call, doing, now)
-        case Gathering() as doing if leg.id == doing.leg:
-            call, plays = gather.resume(call, doing, now)
-        case _:
-            plays = ()
+    call, plays = _resumed(call, leg.id, now)
     return call, (*told, *plays)
 
 
@@ -72,6 +76,16 @@ def _paused(call: Call, leg: str, now: int) -> Step:
             return play.pause(call, doing, now)
         case Gathering() as doing if leg == doing.leg:
             return gather.pause(call, doing, now)
+        case _:
+            return call, ()
+
+
+def _resumed(call: Call, leg: str, now: int) -> Step:
+    match call.doing:
+        case Playing() as doing if leg == call.main:
+            return play.resume(call, doing, now)
+        case Gathering() as doing if leg == doing.leg:
+            return gather.resume(call, doing, now)
         case _:
             return call, ()
 

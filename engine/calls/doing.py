@@ -157,10 +157,26 @@ class Ending(_Doing, frozen=True, tag="ending"):
     tries: int = 0
 
 
+class Filing(_Doing, frozen=True, tag="filing"):
+    """All legs are gone; recordings are on their way to the archive."""
+
+    deadline_ms: int
+
+
 class Over(_Doing, frozen=True, tag="over"):
     """Nothing more can happen."""
 
 
 Doing = (
-    Starting | Detecting | Next | Playing | Gathering | Dialing | Talking | Asking | Ending | Over
+    Starting
+    | Detecting
+    | Next
+    | Playing
+    | Gathering
+    | Dialing
+    | Talking
+    | Asking
+    | Ending
+    | Filing
+    | Over
 )

@@ -1,5 +1,7 @@
 """What can happen to a call: past tense, as values; the only input of `step`."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from engine.calls.leg import Muted
@@ -7,6 +9,7 @@ from engine.calls.sessions import TransferMode
 from wire.media import Clip
 from wire.verbs import Action
 
+Wanted = Literal["start", "pause", "resume", "stop"]  # of a recording
 Tries = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
 
 
@@ -208,6 +211,23 @@ class TransferReferred(_Event, frozen=True, tag="refer"):
     replaces: bool = False
 
 
+class RecordingRequested(_Event, frozen=True, tag="record"):
+    """Somebody asked for the conversation to be recorded, or not, or for a pause."""
+
+    wanted: Wanted
+
+
+class TapesFiled(_Event, frozen=True, tag="filed"):
+    """Tapes are in the archive as one recording of that length; or they are not yet, or nowhere.
+
+    `fault`: `lost` when the PBX has none of them; what else it says may yet be mended.
+    """
+
+    request: str
+    duration_ms: int = 0
+    fault: str = ""
+
+
 class DeadlinePassed(_Event, frozen=True, tag="due"):
     """The call's own next deadline is here."""
 
@@ -229,6 +249,7 @@ Control = (
     | MemberRequested
     | KickRequested
     | CoachRequested
+    | RecordingRequested
 )
 Event = (
     CallOpened
@@ -246,6 +267,7 @@ Event = (
     | BridgeFailed
     | HangupRequested
     | TransferReferred
+    | TapesFiled
     | Control
     | DeadlinePassed
     | Recovered

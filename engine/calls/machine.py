@@ -14,6 +14,7 @@ from engine.calls.doing import (
     Detecting,
     Dialing,
     Ending,
+    Filing,
     Gathering,
     Next,
     Over,
@@ -32,6 +33,7 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
     Recovered,
+    TapesFiled,
     TransferReferred,
 )
 from engine.calls.leg import Leg
@@ -39,6 +41,7 @@ from engine.calls.legs import LegMoved, expired, followed, marked
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
 from engine.calls.seating import moves, reseat
+from engine.calls.taping import noted, taped
 from engine.calls.telling import in_order, tell_leg_ended
 from engine.calls.verbs import ask, begin, dial, end, gather, solo, talk
 
@@ -48,7 +51,8 @@ def step(call: Call, event: Event, now: int) -> Step:
     if call.is_over:
         return call, _refused(event)
     after, commands = _stepped(call, event, now)
-    commands = in_order(commands)
+    after, recording = taped(after, now)
+    commands = (*recording, *in_order(commands))
     moved = moves(call, after)
     if not moved:
         return after, commands
@@ -72,13 +76,15 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
             return _leg_moved(call, call.leg(leg), event, now)
         case LegEnded(leg):
             return _leg_ended(call, call.leg(leg), event, now)
-        case HangupRequested(by, cause) if not isinstance(call.doing, Ending):
+        case HangupRequested(by, cause) if not isinstance(call.doing, (Ending, Filing)):
             return _ended(call, now, by, cause)
         case DeadlinePassed():
             return _due(call, event, now)
         case Recovered(bridged):
             call, commands = _do(call, (), event, now)
             return call, (*commands, *reseat(call, bridged))
+        case TapesFiled():
+            return _do(noted(call, event), (), event, now)
         case TransferReferred():
             return referred(call, event, now)
         case _ if isinstance(event, Control):
@@ -111,6 +117,8 @@ def _leg_moved(call: Call, leg: Leg | None, event: LegMoved, now: int) -> Step:
 
 
 def _leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
+    if leg is None and isinstance(call.doing, Filing):
+        return end.on_filing(call, event, now)
     if leg is None:
         return followed(call, event, now)
     wanted = expects(call, leg.id)
@@ -142,7 +150,7 @@ def _ended(call: Call, now: int, by: str, cause: int) -> Step:
 
 
 def _due(call: Call, event: DeadlinePassed, now: int) -> Step:
-    if now >= call.latest_ms and not isinstance(call.doing, Ending):
+    if now >= call.latest_ms and not isinstance(call.doing, (Ending, Filing)):
         return _ended(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
     call, commands = expired(call, now)
     own = own_deadline_ms(call)
@@ -170,5 +178,7 @@ def _moved(call: Call, event: Event, now: int) -> Step:
             return begin.on_event(call, doing, event, now)
         case Ending() as doing:
             return end.on_event(call, doing, event, now)
+        case Filing():
+            return end.on_filing(call, event, now)
         case Next() | Over():
             return call, ()

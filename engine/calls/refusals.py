@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.calls.call import Call
-from engine.calls.doing import Detecting, Dialing, Ending, Over, Starting, Talking
+from engine.calls.doing import Detecting, Dialing, Ending, Filing, Over, Starting, Talking
 from engine.calls.events import (
     CoachRequested,
     Control,
@@ -15,11 +15,20 @@ from engine.calls.events import (
     LegHangupRequested,
     MemberRequested,
     MuteRequested,
+    RecordingRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
 
+WithParties = (
+    TransferRequested
+    | TransferCompletionRequested
+    | TransferCancelRequested
+    | MemberRequested
+    | KickRequested
+    | CoachRequested
+)
 MOST_PARTIES = 32  # in one conversation, those who are being called among them
 
 
@@ -33,7 +42,7 @@ class Refusal(Struct, frozen=True):
 
 def refused(call: Call, event: Control) -> Refusal | None:
     """Tell why a request can't be done; None when it can, or when it holds already."""
-    if isinstance(call.doing, (Ending, Over)):
+    if isinstance(call.doing, (Ending, Filing, Over)):
         return _conflict("call_ended", f"call {call.id} has ended")
     match event:
         case LegHangupRequested(leg):
@@ -42,6 +51,14 @@ def refused(call: Call, event: Control) -> Refusal | None:
             return _no_leg(call, leg) or _not_up(call, leg) or _unconnected(call, event)
         case DialRequested():
             return _no_dial(call)
+        case RecordingRequested(wanted):
+            return _no_recording(call, wanted)
+        case _:
+            return _not_with_parties(call, event)
+
+
+def _not_with_parties(call: Call, event: WithParties) -> Refusal | None:
+    match event:
         case TransferRequested():
             return _no_transfer(call, event)
         case TransferCompletionRequested(session) | TransferCancelRequested(session):
@@ -136,6 +153,15 @@ def _no_kick(call: Call, session: str, leg: str) -> Refusal | None:
     if all(each.leg != leg for each in found[0].members):
         return _missing("no_such_member", f"no member {leg} in this conference")
     return None
+
+
+def _no_recording(call: Call, wanted: str) -> Refusal | None:
+    if call.archive is None:
+        return _conflict("no_archive", "recordings can't be kept: see recordings_url, ami_password")
+    was_recorded = any(tape.purpose == "call" for tape in call.tapes)
+    if wanted == "start" or call.recorded or (wanted == "stop" and was_recorded):
+        return None
+    return _conflict("not_recorded", f"call {call.id} is not being recorded")
 
 
 def _no_coach(call: Call, asked: CoachRequested) -> Refusal | None:

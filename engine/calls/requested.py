@@ -1,6 +1,6 @@
 """What people ask of a live call, handed to what does it; what can't be done changes nothing."""
 
-from engine.calls import coaching, conference, control, transfer
+from engine.calls import coaching, conference, control, taping, transfer
 from engine.calls.call import Call, Step, agent_of, expects
 from engine.calls.commands import AnswerReferral
 from engine.calls.doing import Talking
@@ -13,6 +13,7 @@ from engine.calls.events import (
     LegHangupRequested,
     MemberRequested,
     MuteRequested,
+    RecordingRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferReferred,
@@ -28,6 +29,8 @@ def on_request(call: Call, event: Control, now: int) -> Step:
     match event:
         case LegHangupRequested() | MuteRequested() | HoldRequested():
             return control.on_leg(call, event, now)
+        case RecordingRequested(wanted):
+            return taping.asked(call, wanted, now)
         case DialRequested() if call.conference is None:
             return control.dial(call, event, now)
         case _ if isinstance(call.doing, Talking):

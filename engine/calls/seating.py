@@ -23,7 +23,7 @@ from engine.calls.commands import (
     StopRinging,
     Unmute,
 )
-from engine.calls.doing import Dialing, Ending, Over, Talking
+from engine.calls.doing import Dialing, Ending, Filing, Over, Talking
 from engine.calls.leg import Leg, Muted, muted_too
 from engine.calls.sessions import Conference, Transfer, Tune
 from wire.verbs import Dial
@@ -46,7 +46,7 @@ Seats = dict[str, Seat]
 def seats(call: Call) -> Seats:
     """Give the seat of every leg that is up and has a part in the call, and of its snoops."""
     match call.doing:
-        case Ending() | Over():
+        case Ending() | Filing() | Over():
             return {}
         case Talking() as doing:
             found = _conversation(call, doing)
@@ -104,12 +104,9 @@ def moves(before: Call, after: Call) -> tuple[Command, ...]:
 def reseat(call: Call, seen: Iterable[tuple[str, str]]) -> tuple[Command, ...]:
     """Ask for what brings legs to their bridges from where they were seen: (leg, bridge)."""
     found = dict(seen)
-    old = {leg: Seat(found.get(leg, ""), seat.sound, seat.muted) for leg, seat in _real(call)}
-    return tuple(_changes([(leg, old[leg], seat) for leg, seat in _real(call)]))
-
-
-def _real(call: Call) -> Iterable[tuple[str, Seat]]:
-    return seats(call).items()
+    new = seats(call)
+    old = {leg: Seat(found.get(leg, ""), seat.sound, seat.muted) for leg, seat in new.items()}
+    return tuple(_changes([(leg, old[leg], seat) for leg, seat in new.items()]))
 
 
 def _is_same(before: Call, after: Call) -> bool:

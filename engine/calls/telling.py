@@ -10,6 +10,7 @@ from engine.calls.commands import Command, Tell
 from engine.calls.events import LegEnded
 from engine.calls.leg import Leg
 from engine.calls.sessions import Conference, Member, Transfer
+from engine.calls.tape import Tape, read_name
 from wire.events import CallEvent, Kind
 
 
@@ -91,8 +92,32 @@ def tell_over(call: Call, now: int) -> tuple[Call, Tell]:
         ended_by=call.ended_by or None,
         answered_by=call.answered_by,
         reason=call.reason or causes.reason(call.cause) or None,
-        duration=(now - call.answered_ms) // 1000 if call.answered_ms else 0,
+        duration=(call.ended_ms - call.answered_ms) // 1000 if call.answered_ms else 0,
+        **recording_facts(call),
     )
+
+
+def recording_facts(call: Call) -> dict[str, Any]:
+    """Say where the call's recording is, or its last message, and how long it lasts."""
+    kept = [each for each in call.tapes if each.state != "lost"]
+    tape = next((e for e in kept if e.purpose == "call"), kept[-1] if kept else None)
+    return tape_facts(call, tape) if tape else {}
+
+
+def tape_facts(call: Call, tape: Tape) -> dict[str, Any]:
+    """Say where a tape is filed, or will be."""
+    return {
+        "recording_url": url_of(call, tape),
+        "recording_purpose": tape.purpose,
+        "recording_duration": tape.duration_ms // 1000 if tape.state == "filed" else None,
+    }
+
+
+def url_of(call: Call, tape: Tape) -> str:
+    """Give the address that a tape is filed at, or will be."""
+    named = read_name(tape.name)
+    assert named is not None, tape.name  # noqa: S101 - narrows for mypy; we made the name
+    return (call.archive.base if call.archive else "") + named.path
 
 
 def tell_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, Tell]:

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from engine.rpc.bodies import answer
-from engine.rpc.forward import Owners
+from engine.rpc.hop import Owners
 from engine.runtime.switch import Switch
 from engine.store.errors import StoreDown
 from engine.store.store import Store

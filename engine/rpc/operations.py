@@ -12,6 +12,7 @@ from wire.verbs import Action
 
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
+_RECORDING = f"{_CALL}/recording"
 _CONFERENCE = f"{_CALL}/conference"
 _AGENT = "/agents/{account}/{agent}"
 
@@ -40,6 +41,12 @@ CONTROL = (
     Operation("post", f"{_CALL}/unhold", "Take a leg off hold", control.OnLeg, CallView),
     Operation("post", f"{_CALL}/dial", "Call a party in", control.DialInto, control.Dialled),
     Operation("post", f"{_CALL}/hangup", "End a call or a leg", control.HangupCall, CallView),
+)
+RECORDING = (
+    Operation("post", f"{_RECORDING}/start", "Record a call", control.OnCall, rpc.CallRecordings),
+    Operation("post", f"{_RECORDING}/pause", "Record silence", control.OnCall, rpc.CallRecordings),
+    Operation("post", f"{_RECORDING}/resume", "Record on", control.OnCall, rpc.CallRecordings),
+    Operation("post", f"{_RECORDING}/stop", "End a recording", control.OnCall, rpc.CallRecordings),
 )
 TRANSFERS = (
     Operation("post", f"{_CALL}/transfers", "Begin a transfer", control.InitTransfer, TransferView),
@@ -98,4 +105,13 @@ OTHERS = (
     Operation("get", "/events", "Follow call events (text/event-stream)"),
     Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
 )
-OPERATIONS = (*CALLS, *CONTROL, *TRANSFERS, *CONFERENCES, *AGENTS, *DOCUMENTS, *OTHERS)
+OPERATIONS = (
+    *CALLS,
+    *CONTROL,
+    *RECORDING,
+    *TRANSFERS,
+    *CONFERENCES,
+    *AGENTS,
+    *DOCUMENTS,
+    *OTHERS,
+)

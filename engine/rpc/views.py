@@ -11,6 +11,7 @@ from engine.calls.doing import Dialing, Gathering, Playing, Talking
 from engine.calls.ids import slot_and_node
 from engine.calls.leg import Leg
 from engine.calls.replay import replay
+from engine.rpc.recordings import recording_views
 from engine.rpc.sessions import conference_view, transfer_view
 from wire import rpc
 
@@ -41,6 +42,7 @@ def call_view(call: Call) -> rpc.CallView:
         verb=_verb_of(call),
         transfers=tuple(transfer_view(call, each) for each in call.transfers),
         conferences=tuple(conference_view(call, each) for each in call.conferences),
+        recordings=recording_views(call),
     )
 
 

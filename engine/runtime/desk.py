@@ -22,7 +22,7 @@ from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
 from engine.runtime.counting import DeskMeter
 from engine.runtime.perform import Performer
-from engine.runtime.ports import Errands, Pbx, Writer
+from engine.runtime.ports import Errands, Pbx, Tapes, Writer
 from engine.runtime.requests import Dialplan, requests
 
 log = structlog.get_logger()
@@ -51,12 +51,13 @@ FOREVER = _Forever()
 
 
 class Place(Struct, frozen=True):
-    """Where a desk stands: one slot of one node, the way to it, and for how long."""
+    """Where a desk stands: one slot of one node, the ways to it, and for how long."""
 
     node: str
     slot: int
     pbx: Pbx
     plan: Dialplan
+    tapes: Tapes | None = None  # without, nothing is recorded here
     lease: Lease = FOREVER
     meter: Meter = field(default_factory=Meter)
 
@@ -75,7 +76,9 @@ class Desk:
         self._writer = writer
         self._errands = errands
         self._meter = DeskMeter(place.meter, place.node, place.slot)
-        self._performer = Performer(place.pbx, place.plan, errands, self.feed, self._doubt)
+        self._performer = Performer(
+            place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
+        )
 
     def open(self, call: Call, stored: Callable[[], None] = _nothing) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""
@@ -99,7 +102,7 @@ class Desk:
     def feed(self, actor: Actor, event: Event, stored: Callable[[], None] = _nothing) -> None:
         """Give a call an event; while the node is away it is kept for later.
 
-        `stored` is called once what it leads to is stored; at once when that is nothing.
+        `stored` is called once that is stored, and all before it.
         """
         if not self.is_held:
             self._take(actor, event, (), stored)
@@ -155,6 +158,8 @@ class Desk:
         self.hold()
         for actor in self.actors.values():
             actor.disarm()
+            if self.place.tapes is not None:
+                self.place.tapes.leave(actor.call.id)
         self.actors, self.inbound = {}, {}
 
     def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
@@ -189,9 +194,9 @@ class Desk:
     ) -> None:
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
-        if call is actor.call and not commands and not isinstance(event, Recovered):
-            stored()  # what changes nothing leaves no trace, but for the engine's own deaths
-            return
+        is_asked = stored is not _nothing  # who asks is answered when all before is stored, too
+        if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
+            return  # what changes nothing leaves no trace, but for the engine's own deaths
         actor.call = call
         log = [*first, encode(Entry(now, event))]
         wanted = self._answered_at_once(actor, commands, log, now)

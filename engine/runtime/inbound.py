@@ -10,6 +10,7 @@ from msgspec import Struct
 from engine.calls.call import Call
 from engine.calls.doing import Starting
 from engine.calls.leg import Leg
+from engine.calls.tape import Archive
 from engine.runtime.agents import Caller
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
@@ -62,7 +63,14 @@ class NumberBook:
         return route
 
 
-def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest_ms: int) -> Call:
+def arrived(  # noqa: PLR0913, PLR0917 - what a call is made of
+    call_id: str,
+    arrival: Arrival,
+    route: NumberRoute,
+    now: int,
+    latest_ms: int,
+    archive: Archive | None = None,
+) -> Call:
     """Make the call of an arrival: it is answered, then its number's action runs."""
     caller, agent = _printable(arrival.from_), arrival.agent
     return Call(
@@ -79,6 +87,8 @@ def arrived(call_id: str, arrival: Arrival, route: NumberRoute, now: int, latest
         # Whoever calls us chooses what stands there: only a number may be shown to others.
         caller_id=agent.caller_id or (caller if re.search(CALLER_ID, arrival.from_) else ""),
         custom_data=route.custom_data,
+        archive=archive,
+        recorded=archive is not None and route.is_recorded,
     )
 
 

@@ -5,6 +5,7 @@ from msgspec.structs import asdict, replace
 from engine.calls.call import Call
 from engine.calls.doing import Starting
 from engine.calls.leg import Leg
+from engine.calls.tape import Archive
 from engine.calls.verbs.dial import reaching
 from wire import verbs
 from wire.answering import MachineDetection, settings
@@ -12,7 +13,14 @@ from wire.rpc import Originate
 from wire.verbs import Action, Verb
 
 
-def originated(call_id: str, asked: Originate, now: int, latest_ms: int, caller_id: str) -> Call:
+def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
+    call_id: str,
+    asked: Originate,
+    now: int,
+    latest_ms: int,
+    caller_id: str,
+    archive: Archive | None = None,
+) -> Call:
     """Make the call of an originate; caller_id is what is shown when `from` is no number."""
     first = asked.from_ if asked.from_first else asked.to
     main = f"{call_id}.l0"
@@ -32,6 +40,8 @@ def originated(call_id: str, asked: Originate, now: int, latest_ms: int, caller_
         serial=1,
         custom_data=asked.custom_data,
         contact=asked.contact,
+        archive=archive,
+        recorded=archive is not None and asked.is_recorded,
     )
 
 

@@ -14,16 +14,21 @@ from engine.calls.commands import (
     Command,
     Errand,
     FetchMedia,
+    FileTapes,
     Hangup,
     LoadFlow,
+    MuteTape,
     Originate,
     PbxCommand,
     Prefetch,
+    StartTape,
+    StopTape,
+    TapeCommand,
     Tell,
 )
 from engine.calls.events import Event
 from engine.runtime.actor import Actor
-from engine.runtime.ports import Errands, Pbx
+from engine.runtime.ports import Errands, Pbx, Tapes
 from engine.runtime.requests import Dialplan, in_one_breath, may_block, outcome, requests
 
 Feed = Callable[[Actor, Event], None]
@@ -43,9 +48,16 @@ def _agent_of(command: PbxCommand) -> str:
 class Performer:
     """Sends commands on their way and brings their outcomes back as events."""
 
-    def __init__(
-        self, pbx: Pbx, plan: Dialplan, errands: Errands, feed: Feed, doubt: Callable[[], None]
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
+        self,
+        pbx: Pbx,
+        plan: Dialplan,
+        errands: Errands,
+        feed: Feed,
+        doubt: Callable[[], None],
+        tapes: Tapes | None = None,
     ) -> None:
+        self._tapes = tapes
         self._pbx = pbx
         self._plan = plan
         self._errands = errands
@@ -65,6 +77,8 @@ class Performer:
                     self._send(actor, command, requests(command, self._plan), self._unqueued)
                 case FetchMedia() | AskWebhook() | LoadFlow():
                     self._run(actor, command)
+                case StartTape() | MuteTape() | StopTape() | FileTapes():
+                    self._record(actor, command)
                 case _:
                     actor.queue.append(command)
         self._pump(actor)
@@ -75,6 +89,17 @@ class Performer:
             self._feed(actor, event)
 
         self._errands.run(errand, actor.call, done)
+
+    def _record(self, actor: Actor, command: TapeCommand) -> None:
+        def done(event: Event | None) -> None:
+            actor.did(command)
+            if event is not None:
+                self._feed(actor, event)
+
+        if self._tapes is None:
+            actor.did(command)  # what records was taken away while the call lived
+        else:
+            self._tapes.run(command, actor.call.id, done)
 
     def _pump(self, actor: Actor) -> None:
         if actor.queue and not actor.busy:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
-from engine.calls.commands import Errand, Prefetch
+from engine.calls.commands import Errand, Prefetch, TapeCommand
 from engine.calls.events import Event
 from engine.store.change import Change
 from wire.media import Clip, Source
@@ -43,6 +43,16 @@ class Agents(Protocol):
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
         """Give `done` the endpoint of an agent, at once or later, once; None: there is none."""
+
+
+class Tapes(Protocol):
+    """What records calls, beside them; `recorder.Recorder` is the real one."""
+
+    def run(self, command: TapeCommand, call: str, done: Callable[[Event | None], None]) -> None:
+        """Do a command; `done` gets the event that it leads to, if it does."""
+
+    def leave(self, call: str) -> None:
+        """Do no more for a call: it is another engine's."""
 
 
 class Errands(Protocol):

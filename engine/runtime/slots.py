@@ -19,6 +19,7 @@ from engine.store.writer import Pace, Writer
 
 log = structlog.get_logger()
 SETTLE_S = 1.0
+PRESENCE_SLOT = 0  # who has it hears who registers: one engine does, and every slot has one
 
 
 class Builder(Protocol):
@@ -27,6 +28,9 @@ class Builder(Protocol):
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Make a desk."""
 
+    async def watching(self, node: Node, slot: int) -> None:
+        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+
     def hearing(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
@@ -34,7 +38,7 @@ class Builder(Protocol):
 
 
 class OwnSlots:
-    """Implements `keeper.Slots`."""
+    """Implements `holding.Slots`."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
@@ -95,6 +99,8 @@ class OwnSlots:
         """Listen again; what was missed is recovered."""
         for node in self._switch.nodes.values():
             self._tasks.start(_ears(slot), self._builder.hearing(node, slot, self._doubted))
+            if slot == PRESENCE_SLOT:
+                self._tasks.start(_ears(slot), self._builder.watching(node, slot))
 
     def drop(self, slot: int) -> None:
         """Leave a slot's calls to its next owner."""

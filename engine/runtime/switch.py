@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import structlog
 from msgspec import Struct
@@ -13,6 +14,7 @@ from engine.calls.codec import decode_record
 from engine.calls.events import Control, HangupRequested, LegAnswered
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.calls.refusals import Refusal, refused
+from engine.calls.tape import Archive
 from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
 from engine.runtime.agents import Directory
@@ -56,6 +58,7 @@ class Rules(Struct, frozen=True):
     slots: int
     longest_ms: int
     caller_id: str = ""
+    recordings: str = ""  # the address that recordings are told below; none are kept without
 
 
 class Switch:
@@ -102,9 +105,11 @@ class Switch:
         self.follow(chosen)
         latest_ms = now + self._rules.longest_ms
         stored = asyncio.Event()
-        actor = desk.open(
-            originated(chosen, asked, now, latest_ms, self._rules.caller_id), stored.set
-        )
+        archive = self._archive(desk, asked.account, now)
+        if asked.is_recorded and archive is None:
+            raise NoRoom("no_archive", "recordings can't be kept: see recordings_url, ami_password")
+        shown = self._rules.caller_id
+        actor = desk.open(originated(chosen, asked, now, latest_ms, shown, archive), stored.set)
         # It begins as soon as the store is back: say so rather than let it be asked twice.
         await _told(stored, f"call {chosen} is not stored yet")
         return actor.call
@@ -248,9 +253,20 @@ class Switch:
             return
         now, place = self._clock.now_ms(), desk.place
         chosen = call_id(place.slot, place.node, self._tail(now))
-        actor = desk.open(arrived(chosen, arrival, route, now, now + self._rules.longest_ms))
+        archive = self._archive(desk, route.account, now)
+        latest_ms = now + self._rules.longest_ms
+        actor = desk.open(arrived(chosen, arrival, route, now, latest_ms, archive))
+        if route.is_recorded and archive is None:
+            log.error("not recorded: there is no archive", call_id=chosen)
         if arrival.is_up:
             desk.feed(actor, LegAnswered(arrival.channel))
+
+    def _archive(self, desk: Desk, account: str, now_ms: int) -> Archive | None:
+        """Choose where a call's recordings will be filed, if they can be."""
+        if desk.place.tapes is None or not self._rules.recordings:
+            return None
+        day = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+        return Archive(self._rules.recordings, f"{account}/{day}")
 
     def _heard_tail(self, now_ms: int) -> str:
         """Choose an id that falls to a slot which some node can be heard on, if there is one."""

@@ -1,7 +1,8 @@
 """From Asterisk's words to the core's: which call an ARI event is for, and what happened to it.
 
 Measured on Asterisk 22.10.1 (docs/asterisk.md): a leg that came in ends with StasisEnd and nothing
-after it; one that we made ends with ChannelDestroyed, which alone tells the cause.
+after it, and so does a snoop; a leg that we made ends with ChannelDestroyed, which alone tells the
+cause.
 """
 
 import re
@@ -33,6 +34,8 @@ from engine.calls.events import (
 )
 from engine.calls.ids import call_of
 from wire.patterns import NUMBER
+
+SNOOP = r"\.s[0-9]+\Z"
 
 
 def subject(event: AriEvent) -> str | None:
@@ -67,14 +70,15 @@ def translate(event: AriEvent, now: int) -> Event | None:
             return TalkStarted(channel.id)
         case ChannelTalkingFinished(channel=channel, duration=duration_ms):
             return TalkEnded(channel.id, duration_ms)
-        case ChannelTransfer():
+        case ChannelTransfer(state=None):  # with one it tells what we have answered
             return _referred(event)
         case ChannelStateChange(channel=channel):
             return _state(channel.id, channel.state)
         case StasisStart(channel=channel):
             return LegPlaced(channel.id) if is_ours(channel.id) else None
         case StasisEnd(channel=channel):
-            return None if is_ours(channel.id) else LegEnded(channel.id, causes.NORMAL)
+            is_last = not is_ours(channel.id) or re.search(SNOOP, channel.id)
+            return LegEnded(channel.id, causes.NORMAL) if is_last else None
         case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
             return LegEnded(channel.id, cause or causes.NORMAL, sip or 0)
         case _:

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.bench.capacity import capacity
+from tests.bench.control import control
 from tests.bench.core import core
 from tests.bench.engine_alone import engine_alone
 from tests.bench.figure import Figure, keep, show
@@ -26,6 +27,7 @@ from tests.bench.timers import timers
 BENCHES: Mapping[str, Bench] = {
     "ivr50": ivr50,
     "capacity": capacity,
+    "control": control,
     "engine_alone": engine_alone,
     "idle_memory": idle_memory,
     "timers": timers,

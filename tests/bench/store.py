@@ -23,7 +23,8 @@ async def store(setting: Setting) -> list[Figure]:
     changes = CHANGES // 10 if setting.quick else CHANGES
     async with Valkey(setting.folder / "valkey") as valkey:
         kept = RedisStore(valkey.url)
-        token = await kept.claim(SLOT, "bench")
+        token = await kept.claim(SLOT, "bench", 60_000)
+        assert token is not None
         for size in GROUPS:
             made = _changes(f"g{size}", changes)
             valkey_s, began_s, cpu = cpu_s(valkey.pid), time.monotonic(), time.process_time()

@@ -40,6 +40,16 @@ FAULTS: list[tuple[Any, str]] = [
     ({**CALL, "action": {"type": "sing"}}, "action.type"),
     ({**CALL, "action": "http://example.com/"}, "action"),
     ({**CALL, "action": {"type": "dial", "data": {}}}, "action.data"),
+    ({**CALL, "machineDetection": {"onMachine": "stop"}}, "machineDetection.onMachine"),
+    ({**CALL, "machineDetection": {"onMachine": "http://a.b/"}}, "machineDetection.onMachine"),
+    (
+        {**CALL, "machineDetection": {"onMachine": {"type": "dial", "data": {}}}},
+        "machineDetection.onMachine.data",
+    ),
+    (
+        {**CALL, "fromFirst": True, "machineDetection": {"onMachine": {"type": "hangup"}}},
+        "machineDetection.onMachine",
+    ),
     ({**CALL, "customData": []}, "customData"),
     ({**CALL, "customData": {"n": 2**70}}, "customData"),
     ({**CALL, "customData": {"a": "x" * 20_000}}, "customData"),

@@ -4,6 +4,7 @@ async with Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]) as engine:
     call = await engine.rpc("POST", "/calls", {"account": "acme", …})
 """
 
+import asyncio
 import json
 import secrets
 import sys
@@ -38,11 +39,12 @@ class Engine(Server):
         valkey: Valkey,
         nodes: Sequence[Pbx],
         settings: Mapping[str, str] | None = None,
+        token: str = "",
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._token = secrets.token_hex(16)
+        self.token = token or secrets.token_hex(16)  # engines of one store have the same
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
@@ -57,8 +59,9 @@ class Engine(Server):
             "SWITCHROOM_REDIS_URL": self._valkey.url,
             "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
             "SWITCHROOM_RPC_PORT": str(self.port),
-            "SWITCHROOM_RPC_TOKEN": self._token,
+            "SWITCHROOM_RPC_TOKEN": self.token,
             "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
+            "SWITCHROOM_RECORDINGS_URL": f"file://{self.recordings}",
             "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
             "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
             "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
@@ -74,9 +77,14 @@ class Engine(Server):
         except aiohttp.ClientError:
             return False
 
+    @property
+    def recordings(self) -> Path:
+        """Return where recordings are filed."""
+        return self.folder / "recordings"
+
     async def rpc(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """Ask over RPC; raises Refused."""
-        headers = {"Authorization": f"Bearer {self._token}"}
+        headers = {"Authorization": f"Bearer {self.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,
             session.request(method, f"{self.url}/rpc/v1{path}", json=body) as reply,
@@ -85,6 +93,24 @@ class Engine(Server):
             if reply.status >= 400:
                 raise Refused(reply.status, answer)
             return answer
+
+    async def told(self, call_id: str, event: str, timeout_s: float = 15) -> dict[str, Any]:
+        """Wait for an event of a call, or find it among those that were told."""
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Last-Event-ID": json.dumps({call_id.partition("-")[0]: "0-0"}),
+        }
+        address = f"{self.url}/rpc/v1/events?callId={call_id}"
+        async with (
+            asyncio.timeout(timeout_s),
+            aiohttp.ClientSession(headers=headers) as session,
+            session.get(address) as reply,
+        ):
+            async for line in reply.content:
+                found = json.loads(line[6:]) if line.startswith(b"data: ") else {}
+                if found.get("event") == event:
+                    return dict(found)
+        raise TimeoutError(f"no event {event} of {call_id}")
 
     async def originate(self, **asked: object) -> str:
         """Start a call; returns its id."""
@@ -102,4 +128,5 @@ class Engine(Server):
             "user": pbx.ari_user,
             "password": pbx.ari_password,
             "media_url": self.url,
+            "ami_password": pbx.passwords.ami,
         }

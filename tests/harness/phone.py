@@ -154,6 +154,14 @@ class Phone:
         """Wait for the end of the call, or its refusal."""
         await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
 
+    def pick_up(self) -> None:
+        """Answer now, instead of later."""
+        self._sip.tell("OPTIONS")
+
+    def refer(self, elsewhere: str) -> None:
+        """Ask for the other party to be handed to an address, as one in angle brackets."""
+        self._sip.tell("REFER", f"Refer-To: {elsewhere}")
+
     async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
         """Press keys and return when they went down and up."""
         before = len(self.presses)
@@ -163,7 +171,7 @@ class Phone:
     async def hang_up(self) -> None:
         """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""
         if not self.is_ended:
-            self._sip.hang_up()
+            self._sip.tell("INFO")
             await self.ended()
         await self._sip.ended()
 

@@ -16,6 +16,7 @@ from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")
 LOOK_S = 0.01
+OURSELVES = "<sip:harness@127.0.0.1>;tag=1"
 _MESSAGE = re.compile(r"^-{47} [^\n]*\nUDP message (sent|received)[^\n]*:\n\n", re.MULTILINE)
 
 
@@ -81,15 +82,16 @@ class SipCall:
         self._watch = asyncio.get_running_loop().create_task(self._watched())
         return self
 
-    def hang_up(self) -> None:
-        """Send SIPp the INFO upon which every scenario hangs up."""
+    def tell(self, method: str, *headers: str) -> None:
+        """Send SIPp a request upon which its scenario does something: after INFO, it hangs up."""
         request = (
-            "INFO sip:phone@127.0.0.1 SIP/2.0",
+            f"{method} sip:phone@127.0.0.1 SIP/2.0",
             f"Via: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bK{time.monotonic_ns()}",
-            "From: <sip:harness@127.0.0.1>;tag=1",
+            f"From: {OURSELVES}",
             "To: <sip:phone@127.0.0.1>",
             f"Call-ID: {self.messages[0].header('Call-ID')}",
-            "CSeq: 1 INFO",
+            f"CSeq: 1 {method}",
+            *headers,
             "Content-Length: 0",
             "\r\n",
         )
@@ -137,7 +139,7 @@ class SipCall:
             if end == len(text) and "\n\n" not in body.replace("\r", ""):
                 return len(text[: head.start()].encode())
             message = SipMessage(time.monotonic() * 1000, head[1] == "sent", body)
-            if message.method != "INFO":
+            if message.header("From") != OURSELVES:
                 self.messages.append(message)
                 self.on_message(message)
         return len(text.encode())

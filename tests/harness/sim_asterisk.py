@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from engine.ari.request import Reply, Request
-from tests.harness.sim_bridges import SimBridges
+from tests.harness.sim_referrals import SimReferrals
 from tests.harness.sim_request import (
     KNOWN,
     NO_CONTENT,
@@ -21,7 +21,7 @@ from tests.harness.sim_request import (
 )
 
 
-class SimAsterisk(SimBridges):
+class SimAsterisk(SimReferrals):
     """All that the engine asks of a PBX."""
 
     def handle(self, request: Request, reply: Answered) -> None:
@@ -99,7 +99,7 @@ class SimAsterisk(SimBridges):
         return NO_CONTENT
 
     DEEDS: ClassVar[Deeds] = {
-        **SimBridges.DEEDS,
+        **SimReferrals.DEEDS,
         ("GET", "channels", ""): _list_channels,
         ("POST", "channels", ""): _make,
         ("POST", "channels", "dial"): _dial,

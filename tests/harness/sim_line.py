@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from engine.ari.generated.events import ChannelDtmfReceived
+from engine.ari.generated.events import ChannelDtmfReceived, ChannelTransfer
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.request import LOST, Done, Reply, Request
 from tests.harness.sim_asterisk import SimAsterisk
@@ -152,6 +152,8 @@ class _Sent:
 
 
 def _words(event: Any) -> str:
+    if isinstance(event, ChannelTransfer):
+        return f"ChannelTransfer {event.referred_by.source_channel.id} {event.state}"
     about = getattr(event, "channel", None) or event.playback
     more = " ".join(str(getattr(event, k)) for k in ("digit", "cause") if hasattr(event, k))
     return f"{type(event).__name__} {about.id} {about.state} {more}".rstrip()

@@ -17,6 +17,7 @@ class SimPhones:
 
     def __init__(self, clock: SimClock, rng: random.Random) -> None:
         self.pbx: SimAsterisk
+        self.patience = 1.0  # how much longer than usual they stay
         self._clock = clock
         self._rng = rng
 
@@ -49,6 +50,7 @@ class SimPhones:
         rng = self._rng
         is_main = channel.is_inbound or channel.id.endswith(".l0")
         stays_ms = rng.choice((500, 5_000, 20_000, 60_000, 180_000)) * (0.1 + rng.random())
+        stays_ms *= self.patience
         if not is_main:
             stays_ms /= 3
         if rng.random() < 0.9:

@@ -16,7 +16,10 @@ from tests.sim.life import Life
 from tests.sim.strikes import Strikes
 from tests.sim.wishes import Wishes
 
-EVERY_MS = (0, 0, 5_000, 1_200, 300)  # on average, all over a world; 0: nobody steers
+EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
+
+BY_PHONE = 0.06  # how often it is a phone that asks
+AGAIN = 0.5  # how often somebody steers the call that was steered last
 
 
 class Granted(Struct, frozen=True):
@@ -38,16 +41,17 @@ class Steerers:
         counts: Counter[str],
     ) -> None:
         self.granted: list[Granted] = []
+        self.every_ms = rng.choice(EVERY_MS)
         self._clock = clock
         self._rng = rng
         self._wishes = wishes
         self._strikes = strikes
         self._counts = counts
+        self._last = ""
 
     def plan(self, within_ms: float) -> None:
         """Choose when somebody will ask for something."""
-        every_ms = self._rng.choice(EVERY_MS)
-        for _ in range(int(within_ms / every_ms) if every_ms else 0):
+        for _ in range(int(within_ms / self.every_ms) if self.every_ms else 0):
             self._clock.after(self._rng.uniform(500, within_ms), self._strike)
 
     def _strike(self) -> None:
@@ -56,9 +60,27 @@ class Steerers:
         busy = [each for each in calls if isinstance(each.doing, Talking | Dialing)]
         if not calls:
             return
-        call = self._rng.choice(busy if busy and self._rng.random() < 0.8 else calls)
+        last = [each for each in calls if each.id == self._last]
+        among = busy if busy and self._rng.random() < 0.8 else calls
+        call = self._rng.choice(last if last and self._rng.random() < AGAIN else among)
+        self._last = call.id
+        if self._rng.random() < BY_PHONE:
+            self._refer(life, call)
+            return
         for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
             life.loop.create_task(self._ask(life, call.id, self._wishes.of(call)))
+
+    def _refer(self, life: Life, call: Call) -> None:
+        """Let a phone ask by itself."""
+        pbx = life.line.pbx
+        snoops = [each for each in pbx.channels.values() if each.snooped is not None]
+        if snoops:  # an operator's doing; the coach must not stay with nobody
+            self._counts["snoop hung up"] += 1
+            pbx.hangs_up(snoops[0])
+        elif call.legs and (channel := pbx.channels.get(self._rng.choice(call.legs).id)):
+            self._counts["REFER"] += 1
+            number = self._rng.choice(("+47123456", "1002", "nonsense"))
+            pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
     async def _ask(self, life: Life, call_id: str, wish: Control) -> None:
         kind = type(wish).__name__.removesuffix("Requested")

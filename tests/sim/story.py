@@ -56,10 +56,11 @@ def stories(world: World) -> Iterable[Story]:
         log = done(world.memory.log(0, call_id))
         state = done(world.memory.read(0, call_id))
         assert state is not None, call_id
+        record = decode_record(state)
         yield Story(
-            decode_call(log[0]),
+            decode_call(log[0]) if log[0] else record.call,  # the store may have lost it
             tuple(replay(log)),
-            decode_record(state),
+            record,
             call_id in live,
             tuple(events),
         )

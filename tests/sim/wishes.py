@@ -21,7 +21,7 @@ from engine.calls.events import (
 from tests.sim.scenario import Scenarios
 
 Wish = Callable[[Call], Control]
-RINGS_S = (1, 3, 8, 20)
+RINGS_S = (1.0, 3.0, 8.0, 20.0)
 
 
 class Wishes:

@@ -53,6 +53,7 @@ class World:
         # Chance of its own: the worlds that nobody steers stay as they were.
         chance = random.Random(f"steer {seed}")
         wishes = Wishes(chance, Scenarios(chance, trouble_with_media="media" in kinds))
+        self.phones.patience = chance.choice((1, 1, 4))
         self.steerers = Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
 
     @property

@@ -1,17 +1,19 @@
-"""hangup, and every other way to the end: all legs are told, then waited for, then told again."""
+"""hangup, and every other way to the end: legs are told, and waited for; recordings are filed."""
 
 from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step
 from engine.calls.closing import closed
-from engine.calls.commands import Hangup, Tell
-from engine.calls.doing import Ending, Over
-from engine.calls.events import DeadlinePassed, Event, Recovered
+from engine.calls.commands import Hangup
+from engine.calls.doing import Ending, Filing, Over
+from engine.calls.events import DeadlinePassed, Event, LegEnded, Recovered, TapesFiled
+from engine.calls.taping import filed_at_last, is_filed
 from engine.calls.telling import tell_over
 
 HANGUP_MS = 5_000
 TRIES = 3  # after that the reaper has it
+FILING_MS = 10_000  # what takes longer is filed all the same, after the end has been told
 
 
 def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
@@ -42,9 +44,29 @@ def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
             return call, ()
 
 
-def finish(call: Call, now: int) -> tuple[Call, tuple[Tell, ...]]:
-    """Call it over, with the status that the story gives."""
-    call = replace(call, doing=Over(), legs=(), rest=(), ended_ms=now, status=_status(call))
+def finish(call: Call, now: int) -> Step:
+    """Call it over, once its recordings are filed; those of a lost PBX are when it is back."""
+    call = replace(call, legs=(), rest=(), ended_ms=now, status=_status(call))
+    call, commands = filed_at_last(call)
+    if is_filed(call) or call.reason == causes.reason(causes.LOST):
+        call, told = _over(call, now)
+        return call, (*commands, *told)
+    return replace(call, doing=Filing(now + FILING_MS)), commands
+
+
+def on_filing(call: Call, event: Event, now: int) -> Step:
+    """Call it over when all is filed, or when that takes too long."""
+    match event:
+        case TapesFiled() if is_filed(call) or event.fault:
+            return _over(call, now)
+        case DeadlinePassed() | LegEnded(cause=causes.LOST):
+            return _over(call, now)
+        case _:
+            return call, ()
+
+
+def _over(call: Call, now: int) -> Step:
+    call = replace(call, doing=Over())
     call, told = tell_over(call, now)
     return call, (told,)
 

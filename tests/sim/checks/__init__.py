@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from tests.sim.checks import (
+    answers,
     digits,
     ends,
     errands,
     legs,
     orders,
     prompts,
+    referrals,
     rings,
     rooms,
     seats,
@@ -37,6 +39,8 @@ CHECKS = (
     sessions.check,
     rings.check,
     together.check,
+    referrals.check,
+    answers.check,
 )
 
 

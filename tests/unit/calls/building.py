@@ -121,7 +121,7 @@ class Story:
 
     def doing(self, kind: type[Wanted]) -> Wanted:
         """Give what the call does, which must be of a kind."""
-        if kind is not WithRequest:
+        if not issubclass(kind, WithRequest):
             assert isinstance(self.call.doing, kind), self.call.doing
         return self.call.doing  # type: ignore[return-value]  # checked, or has what is asked
 

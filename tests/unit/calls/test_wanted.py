@@ -27,3 +27,14 @@ def test_what_is_not_known_yet_is_not_wanted() -> None:
     assert wanted(HTTPS) == ()
     dial = {"type": "dial", "data": {"agent_id": "7"}, "action": {"type": "hangup"}}
     assert wanted(tree(dial)) == ()
+
+
+def test_a_greeting_is_wanted() -> None:
+    """What who answers a dial will hear, and a gather's spoken prompt."""
+    data = {"agent_id": "7", "whisper": say("Sales?"), "confirm": {"text": "Press one."}}
+    gather = {"type": "gather", "data": {"text": "Your number?"}}
+    assert wanted(tree({"type": "dial", "data": data, "action": gather})) == (
+        Speech("Sales?"),
+        Speech("Press one."),
+        Speech("Your number?"),
+    )

@@ -97,6 +97,27 @@ def test_what_could_not_be_heard_is_told() -> None:
     assert words(story(OPENED, fetched, failed))[1:] == ["can't be had: 404", "could not play it"]
 
 
+def test_who_answered_is_told() -> None:
+    """That it is listened, what is heard, and what it is taken for."""
+    listens: Told = (
+        {"is": "LegAnswered", "leg": "l0"},
+        [{"is": "DetectTalk", "leg": "l0", "silence_ms": 200}],
+        "detecting",
+    )
+    talked: Told = ({"is": "TalkEnded", "leg": "l0", "duration_ms": 400}, [], "detecting")
+    known: Told = (
+        {"is": "DeadlinePassed"},
+        [{"is": "EndDetection", "leg": "l0", "answered_by": "human"}],
+        "playing",
+    )
+    assert words(story(OPENED, listens, talked, known))[2:] == [
+        "listens: a person or a machine?",
+        "made a sound of 0.4 s",
+        "it is known who answered",
+        "answered by: human",
+    ]
+
+
 def test_unknown_moments_are_passed_over() -> None:
     """An engine that is newer than this client does not break its story."""
     assert words(story(OPENED, ({"is": "Novelty"}, [{"is": "NewDeed"}], "new"))) == ["calls +1555"]

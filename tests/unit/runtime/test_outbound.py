@@ -7,7 +7,8 @@ from engine.calls.doing import Starting
 from engine.runtime.outbound import originated
 from tests.unit.calls.building import HTTPS, ID, NOW, say, tree
 from wire import verbs
-from wire.rpc import Originate
+from wire.answering import Detection, MachineDetection
+from wire.rpc import AnsweredDetection, Originate
 
 
 def made(**asked: Any) -> Call:
@@ -52,3 +53,23 @@ def test_what_is_shown() -> None:
     """callerId, or else from when it is a number, or else the engine's own."""
     assert made(caller_id="4755").caller_id == "4755"
     assert made(from_="sip:bob@example.com").caller_id == "4700"
+
+
+def test_who_answers_is_detected() -> None:
+    """On `to`'s leg, before the first verb; what is to happen to a machine goes with it."""
+    assert made(machine_detection=True).doing == Starting(None, NOW + 60_000, Detection())
+    asked = AnsweredDetection(timeout=9_000, on_machine="hangup")
+    told = made(machine_detection=asked).doing
+    assert told == Starting(None, NOW + 60_000, Detection(timeout=9_000), "hangup")
+    off = made(machine_detection=AnsweredDetection(enable=False))
+    assert off.doing == Starting(None, NOW + 60_000)
+
+
+def test_from_first_detects_on_the_dial() -> None:
+    """`from` is somebody's own phone: `to` may be a machine."""
+    asked = AnsweredDetection(timeout=9_000, on_machine="hangup")
+    call = made(from_="agent:7", from_first=True, machine_detection=asked)
+    dial = tree_of(call)
+    assert isinstance(dial, verbs.Dial)
+    assert dial.data.machine_detection == MachineDetection(timeout=9_000, on_machine="hangup")
+    assert call.doing == Starting(dial, NOW + 60_000)

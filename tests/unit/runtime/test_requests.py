@@ -27,6 +27,8 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
     (do.AnswerReferral(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
     (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
+    (do.DetectTalk(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
+    (do.EndDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
 ]
 
 
@@ -121,3 +123,11 @@ OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
 def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event | None) -> None:
     """Failures come back as events; a leg that rings (409) was called before."""
     assert outcome(command, reply) == event
+
+
+def test_talk_is_detected_by_a_variable() -> None:
+    """The silence that ends a sound, and Asterisk's usual level; an empty value takes it away."""
+    (begun,) = requests(do.DetectTalk(MAIN, 200), PLAN)
+    assert dict(begun.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
+    (ended,) = requests(do.EndDetection(MAIN, "human"), PLAN)
+    assert dict(ended.query) == {"variable": "TALK_DETECT(remove)", "value": ""}

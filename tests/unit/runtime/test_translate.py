@@ -14,6 +14,8 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
     PlaybackEnded,
+    TalkEnded,
+    TalkStarted,
     TransferReferred,
 )
 from engine.runtime.translate import subject, translate
@@ -96,6 +98,8 @@ CASES: list[tuple[Any, Event | None]] = [
         LegEnded(MAIN, 17, 486),
     ),
     (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
+    (ari("ChannelTalkingStarted", channel=channel(MAIN)), TalkStarted(MAIN)),
+    (ari("ChannelTalkingFinished", channel=channel(MAIN), duration=480), TalkEnded(MAIN, 480)),
     (refer(destination="456"), TransferReferred(MAIN, "456")),
     (refer(destination="not a number"), TransferReferred(MAIN, "")),
     (refer(destination="456", protocol_id="a@b"), TransferReferred(MAIN, "456", replaces=True)),

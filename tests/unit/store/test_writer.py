@@ -10,6 +10,7 @@ from engine.store.change import Change, coalesced
 from engine.store.errors import Overflow, StoreDown
 from engine.store.memory import Memory
 from engine.store.writer import Watch, Writer
+from tests.contract.store import claimed
 from tests.harness.until import until
 
 
@@ -48,7 +49,7 @@ class Scene:
             on_up=lambda: self.said.append("up"),
             on_fenced=lambda: self.said.append("fenced"),
         )
-        token = await self.store.claim(3, "engine1")
+        token = await claimed(self.store, 3, "engine1")
         self.writer = Writer(self.store, 3, token, lambda: 0.0, watch=watch, limit=self.limit)
 
     def write(self, call_id: str, number: int) -> None:
@@ -129,7 +130,7 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
 async def test_a_newer_owner_ends_everything() -> None:
     """A fenced writer says so once, drops what waits and takes nothing more."""
     async with scene() as at:
-        await at.store.claim(3, "engine2")
+        await claimed(at.store, 3, "engine2")
         at.write("c1", 0)
         await at.writer.drained()
         at.write("c1", 1)

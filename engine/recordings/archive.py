@@ -1,0 +1,52 @@
+"""The archive: a directory, or a bucket of any store that speaks S3; nothing half is ever seen."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import IO
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, ObjectStore, S3Store
+
+from engine.recordings.failure import FilingFailed
+
+RETRY_S = 8  # less than a call waits for its recording
+
+
+class Archive:
+    """Where recordings are kept; `open_archive` gives it."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    async def size(self, path: str) -> int | None:
+        """Tell a file's size, or None when there is none; raises FilingFailed."""
+        try:
+            return (await obstore.head_async(self._store, path))["size"]
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as error:
+            raise FilingFailed("archive", str(error)) from error
+
+    async def put(self, path: str, file: IO[bytes]) -> None:
+        """Store a file, whole or not at all; raises FilingFailed."""
+        try:
+            await obstore.put_async(self._store, path, file)
+        except (BaseError, OSError) as error:
+            raise FilingFailed("archive", str(error)) from error
+
+
+def open_archive(url: str, s3: Mapping[str, str]) -> Archive:
+    """Open a directory (`file:///…`) or a bucket (`s3://bucket/prefix`, with S3's settings)."""
+    if url.startswith("file://"):
+        folder = Path(url.removeprefix("file://"))
+        folder.mkdir(parents=True, exist_ok=True)
+        return Archive(LocalStore(folder, mkdir=True))
+    store = S3Store.from_url(
+        url.rstrip("/"),
+        config=dict(s3),  # type: ignore[arg-type]  # names are checked by the store itself
+        client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": True},
+        retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_S)},
+    )
+    return Archive(store)

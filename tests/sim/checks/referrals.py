@@ -1,0 +1,18 @@
+"""A phone that asks for a transfer is answered at once."""
+
+from collections.abc import Iterator, Sequence
+
+from tests.sim.checks.spans import AT_ONCE_MS, is_long
+from tests.sim.story import Story
+from tests.sim.world import World
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every REFER that an engine heard."""
+    del told
+    for channel in world.pbx.past.values():
+        for span in channel.spans:
+            end_ms = world.clock.at_ms if span.end_ms is None else span.end_ms
+            is_heard = not world.faults.touched(span.begin_ms, span.begin_ms + AT_ONCE_MS)
+            if span.kind == "refer" and is_heard and is_long(world, (span.begin_ms, end_ms)):
+                yield channel.id, f"asked to be transferred to {span.what}, and was not answered"

@@ -1,0 +1,194 @@
+"""Coaching: a member is heard by one other alone, through a snoop; never by others by accident."""
+
+import pytest
+
+from engine.calls.causes import NORMAL, TEMPORARY_FAILURE
+from engine.calls.commands import (
+    Bridge,
+    DestroyBridge,
+    Hangup,
+    Mute,
+    Snoop,
+    Unmute,
+)
+from engine.calls.events import BridgeFailed, LegEnded, LegPlaced, MuteRequested
+from engine.calls.seating import Seat
+from tests.unit.calls.building import ID, MAIN, Story, say
+from tests.unit.calls.steering import (
+    BRIDGE,
+    DAN,
+    FOURTH,
+    PEER,
+    THIRD,
+    coach,
+    conference,
+    conferring,
+    kick,
+    leave,
+    seat,
+    together,
+)
+
+SNOOP = f"{ID}.s5"
+BOX = f"{SNOOP}b"
+
+
+def coaching() -> Story:
+    """Make a conference in which Carol coaches Bob."""
+    story = conferring(action=say())
+    story.take(coach(THIRD, PEER))
+    story.take(LegPlaced(SNOOP), 5)
+    return story
+
+
+def test_a_coach_begins() -> None:
+    """From the request on nobody hears it, before the snoop is there."""
+    story = conferring()
+    assert story.take(coach(THIRD, PEER)) == (Mute(THIRD, "in"), Snoop(SNOOP, PEER))
+    assert story.take(LegPlaced(SNOOP), 5) == (
+        Unmute(THIRD, "in"),
+        Bridge(BOX, (THIRD, SNOOP)),
+    )
+    assert together(story) == {MAIN, PEER}
+
+
+def test_a_coach_who_hears_nobody() -> None:
+    """A mute of its own holds beside the silence of the moment, and after it."""
+    story = conferring()
+    story.take(MuteRequested(THIRD, "out"))
+    assert story.take(coach(THIRD, PEER))[:2] == (Unmute(THIRD, "out"), Mute(THIRD, "both"))
+    story.take(LegPlaced(SNOOP), 5)
+    assert seat(story, THIRD) == Seat(BOX, muted="out")
+
+
+def test_the_same_again() -> None:
+    """Coaching the same one is nothing new."""
+    story = coaching()
+    before = story.call
+    assert story.take(coach(THIRD, PEER)) == ()
+    assert story.call is before
+
+
+def test_another_is_coached() -> None:
+    """In between nobody hears the coach."""
+    story = coaching()
+    second = f"{ID}.s6"
+    assert story.take(coach(THIRD, MAIN)) == (
+        Mute(THIRD, "in"),
+        Bridge(BRIDGE, (THIRD,)),
+        DestroyBridge(BOX),
+        Hangup(SNOOP, NORMAL),
+        Snoop(second, MAIN),
+    )
+    assert story.take(LegEnded(SNOOP, NORMAL)) == ()
+    story.take(LegPlaced(second))
+    assert seat(story, THIRD) == Seat(f"{second}b")
+
+
+def test_coaching_is_over() -> None:
+    """The coach asked to be heard by all again."""
+    story = coaching()
+    assert story.take(coach(THIRD, "")) == (
+        Bridge(BRIDGE, (THIRD,)),
+        DestroyBridge(BOX),
+        Hangup(SNOOP, NORMAL),
+    )
+    assert seat(story, THIRD) == Seat(BRIDGE)
+    assert story.take(LegEnded(SNOOP, NORMAL)) == ()
+
+
+@pytest.mark.parametrize(
+    "end", [kick(PEER), leave(PEER), LegEnded(PEER, NORMAL), LegEnded(SNOOP, NORMAL)]
+)
+def test_who_is_coached_goes(end: LegEnded) -> None:
+    """Nobody hears the coach by accident: back in the bridge it is silent, and told so."""
+    story = coaching()
+    story.take(end)
+    assert seat(story, THIRD).muted == "in"
+    told = [each for each in story.told if each.event == "leg-muted"]
+    assert [(each.channel_id, each.muted) for each in told] == [(THIRD, "in")]
+    assert conference(story).members[2].snoop == ""
+    if end != LegEnded(SNOOP, NORMAL):
+        assert story.wanted(Hangup)[-1].leg in {SNOOP, PEER}
+        assert SNOOP in {each.leg for each in story.wanted(Hangup)}
+
+
+def test_a_deaf_coach_stays_deaf() -> None:
+    """What it was silenced in before is kept."""
+    story = coaching()
+    story.take(MuteRequested(THIRD, "out"))
+    story.take(LegEnded(SNOOP, NORMAL))
+    assert seat(story, THIRD) == Seat(BRIDGE, muted="both")
+
+
+def test_a_silenced_coach_is_heard_again() -> None:
+    """Who wants it to be heard takes its mute off."""
+    story = coaching()
+    story.take(LegEnded(SNOOP, NORMAL))
+    assert story.take(MuteRequested(THIRD, "")) == (Unmute(THIRD, "in"),)
+
+
+@pytest.mark.parametrize("end", [kick(THIRD), LegEnded(THIRD, NORMAL)])
+def test_the_coach_goes(end: LegEnded) -> None:
+    """Its snoop goes with it; the one it coached talks on."""
+    story = coaching()
+    commands = story.take(end)
+    assert DestroyBridge(BOX) in commands
+    assert Hangup(SNOOP, NORMAL) in commands
+    assert together(story) == {MAIN, PEER}
+
+
+def test_a_snoop_that_cannot_be_made() -> None:
+    """The coach stays silent."""
+    story = conferring()
+    story.take(coach(THIRD, PEER))
+    assert story.take(LegEnded(SNOOP, TEMPORARY_FAILURE)) == ()
+    assert seat(story, THIRD) == Seat(BRIDGE, muted="in")
+
+
+def test_a_snoop_that_comes_late() -> None:
+    """Nobody wants it any more."""
+    story = conferring()
+    story.take(coach(THIRD, PEER))
+    story.take(coach(THIRD, ""))
+    assert story.take(LegPlaced(SNOOP)) == (Hangup(SNOOP, NORMAL),)
+
+
+def test_a_snoop_told_twice() -> None:
+    """It is not hung up for that."""
+    assert coaching().take(LegPlaced(SNOOP)) == ()
+
+
+def test_coach_and_snoop_that_cannot_be_joined() -> None:
+    """The coaching is over; the coach is with the others, silent."""
+    story = coaching()
+    assert story.take(BridgeFailed(BOX, "no", (THIRD, SNOOP))) == (
+        Mute(THIRD, "in"),
+        Bridge(BRIDGE, (THIRD,)),
+        DestroyBridge(BOX),
+        Hangup(SNOOP, NORMAL),
+    )
+
+
+def test_two_coaches() -> None:
+    """Each has a snoop of its own; when the one they coach goes, neither is heard."""
+    story = conferring(DAN)
+    first, second = f"{ID}.s6", f"{ID}.s7"
+    story.take(coach(THIRD, PEER))
+    story.take(LegPlaced(first))
+    story.take(coach(FOURTH, PEER))
+    story.take(LegPlaced(second))
+    story.take(LegEnded(PEER, NORMAL))
+    assert {each.leg for each in story.wanted(Hangup)} == {first, second}
+    for leg in (THIRD, FOURTH):
+        assert seat(story, leg) == Seat(BRIDGE, muted="in")
+
+
+def test_only_coach_and_coached_are_left() -> None:
+    """The conference goes on between the two; with the coached one's end it is over."""
+    story = coaching()
+    story.hang_up()
+    assert story.call.main == PEER
+    story.hang_up()
+    assert story.state == "Ending"
+    assert {THIRD, SNOOP} <= {each.leg for each in story.wanted(Hangup)}

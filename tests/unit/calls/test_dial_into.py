@@ -1,0 +1,228 @@
+"""A dialled-in party answers: it joins whoever talks, or interrupts what the call does."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from engine.calls.causes import NORMAL
+from engine.calls.commands import (
+    AskWebhook,
+    Bridge,
+    DestroyBridge,
+    FetchMedia,
+    Hangup,
+    Leave,
+    Play,
+    Prefetch,
+    StopPlayback,
+    StopRinging,
+)
+from engine.calls.doing import Asking, Dialing, Gathering, Playing, Talking
+from engine.calls.events import (
+    ActionFailed,
+    ActionReplied,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    MediaFetched,
+)
+from engine.calls.verbs.ask import WEBHOOK_MS
+from tests.unit.calls.building import (
+    CLIPS,
+    HTTPS,
+    ID,
+    MAIN,
+    Story,
+    WithRequest,
+    called,
+    dialing,
+    say,
+    talking,
+    tree,
+)
+from tests.unit.calls.steering import (
+    BOB,
+    BRIDGE,
+    CAROL,
+    DAN,
+    PEER,
+    dialled_into,
+    hold,
+    seat,
+    together,
+)
+
+GATHER = {"type": "gather", "data": {"audioUrl": HTTPS}, "action": HTTPS}
+
+
+class Prompting(WithRequest):
+    """A state with a verb and a prompt."""
+
+    verb: object
+
+
+def playing(action: object = None) -> Story:
+    """Make a call that plays."""
+    story = called(say(action=action))
+    story.fetched()
+    return story
+
+
+def gathering() -> Story:
+    """Make a call that plays the prompt of a gather."""
+    story = called(GATHER)
+    story.fetched()
+    return story
+
+
+def test_into_a_conversation() -> None:
+    """It joins the two; when one of them goes, the others talk on."""
+    story = talking(BOB)
+    leg = dialled_into(story, state="ringback")
+    assert story.take(LegAnswered(leg), 500) == (Bridge(BRIDGE, (leg,)),)
+    assert story.take(LegEnded(PEER, NORMAL), 500) == ()
+    assert together(story) == {MAIN, leg}
+    assert story.doing(Talking).leg == PEER
+
+
+@pytest.mark.parametrize("make", [playing, gathering])
+def test_into_a_prompt(make: Callable[[], Story]) -> None:
+    """The prompt is stopped and the two talk; afterwards the verb begins anew."""
+    story = make()
+    request, verb = story.doing(Prompting).request, story.doing(Prompting).verb
+    leg = dialled_into(story, state="ringback")
+    commands = story.take(LegAnswered(leg), 500)
+    room = story.doing(Talking).bridge
+    assert commands == (StopPlayback(request), Bridge(room, (MAIN, leg)))
+    commands = story.take(LegEnded(leg, NORMAL), 9_000)
+    assert commands[:2] == (Leave(room, MAIN), DestroyBridge(room))
+    assert isinstance(commands[-1], FetchMedia)
+    assert story.doing(Prompting).verb == verb
+
+
+def test_before_the_prompt_is_there() -> None:
+    """Nothing is stopped; the audio that comes meanwhile is not heard."""
+    story = called(say())
+    request = story.doing(Playing).request
+    leg = dialled_into(story)
+    assert isinstance(story.take(LegAnswered(leg))[0], Bridge)
+    assert story.take(MediaFetched(request, CLIPS)) == ()
+    assert story.wanted(Play) == []
+
+
+def test_while_digits_are_awaited() -> None:
+    """Nothing is heard that could be stopped; the gather begins anew afterwards."""
+    story = called({"type": "gather", "action": HTTPS})
+    story.press("1")
+    leg = dialled_into(story, state="ringback")
+    assert isinstance(story.take(LegAnswered(leg))[0], Bridge)
+    story.take(LegEnded(leg, NORMAL))
+    assert story.doing(Gathering).digits == ""
+
+
+def test_an_agent_is_dialled_in() -> None:
+    """It is told as one that was dialled."""
+    story = playing()
+    leg = dialled_into(story, DAN, state="answered")
+    assert story.doing(Talking).verb.data.agent_id == "9"
+    assert story.doing(Talking).leg == leg
+
+
+def asking_while_talking() -> Story:
+    """Make a call that asks what to do while two talk."""
+    story = called(HTTPS)
+    dialled_into(story, state="answered")
+    return story
+
+
+def test_an_answer_that_comes_during_the_conversation() -> None:
+    """It is run afterwards; what it wants to have heard is fetched at once."""
+    story = asking_while_talking()
+    leg = story.doing(Talking).leg
+    commands = story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, tree(say())))
+    assert [type(each) for each in commands] == [Prefetch]
+    assert story.state == "Talking"
+    story.take(LegEnded(leg, NORMAL))
+    assert story.state == "Playing"
+
+
+def test_an_answer_that_comes_after_the_conversation() -> None:
+    """It is still waited for, once more as long as ever, and is not asked again."""
+    story = asking_while_talking()
+    leg = story.doing(Talking).leg
+    story.take(LegEnded(leg, NORMAL), 30_000)
+    assert story.doing(Asking).deadline_ms == story.now + WEBHOOK_MS
+    assert len(story.wanted(AskWebhook)) == 1
+    story.take(ActionReplied(story.doing(Asking).request, tree(say())))
+    assert story.state == "Playing"
+
+
+def test_no_answer_during_the_conversation() -> None:
+    """The call ends after it, for the reason it would have ended for before."""
+    story = asking_while_talking()
+    leg = story.doing(Talking).leg
+    story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
+    assert story.state == "Talking"
+    story.take(LegEnded(leg, NORMAL))
+    assert (story.state, story.call.reason) == ("Ending", "action_failed:status_500")
+
+
+def test_no_answer_but_a_fallback() -> None:
+    """A gather's fallback runs after the conversation."""
+    gather = {"type": "gather", "data": {"maxDigits": 1, "fallback": say()}, "action": HTTPS}
+    story = called(gather)
+    story.press("1")
+    leg = dialled_into(story, state="answered")
+    story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
+    story.take(LegEnded(leg, NORMAL))
+    assert story.state == "Playing"
+
+
+def test_what_is_asked_after_the_conversation() -> None:
+    """An address that was answered is told that a dial has ended."""
+    story = asking_while_talking()
+    leg = story.doing(Talking).leg
+    story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, HTTPS))
+    story.take(LegEnded(leg, NORMAL), 3_000)
+    body = json.loads(story.wanted(AskWebhook)[-1].body)
+    assert (body["event"], body["dial"]["number"]) == ("dial", CAROL)
+
+
+def test_into_a_dial() -> None:
+    """It is one more of those who ring: the first to answer is talked to."""
+    story = dialing(BOB)
+    leg = dialled_into(story)
+    assert story.doing(Dialing).legs == (PEER, leg)
+    commands = story.take(LegAnswered(leg), 500)
+    assert commands[0] == StopRinging(MAIN)
+    assert commands[-1] == Hangup(PEER, NORMAL)
+    assert story.doing(Talking).number == CAROL
+
+
+def test_a_dial_keeps_its_time() -> None:
+    """One that may ring only a while does not shorten it for the others."""
+    story = dialing(BOB, timeout=60)
+    leg = dialled_into(story)
+    until = story.doing(Dialing).deadline_ms
+    story.take(LegPlaced(leg), 100)
+    assert story.doing(Dialing).deadline_ms == until
+
+
+def test_called_before_a_dial_began() -> None:
+    """Its answer counts as one of the dial's."""
+    story = playing({"type": "dial", "data": {"number": BOB}})
+    leg = dialled_into(story, state="ringback")
+    story.due()
+    assert (story.doing(Dialing).legs, story.call.invited) == ((f"{ID}.l3",), (leg,))
+    story.take(LegAnswered(leg))
+    assert (story.doing(Talking).leg, story.call.invited) == (leg, ())
+    assert Hangup(f"{ID}.l3", NORMAL) in story.commands
+
+
+def test_into_a_call_on_hold() -> None:
+    """Who holds the main leg lets it come; till then the other waits."""
+    story = called(say())
+    story.take(hold(MAIN))
+    leg = dialled_into(story, state="answered")
+    assert (seat(story, MAIN).sound, together(story)) == ("music", {leg})

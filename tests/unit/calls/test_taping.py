@@ -1,0 +1,196 @@
+"""Recording a conversation: which leg's tape runs when, and where it is filed in the end."""
+
+import pytest
+
+from engine.calls.commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
+from engine.calls.doing import Dialing, Filing
+from engine.calls.events import (
+    CallOpened,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    RecordingRequested,
+    TapesFiled,
+    TransferCompletionRequested,
+    TransferRequested,
+    Wanted,
+)
+from engine.calls.refusals import refused
+from engine.calls.tape import Archive
+from tests.unit.calls.building import CHANNEL, ID, MAIN, NOW, Story, called, inbound, say
+
+ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")
+URL = f"s3://calls/acme/2026-11-21/{ID}.wav"
+
+
+def recorded(action: object = None) -> Story:
+    """Make an answered call that is recorded."""
+    return called(action or say(), archive=ARCHIVE, recorded=True)
+
+
+def tapes(story: Story) -> list[TapeCommand]:
+    """List what was wanted of tapes."""
+    return [each for each in story.commands if isinstance(each, TapeCommand)]
+
+
+def over(story: Story, duration_ms: int = 4_200, fault: str = "") -> None:
+    """End the call, and file its recording."""
+    story.hang_up()
+    (request,) = [each.request for each in story.wanted(FileTapes)]
+    story.take(TapesFiled(request, duration_ms, fault), 30)
+
+
+def test_a_recording_begins_when_the_main_leg_answers() -> None:
+    """While it rings nothing is recorded; the tape's name says whose it is and when it began."""
+    story = Story(inbound(say(), archive=ARCHIVE, recorded=True))
+    story.take(CallOpened())
+    assert tapes(story) == []
+    story.take(LegAnswered(CHANNEL), 70)
+    name = f"acme~2026-11-21~{ID}.k1~{NOW + 70}"
+    assert tapes(story) == [StartTape(CHANNEL, name)]
+
+
+def test_a_call_that_is_not_to_be_recorded_is_not() -> None:
+    """Without recordCall there is no tape, and no address in the end."""
+    story = called(say(), archive=ARCHIVE)
+    story.hang_up()
+    assert tapes(story) == []
+    assert (story.state, story.told[-1].recording_url) == ("Over", None)
+
+
+def test_a_call_that_is_never_answered_has_no_recording() -> None:
+    """Nothing to file: its end is told at once."""
+    story = Story(inbound(say(), archive=ARCHIVE, recorded=True))
+    story.take(CallOpened())
+    story.hang_up()
+    assert (story.state, tapes(story)) == ("Over", [])
+
+
+def test_the_end_tells_where_the_recording_is() -> None:
+    """The call waits for its recording to be filed; then its end is told, with its length."""
+    story = recorded()
+    name = story.wanted(StartTape)[0].name
+    story.hang_up()
+    assert story.state == "Filing"
+    assert story.wanted(FileTapes) == [FileTapes(f"{ID}.r3", (name,))]
+    assert story.told[-1].event != "completed"
+    story.take(TapesFiled(f"{ID}.r3", 4_200), 50)
+    end = story.told[-1]
+    assert (story.state, end.event) == ("Over", "completed")
+    assert (end.recording_url, end.recording_purpose, end.recording_duration) == (URL, "call", 4)
+    assert end.duration == 0, "the time to file it is not the call's"
+
+
+@pytest.mark.parametrize("fault", ["archive: no route", "pbx: status 500", "busy: x"])
+def test_what_can_not_be_filed_now_is_promised(fault: str) -> None:
+    """Its address is told without a length: it will be filed there."""
+    story = recorded()
+    over(story, 0, fault)
+    end = story.told[-1]
+    assert (story.state, end.recording_url, end.recording_duration) == ("Over", URL, None)
+
+
+def test_what_takes_too_long_to_file_is_promised() -> None:
+    """A call does not wait for ever."""
+    story = recorded()
+    story.hang_up()
+    story.due()
+    assert (story.state, story.told[-1].recording_url) == ("Over", URL)
+    assert story.now == story.call.ended_ms + 10_000
+
+
+def test_a_recording_that_is_nowhere_is_not_promised() -> None:
+    """The PBX has no tape: no address is told."""
+    story = recorded()
+    over(story, 0, "lost")
+    assert (story.state, story.told[-1].recording_url) == ("Over", None)
+
+
+def test_a_lost_leg_is_not_waited_for() -> None:
+    """Its PBX is away, so nothing can be filed now; it will be when that is back."""
+    story = recorded()
+    story.take(LegEnded(MAIN, 0), 100)
+    assert (story.state, story.told[-1].recording_url) == ("Over", URL)
+
+
+def test_a_node_that_is_given_up_ends_the_wait() -> None:
+    """A call whose legs have gone waits for nothing from a PBX that is lost."""
+    story = recorded()
+    story.hang_up()
+    story.take(LegEnded(MAIN, 0), 100)
+    assert (story.state, story.told[-1].recording_url) == ("Over", URL)
+
+
+def test_a_hangup_while_filing_changes_nothing() -> None:
+    """Its legs have gone already."""
+    story = recorded()
+    story.hang_up()
+    assert story.hang_up() == ()
+    assert isinstance(story.call.doing, Filing)
+
+
+def steer(story: Story, *wanted: Wanted) -> None:
+    """Ask for something over RPC."""
+    for each in wanted:
+        story.take(RecordingRequested(each), 1_000)
+
+
+def test_a_recording_is_paused_and_resumed() -> None:
+    """The tape runs on in silence; twice is once; each is told."""
+    story = recorded()
+    steer(story, "pause", "pause", "resume", "resume")
+    assert tapes(story)[1:] == [MuteTape(MAIN, True), MuteTape(MAIN, False)]
+    told = [each.event for each in story.told if each.event.startswith("recording")]
+    assert told == ["recording-paused", "recording-resumed"]
+
+
+def test_a_recording_that_is_started_and_stopped_by_hand() -> None:
+    """Start begins a tape, stop ends it, another start begins another; all become one recording."""
+    story = called(say(), archive=ARCHIVE)
+    steer(story, "start", "start", "stop", "stop", "start")
+    first, second = story.wanted(StartTape)
+    assert tapes(story) == [first, StopTape(MAIN, first.name), second]
+    over(story)
+    assert story.wanted(FileTapes)[0].names == (first.name, second.name)
+    assert story.told[-1].recording_url == URL
+
+
+def test_a_pause_before_the_answer_holds() -> None:
+    """Who asks for silence beforehand gets a tape that begins silent."""
+    story = Story(inbound(say(), archive=ARCHIVE, recorded=True))
+    story.take(CallOpened())
+    steer(story, "pause")
+    story.take(LegAnswered(CHANNEL), 70)
+    assert [type(each) for each in tapes(story)] == [StartTape, MuteTape]
+
+
+def test_what_can_not_be_recorded_is_refused() -> None:
+    """Without an archive nothing is recorded; what is not recorded can't be paused or stopped."""
+    bare, idle = called(say()), called(say(), archive=ARCHIVE)
+    wishes: tuple[Wanted, ...] = ("start", "pause", "resume", "stop")
+    refusals = [refused(bare.call, RecordingRequested(each)) for each in wishes]
+    assert [each.code if each else "" for each in refusals] == ["no_archive"] * 4
+    refusals = [refused(idle.call, RecordingRequested(each)) for each in wishes]
+    assert [each.code if each else "" for each in refusals] == ["", *["not_recorded"] * 3]
+    steer(idle, "pause")
+    assert tapes(idle) == []
+
+
+def test_the_recording_goes_with_the_call_when_it_is_transferred() -> None:
+    """When the tree passes to another leg, its tape ends and one begins there."""
+    story = recorded({"type": "dial", "data": {"number": "+4722222222"}})
+    far = story.doing(Dialing).legs[0]
+    story.take(LegAnswered(far), 2_000)
+    transfer = TransferRequested("attended", MAIN, far, "+4733333333")
+    story.take(transfer, 1_000)
+    target = story.call.transfers[-1].target
+    story.take(LegPlaced(target), 10)
+    story.take(LegAnswered(target), 1_000)
+    assert len(story.wanted(StartTape)) == 1, "the source is recorded until it goes"
+    session = story.call.transfers[-1].id
+    story.take(TransferCompletionRequested(session, "7", "manual_complete"), 1_000)
+    first, second = story.wanted(StartTape)
+    assert (first.leg, second.leg) == (MAIN, far)
+    assert tapes(story) == [first, StopTape(MAIN, first.name), second]
+    story.take(LegEnded(MAIN, 16), 10)
+    assert len(tapes(story)) == 3, "nothing is left to be stopped on it"
