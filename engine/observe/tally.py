@@ -29,6 +29,11 @@ class Counts:
         """Give a table to count in; who counts often keeps it."""
         return self._tables.setdefault(tuple(map(str, first)), defaultdict(int))
 
+    def begin(self, *labels: str | int) -> None:
+        """Show a number from the start: of one that appears as 1, no growth would be seen."""
+        *first, last = labels
+        self.of(*first)[str(last)] += 0
+
     def __iter__(self) -> Iterator[tuple[Labels, int]]:
         """Give each number with all its labels."""
         for first, table in self._tables.items():

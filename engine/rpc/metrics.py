@@ -1,7 +1,7 @@
 """/metrics: what the meter has counted, and how things stand at this moment."""
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
 from aiohttp import web
@@ -12,7 +12,6 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-from engine.media.library import Library
 from engine.observe.meter import Meter
 from engine.observe.tally import Counts, Histogram, Histograms
 from engine.rpc.standing import calls, desks, gauge, limits, nodes, slots
@@ -22,9 +21,11 @@ from engine.runtime.switch import Switch
 class Page(Collector):
     """All metrics of an engine, collected when they are asked for."""
 
-    def __init__(self, switch: Switch, library: Library, slot_count: int, meter: Meter) -> None:
+    def __init__(
+        self, switch: Switch, slot_count: int, meter: Meter, making: Callable[[], int]
+    ) -> None:
         self._switch = switch
-        self._library = library
+        self._making = making
         self._slot_count = slot_count
         self._meter = meter
 
@@ -37,18 +38,24 @@ class Page(Collector):
         yield from slots(self._switch, self._slot_count)
         yield from limits(self._switch)
         making = gauge("switchroom_media_making", "Clips that are being made, or wait for that")
-        making.add_metric([], self._library.making)
+        making.add_metric([], self._making())
         yield making
         for family in self._meter.families:
             yield _counter(family) if isinstance(family, Counts) else _histogram(family)
 
 
-def metrics_routes(page: Page) -> list[web.RouteDef]:
-    """Answer /metrics, without a token: it tells nothing of any one call."""
+def registry_of(page: Page) -> CollectorRegistry:
+    """Put an engine's metrics together with those of its process."""
     registry = CollectorRegistry()
     registry.register(page)
     ProcessCollector(registry=registry)
     GCCollector(registry=registry)
+    return registry
+
+
+def metrics_routes(page: Page) -> list[web.RouteDef]:
+    """Answer /metrics, without a token: it tells nothing of any one call."""
+    registry = registry_of(page)
 
     async def metrics(_request: web.Request) -> web.Response:
         headers = {"Content-Type": CONTENT_TYPE_LATEST}

@@ -64,7 +64,7 @@ async def _served(parts: Parts, token: str, hop: Hop) -> AsyncIterator[web.AppRu
     app.add_subapp("/rpc/v1", rpc_app(parts, token, hop))
     app.add_routes(media_routes(parts.library))
     app.add_routes(health_routes(parts.switch, parts.store, parts.owners))
-    app.add_routes(metrics_routes(Page(parts.switch, parts.library, parts.slots, parts.seen.meter)))
+    app.add_routes(metrics_routes(_page(parts)))
     # Handlers that stream end with the server, not after it.
     runner = web.AppRunner(
         app,
@@ -95,6 +95,10 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.router.add_get("/nodes", NodeHandlers(parts.switch).list)
     app.router.add_get("/openapi.json", _published)
     return app
+
+
+def _page(parts: Parts) -> Page:
+    return Page(parts.switch, parts.slots, parts.seen.meter, lambda: parts.library.making)
 
 
 def _seen(by: Instruments) -> list[Middleware]:

@@ -11,6 +11,10 @@ class DeskMeter:
         self._calls = meter.calls
         self._place = (node, str(slot))
         self._late = meter.calls.late.of(node, slot)
+        calls, nodes = meter.calls, meter.nodes
+        for rare in (calls.dropped, calls.given_up, calls.taken_over, nodes.away):
+            rare.begin(node, slot)
+        nodes.reaped.begin(node)
 
     def began(self, call: Call) -> None:
         """Count a call that was not there before."""

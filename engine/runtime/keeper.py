@@ -18,6 +18,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 
 log = structlog.get_logger()
+CHANGES = ("taken", "lost", "given_back", "paused", "restored")
 
 
 class Keeper:
@@ -44,6 +45,9 @@ class Keeper:
         self._rhythm = rhythm
         self._monotonic = monotonic
         self._changes = (meter or Meter()).store.slots
+        for slot in range(count):
+            for change in CHANGES:
+                self._changes.begin(slot, change)
         self._wake = asyncio.Event()
         self._paused: set[int] = set()
         self._beating = asyncio.Lock()

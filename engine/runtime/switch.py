@@ -82,6 +82,9 @@ class Switch:
         self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
         self._refused = (meter or Meter()).calls.refused
+        for reason in ("store_down", "strained", "overloaded"):
+            self._refused.begin("inbound", reason)
+            self._refused.begin("outbound", reason)
         self._directory = directory
         self._random_bytes = random_bytes
         self._tasks: set[asyncio.Task[None]] = set()

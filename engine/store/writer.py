@@ -103,6 +103,7 @@ class Writer:
         self._took = counts.commits.of(slot)
         self._batches = counts.batches.of(slot)
         self._faults = counts.faults.of()
+        counts.faults.begin(slot)
 
     @property
     def overloaded(self) -> bool:
