@@ -81,7 +81,8 @@ class Alone:
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Instruments) -> None:
+        self.seen = seen
         self.store = MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
@@ -90,7 +91,6 @@ class Bench:
         self.switch: Switch
         self.roster: Roster
         self.parts: Parts
-        self.seen = Instruments()
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
         """Start everything."""
@@ -100,6 +100,8 @@ class Bench:
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.seen.meter
         self.switch = Switch(self.store, clock, gate, rules, directory=directory, meter=meter)
+        if self.seen.traces is not None:
+            self.switch.follow = self.seen.traces.follow
         self.roster = Roster(directory, self.switch)
         desks = {}
         for slot in range(SLOTS):
@@ -152,10 +154,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[Bench]:
-    """Run a bench."""
+async def running(folder: Path, seen: Instruments | None = None) -> AsyncIterator[Bench]:
+    """Run a bench, with instruments of the test's if it has some."""
     async with AsyncExitStack() as house:
-        bench = Bench()
+        bench = Bench(seen or Instruments())
         await bench.open(house, folder)
         yield bench
 
