@@ -10,7 +10,7 @@ from msgspec import Struct
 
 HANDED_ON = "Switchroom-Forwarded"
 WAIT_S = 3.0  # a slot between two owners has one soon
-AGAIN_S = 0.05
+AGAIN_S = 0.02
 _CONNECT_S = 1.0
 # What is raised before a request was sent; any other may have been done.
 NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)

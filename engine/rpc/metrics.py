@@ -1,5 +1,6 @@
 """/metrics: what the meter has counted, and how things stand at this moment."""
 
+import asyncio
 import platform
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -44,6 +45,14 @@ class Page(Collector):
             yield _counter(family) if isinstance(family, Counts) else _histogram(family)
 
 
+class _Only(Collector):
+    def __init__(self, family: Metric) -> None:
+        self._family = family
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._family
+
+
 def registry_of(page: Page) -> CollectorRegistry:
     """Put an engine's metrics together with those of its process."""
     registry = CollectorRegistry()
@@ -58,8 +67,11 @@ def metrics_routes(page: Page) -> list[web.RouteDef]:
     registry = registry_of(page)
 
     async def metrics(_request: web.Request) -> web.Response:
-        headers = {"Content-Type": CONTENT_TYPE_LATEST}
-        return web.Response(body=generate_latest(registry), headers=headers)
+        page = bytearray()
+        for family in registry.collect():
+            page += generate_latest(_Only(family))
+            await asyncio.sleep(0)  # the whole page takes 10 ms: calls go first
+        return web.Response(body=bytes(page), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [web.get("/metrics", metrics)]
 

@@ -186,7 +186,8 @@ class Switch:
         """Take up a stored call; its desk goes on with it once its node is back."""
         record = stored.record
         if node := self.nodes.get(stored.node):
-            node.desks[slot].adopt(Actor(record.call, record.outbox, record.logged))
+            desk = node.desks[slot]
+            desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
         else:
             log.error("a call's node is not configured", call_id=record.call.id)
 
