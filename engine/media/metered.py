@@ -18,15 +18,15 @@ class MeteredMaker:
     async def make(self, source: Source, etag: str, now_ms: int) -> Made:
         """Make a clip; raises MediaFailed."""
         kind = "audio" if isinstance(source, Audio) else "speech"
-        began_s, outcome = perf_counter(), "made"
+        began_s = perf_counter()
         try:
-            return await self._maker.make(source, etag, now_ms)
+            made = await self._maker.make(source, etag, now_ms)
         except MediaFailed as failure:
-            outcome = "failed"
             self._counts.media_faults.of(kind)[failure.reason] += 1
+            self._counts.media.of(kind, "failed").observe(perf_counter() - began_s)
             raise
-        finally:
-            self._counts.media.of(kind, outcome).observe(perf_counter() - began_s)
+        self._counts.media.of(kind, "made").observe(perf_counter() - began_s)
+        return made
 
     async def close(self) -> None:
         """End what it runs."""

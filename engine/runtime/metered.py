@@ -19,22 +19,23 @@ class MeteredAsker:
     async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
         """Ask for the next action; raises WebhookFailed."""
         node, slot = place_of(request_id)
-        began_s, outcome = perf_counter(), "answered"
+        began_s = perf_counter()
         try:
             answer = await self._asker.ask(url, body, request_id)
         except WebhookFailed as error:
             outcome = "timeout" if error.reason == "timeout" else "failed"
             self._counts.webhook_faults.of(node, slot)[error.reason] += 1
-            self._retried(node, slot, error.attempts)
+            self._took(began_s, (node, slot), outcome, error.attempts)
             raise
-        else:
-            self._retried(node, slot, answer.attempts)
-            return answer
-        finally:
-            self._counts.webhooks.of(node, slot, outcome).observe(perf_counter() - began_s)
+        self._took(began_s, (node, slot), "answered", answer.attempts)
+        return answer
 
-    def _retried(self, node: str, slot: str, attempts: tuple[Attempt, ...]) -> None:
-        if len(attempts) > 1:
+    def _took(
+        self, began_s: float, place: tuple[str, str], outcome: str, tries: tuple[Attempt, ...]
+    ) -> None:
+        self._counts.webhooks.of(*place, outcome).observe(perf_counter() - began_s)
+        if len(tries) > 1:
+            node, slot = place
             self._counts.webhook_retries.of(node)[slot] += 1
 
 

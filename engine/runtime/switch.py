@@ -82,7 +82,7 @@ class Switch:
         self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
         self._refused = (meter or Meter()).calls.refused
-        for reason in ("store_down", "strained", "overloaded"):
+        for reason in ("store_down", "strained", "overloaded", "no_node"):
             self._refused.begin("inbound", reason)
             self._refused.begin("outbound", reason)
         self._directory = directory
