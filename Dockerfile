@@ -21,7 +21,7 @@ WORKDIR /opt/switchroom
 COPY pyproject.toml README.md ./
 COPY wire wire
 COPY engine engine
-RUN python3 -m venv .venv && .venv/bin/pip install --no-cache-dir .
+RUN python3 -m venv .venv && .venv/bin/pip install --no-cache-dir '.[otel]'
 
 USER switchroom
 WORKDIR /var/lib/switchroom

@@ -12,6 +12,7 @@ import structlog
 
 from engine import building
 from engine.config import Settings
+from engine.observe.instruments import Instruments, instruments
 from engine.rpc.server import Parts, serving
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
@@ -56,24 +57,27 @@ class Engine:
             store = RedisStore(settings.redis_url, kept_s=settings.kept_s)
             house.push_async_callback(store.close)
             await store.ping()
+            seen = await house.enter_async_context(instruments(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
-            library = await building.library(settings, house)
-            errands = await building.errands(settings, house, library, store, self._limits)
-            roster = building.roster(settings, house, store, clock)
+            library = await building.library(settings, house, seen)
+            errands = await building.errands(settings, house, library, store, self._limits, seen)
+            roster = building.roster(settings, house, store, clock, seen)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster)
-            keeper = self._keeper(store, roster, desks, tasks)
-            await self._open_nodes(house, desks, roster, tasks)
+            desks = building.Desks(settings, clock, errands, roster, seen)
+            keeper = self._keeper(store, roster, desks, tasks, seen)
+            await self._open_nodes(house, desks, roster, tasks, seen)
             parts = Parts(
-                roster.switch, store, library, self._limits, settings.slots, roster, keeper
+                roster.switch, store, library, self._limits, settings.slots, roster, keeper, seen
             )
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)
 
-    def _keeper(self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks) -> Keeper:
+    def _keeper(
+        self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks, seen: Instruments
+    ) -> Keeper:
         settings = self._settings
-        slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
+        slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=seen.meter)
         keeper = Keeper(
             store,
             Peers(self._name),
@@ -82,12 +86,18 @@ class Engine:
             count=settings.slots,
             rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
             monotonic=time.monotonic,
+            meter=seen.meter,
         )
         slots.on_doubt = keeper.doubt
         return keeper
 
     async def _open_nodes(
-        self, house: AsyncExitStack, desks: building.Desks, roster: Roster, tasks: Tasks
+        self,
+        house: AsyncExitStack,
+        desks: building.Desks,
+        roster: Roster,
+        tasks: Tasks,
+        seen: Instruments,
     ) -> None:
         settings = self._settings
         archive = await building.archive(settings)
@@ -98,7 +108,7 @@ class Engine:
             node.party_of = roster.party_of
             house.push_async_callback(node.close)
             tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, settings.reap_s).run())
+            tasks.start("reaper", Reaper(node, settings.reap_s, seen.meter).run())
             if tapes is not None:
                 tasks.start("archivist", Archivist(node, tapes, settings.recordings_s).run())
 

@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from functools import partial
 from typing import Any
 
 import aiohttp
@@ -23,24 +22,29 @@ from engine.media.hibari import Hibari
 from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
+from engine.observe.instruments import Instruments
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.cabinet import Cabinet
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
+from engine.runtime.errands import Asker as AskerPort
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.metered import MeteredAsker
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
+from engine.runtime.ports import Pbx
 from engine.runtime.presence import APP as PRESENCE_APP
 from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.presence import NodePresence
 from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
-from engine.runtime.strain import Strained
+from engine.runtime.strain import Strain, TimedPbx
 from engine.runtime.switch import Rules, Switch
+from engine.runtime.traced import TracedAsker, TracedPbx
 from engine.store.store import Store
 from engine.store.writer import Writer
 from engine.webhooks.addresses import guarded_session
@@ -52,7 +56,9 @@ log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock) -> Roster:
+def roster(
+    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock, seen: Instruments
+) -> Roster:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
@@ -60,22 +66,30 @@ def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock
     longest_ms = settings.longest_call_s * 1000
     rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    return Roster(directory, Switch(store, clock, gate, rules, directory=directory))
+    switch = Switch(store, clock, gate, rules, directory=directory, meter=seen.meter)
+    if seen.traces is not None:
+        switch.follow = seen.traces.follow
+    return Roster(directory, switch)
 
 
-async def library(settings: Settings, house: AsyncExitStack) -> Library:
+async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> Library:
     """Open the audio library, with the voices that this machine has."""
     limits = MediaLimits()
     espeak = await find_espeak()
     speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
     session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
     return await house.enter_async_context(
-        opened(settings.media_dir, session, speakers, _now_ms, limits)
+        opened(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.meter)
     )
 
 
-async def errands(
-    settings: Settings, house: AsyncExitStack, audio: Library, store: Store, limits: Limits
+async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+    settings: Settings,
+    house: AsyncExitStack,
+    audio: Library,
+    store: Store,
+    limits: Limits,
+    seen: Instruments,
 ) -> Errands:
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
     secret = settings.webhook_secret
@@ -84,10 +98,19 @@ async def errands(
     session = await house.enter_async_context(
         guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
     )
-    asker = Asker(session, limits, signer, time.time, random.random)
-    running = Errands(audio, asker, store, limits)
+    running = Errands(audio, _asker(session, limits, signer, seen), store, limits)
     house.push_async_callback(running.close)
     return running
+
+
+def _asker(
+    session: aiohttp.ClientSession, limits: Limits, signer: Signer, seen: Instruments
+) -> AskerPort:
+    traces = seen.traces
+    trace = traces.headers if traces else dict[str, str]
+    asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
+    metered = MeteredAsker(asker, seen.meter)
+    return TracedAsker(metered, traces) if traces else metered
 
 
 def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
@@ -127,33 +150,41 @@ class _Way(Struct, frozen=True):
     named: NodeSettings
     ari: Ari
     tapes: Recorder | None
+    strain: Strain
 
 
 class Desks:
     """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, running: Errands, everyone: Roster
+        self,
+        settings: Settings,
+        clock: Clock,
+        running: Errands,
+        everyone: Roster,
+        seen: Instruments,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._errands = running
         self._roster = everyone
+        self._seen = seen
         self._ways: dict[str, _Way] = {}
 
     def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
-        self._ways[named.name] = _Way(named, way, tapes)
-        pbx = Strained(way, self._clock)
-        return Node(
-            named.name, pbx, {}, self._clock, self._roster.switch.arrive, partial(_level_ms, pbx)
-        )
+        strain = Strain(time.monotonic)
+        self._ways[named.name] = _Way(named, way, tapes, strain)
+        arrive = self._roster.switch.arrive
+        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.level_ms)
 
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Build a slot's desk at a node."""
-        way = self._ways[node.name]
+        way, seen = self._ways[node.name], self._seen
         plan = self._plan(way.named, slot)
-        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, way.tapes, lease)
+        pbx: Pbx = TimedPbx(way.ari, way.strain, seen.meter, node.name, slot)
+        leased = LeasedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
+        place = Place(node.name, slot, leased, plan, way.tapes, lease, seen.meter)
         return Desk(place, self._clock, writer, self._errands)
 
     def hearing(
@@ -193,10 +224,6 @@ def rpc_url(settings: Settings) -> str:
     if settings.rpc_url is not None:
         return str(settings.rpc_url).rstrip("/")
     return f"http://{settings.rpc_host}:{settings.rpc_port}"
-
-
-def _level_ms(pbx: Strained) -> float:
-    return pbx.level_ms
 
 
 def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:

@@ -43,7 +43,7 @@ class Link:
         patience = pbx.patience
         self._backoff = Backoff(pbx.random, patience.first_retry_s, patience.retry_s)
         self._said = ""
-        self._log = structlog.get_logger().bind(pbx=pbx.address.name, app=app)
+        self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
 
     async def run(self, serve: Serve, on_lost: Callable[[str], None]) -> None:
         """Connect and serve until cancelled or Stopped; `on_lost` hears why each attempt ended."""

@@ -56,7 +56,7 @@ class EventSocket:
         self._rest = rest
         self._unused_events = unused_events
         self._away = False
-        self._log = structlog.get_logger().bind(pbx=pbx.address.name, app=app)
+        self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
 
     async def run(self) -> None:
         """Listen until cancelled, reconnecting for ever; returns only when the app was taken."""
@@ -85,7 +85,7 @@ class EventSocket:
         try:
             event = decode_event(data)
         except msgspec.DecodeError as error:
-            self._log.error("event_skipped", reason=str(error), data=data[:2000])
+            self._log.error("event_skipped", reason=str(error), size=len(data))
             return
         if type(event) is ApplicationReplaced:
             self._listener.on_replaced()

@@ -66,6 +66,11 @@ class Library:
             if self.known(source) is None and source not in self._failed:
                 self._behind(source)
 
+    @property
+    def making(self) -> int:
+        """How many clips are being made, or wait for that."""
+        return len({*self._making, *self._quiet})
+
     def path(self, key: str) -> Path | None:
         """Where a clip's file lies, or None; asking counts as a use."""
         self._shelf.use(key, self._now_ms())

@@ -12,9 +12,11 @@ from aiohttp import ClientSession
 from engine.media.clip import Limits
 from engine.media.index import Entry, Index, Saved, load, save
 from engine.media.library import Library
+from engine.media.metered import MeteredMaker
 from engine.media.shelf import Shelf
 from engine.media.speakers import Speaker
 from engine.media.studio import Studio
+from engine.observe.meter import Meter
 from wire.media import Speech
 
 _PAUSE_S = 1.0
@@ -24,18 +26,20 @@ _log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def opened(
+async def opened(  # noqa: PLR0913 - collaborators are passed in
     directory: Path,
     session: ClientSession,
     speakers: Sequence[Speaker],
     now_ms: Callable[[], int],
     limits: Limits = _LIMITS,
+    *,
+    meter: Meter | None = None,
 ) -> AsyncIterator[Library]:
     """Open the library in `directory`, this engine's own; the session is a guarded one."""
     shelf, index = Shelf(directory, limits), Index(limits.cache_sources)
     studio = Studio(shelf, session, speakers, limits)
     await asyncio.to_thread(_restore, directory, shelf, index, studio)
-    library = Library(shelf, index, studio, now_ms, limits)
+    library = Library(shelf, index, MeteredMaker(studio, meter or Meter()), now_ms, limits)
     keeper = _Keeper(directory, shelf, index, now_ms)
     task = asyncio.create_task(keeper.run(library.changed))
     try:

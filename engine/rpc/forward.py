@@ -10,6 +10,7 @@ from aiohttp.typedefs import Middleware
 
 from engine.rpc.hop import AGAIN_S, HANDED_ON, NEVER_SENT, WAIT_S, Hop, is_handed_on
 from engine.rpc.problems import Handler, reply
+from engine.rpc.tracing import carried
 from engine.runtime.switch import Elsewhere
 from wire.rpc import Problem
 
@@ -54,7 +55,7 @@ async def _handed_on(
                 request.method,
                 f"{url}{request.rel_url}",
                 data=await request.read(),
-                headers={"Content-Type": request.content_type},
+                headers={"Content-Type": request.content_type, **carried(request)},
             ) as answered,
         ):
             body = await answered.read()

@@ -1,11 +1,6 @@
 """Whether the engine lives, and whether it can take calls."""
 
-from collections.abc import Iterator
-
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from engine.rpc.bodies import answer
 from engine.rpc.hop import Owners
@@ -14,24 +9,8 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 
 
-class _Gauges(Collector):
-    def __init__(self, switch: Switch) -> None:
-        self._switch = switch
-
-    def collect(self) -> Iterator[Metric]:
-        calls = GaugeMetricFamily("switchroom_calls", "Live calls", labels=["node"])
-        up = GaugeMetricFamily("switchroom_node_up", "1 when events are heard", labels=["node"])
-        for node in self._switch.nodes.values():
-            calls.add_metric([node.name], node.live)
-            up.add_metric([node.name], 0 if node.is_away else 1)
-        yield calls
-        yield up
-
-
 def health_routes(switch: Switch, store: Store, owners: Owners) -> list[web.RouteDef]:
-    """Answer /healthz, /readyz and /metrics, without a token: they tell nothing of any call."""
-    registry = CollectorRegistry()
-    registry.register(_Gauges(switch))
+    """Answer /healthz and /readyz, without a token: they tell nothing of any call."""
 
     async def alive(_request: web.Request) -> web.Response:
         return answer({"status": "ok"})
@@ -42,15 +21,7 @@ def health_routes(switch: Switch, store: Store, owners: Owners) -> list[web.Rout
         usable = len(away) < len(switch.nodes) and not down
         return answer({"ready": usable, "faults": [*away, *down]}, 200 if usable else 503)
 
-    async def metrics(_request: web.Request) -> web.Response:
-        page = generate_latest(registry)
-        return web.Response(body=page, headers={"Content-Type": CONTENT_TYPE_LATEST})
-
-    return [
-        web.get("/healthz", alive),
-        web.get("/readyz", ready),
-        web.get("/metrics", metrics),
-    ]
+    return [web.get("/healthz", alive), web.get("/readyz", ready)]
 
 
 def _unstored(switch: Switch) -> list[str]:

@@ -58,7 +58,8 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
     except web.HTTPException as error:
         return reply(Problem(error.reason, error.status, f"http_{error.status}"))
     except Exception:
-        log.exception("rpc failed", path=request.path)
+        call = request.match_info.get("call")
+        log.exception("rpc failed", call_id=call, path=request.path)
         return reply(Problem("Internal error", 500, "internal"))
 
 

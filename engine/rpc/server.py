@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.media.library import Library
 from engine.media.serve import media_routes
+from engine.observe.instruments import Instruments
 from engine.rpc.agents import AgentHandlers
 from engine.rpc.bodies import MOST_BYTES, answer
 from engine.rpc.calls import CallsHandlers
@@ -21,10 +22,13 @@ from engine.rpc.everyone import Everyone
 from engine.rpc.forward import forwarding
 from engine.rpc.health import health_routes
 from engine.rpc.hop import Hop, Owners, hopping
+from engine.rpc.metrics import Page, metrics_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.recordings import RecordingHandlers
 from engine.rpc.schema import schema
+from engine.rpc.timing import timing
+from engine.rpc.tracing import tracing
 from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
 from engine.runtime.switch import Switch
@@ -43,6 +47,7 @@ class Parts(Struct, frozen=True):
     slots: int
     roster: Roster
     owners: Owners
+    seen: Instruments = field(default_factory=Instruments)
 
 
 @asynccontextmanager
@@ -57,9 +62,9 @@ async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterat
 async def _served(parts: Parts, token: str, hop: Hop) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MOST_BYTES)
     app.add_subapp("/rpc/v1", rpc_app(parts, token, hop))
-    app.add_routes(
-        [*media_routes(parts.library), *health_routes(parts.switch, parts.store, parts.owners)]
-    )
+    app.add_routes(media_routes(parts.library))
+    app.add_routes(health_routes(parts.switch, parts.store, parts.owners))
+    app.add_routes(metrics_routes(_page(parts)))
     # Handlers that stream end with the server, not after it.
     runner = web.AppRunner(
         app,
@@ -77,7 +82,8 @@ async def _served(parts: Parts, token: str, hop: Hop) -> AsyncIterator[web.AppRu
 
 def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    app = web.Application(middlewares=[problems, _only(token), forwarding(hop)])
+    guards = (problems, _only(token), forwarding(hop))
+    app = web.Application(middlewares=[*_seen(parts.seen), *guards])
     everyone = Everyone(hop)
     app.add_routes(_of_calls(parts, everyone))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
@@ -89,6 +95,14 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.router.add_get("/nodes", NodeHandlers(parts.switch).list)
     app.router.add_get("/openapi.json", _published)
     return app
+
+
+def _page(parts: Parts) -> Page:
+    return Page(parts.switch, parts.slots, parts.seen.meter, lambda: parts.library.making)
+
+
+def _seen(by: Instruments) -> list[Middleware]:
+    return [timing(by.meter), *([tracing(by.traces)] if by.traces else [])]
 
 
 def _of_calls(parts: Parts, everyone: Everyone) -> list[web.RouteDef]:

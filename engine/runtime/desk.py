@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
@@ -18,8 +18,10 @@ from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch,
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched, Recovered
 from engine.calls.machine import step
 from engine.calls.wanted import wanted_by
+from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
+from engine.runtime.counting import DeskMeter
 from engine.runtime.perform import Performer
 from engine.runtime.ports import Errands, Pbx, Tapes, Writer
 from engine.runtime.requests import Dialplan, requests
@@ -59,6 +61,7 @@ class Place(Struct, frozen=True):
     plan: Dialplan
     tapes: Tapes | None = None  # without, nothing is recorded here
     lease: Lease = FOREVER
+    meter: Meter = field(default_factory=Meter)
 
 
 class Desk:
@@ -74,6 +77,7 @@ class Desk:
         self._clock = clock
         self._writer = writer
         self._errands = errands
+        self._meter = DeskMeter(place.meter, place.node, place.slot)
         self._performer = Performer(
             place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
         )
@@ -81,6 +85,7 @@ class Desk:
     def open(self, call: Call, stored: Callable[[], None] = _nothing) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""
         actor = self.adopt(Actor(call))
+        self._meter.began(call)
         self._take(actor, CallOpened(), (encode(call),), stored)
         return actor
 
@@ -139,6 +144,16 @@ class Desk:
     def can_store(self) -> bool:
         """Whether a new call could be stored now."""
         return self._writer.healthy and not self._writer.overloaded
+
+    @property
+    def unstored(self) -> int:
+        """How many changes of its slot, at any node, wait for the store."""
+        return self._writer.depth
+
+    @property
+    def kept(self) -> int:
+        """How many events wait until it goes on."""
+        return len(self._kept)
 
     def store_again(self) -> None:
         """Store every call as it is: the store knows nothing of them any more."""
@@ -237,6 +252,7 @@ class Desk:
         self.actors.pop(actor.call.id, None)
         self.inbound.pop(actor.arrived or "", None)
         actor.disarm()
+        self._meter.closed(actor.call)
 
     def _doubt(self) -> None:
         self.on_doubt()
@@ -246,6 +262,7 @@ class Desk:
 
     def _due(self, actor: Actor) -> None:
         actor.timer = None
+        self._meter.fired(self._clock.now_ms() - actor.armed_ms)
         due = deadline_ms(actor.call)
         if due is not None and self._clock.now_ms() >= due:
             self.feed(actor, DeadlinePassed())

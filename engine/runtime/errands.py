@@ -86,7 +86,7 @@ class Errands:
             self._running.pop(errand.request, None)
             done = self._done.pop(errand.request)
             if not task.cancelled():
-                done(_failed(errand, task) if task.exception() else task.result())
+                done(_failed(errand, call, task) if task.exception() else task.result())
 
         task.add_done_callback(ended)
 
@@ -140,8 +140,9 @@ def _tries(attempts: tuple[Attempt, ...]) -> Tries:
     return tuple((attempt.ms, attempt.status) for attempt in attempts)
 
 
-def _failed(errand: Errand, task: asyncio.Task[Event]) -> Event:
-    log.error("errand failed", request=errand.request, exc_info=task.exception())
+def _failed(errand: Errand, call: Call, task: asyncio.Task[Event]) -> Event:
+    fault = task.exception()
+    log.error("errand failed", call_id=call.id, request=errand.request, exc_info=fault)
     if isinstance(errand, FetchMedia):
         return MediaFetched(errand.request, (), ("internal",))
     return ActionFailed(errand.request, "internal")

@@ -23,6 +23,9 @@ class Hearing:
         self._slot = slot
         self._grace_ms = grace_ms
         self._replaced = replaced
+        meter = node.desks[slot].place.meter.nodes
+        self._heard = meter.events.of(node.name, slot)
+        self._away = meter.away.of(node.name)
         self._log = log.bind(node=node.name, slot=slot)
 
     def on_back(self) -> None:
@@ -32,12 +35,14 @@ class Hearing:
 
     def on_event(self, event: Message | UnknownEvent) -> None:
         """Pass an event on."""
+        self._heard[type(event).__name__] += 1
         if not isinstance(event, UnknownEvent):
             self._node.heard(self._slot, cast("AriEvent", event))
 
     def on_lost(self, reason: str) -> None:
         """Hold the calls until it is back."""
         self._log.warning("node away", reason=reason)
+        self._away[str(self._slot)] += 1
         self._node.lost(self._slot, self._grace_ms)
 
     def on_replaced(self) -> None:

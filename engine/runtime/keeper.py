@@ -10,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
+from engine.observe.meter import Meter
 from engine.runtime.holding import Rhythm, Slots
 from engine.runtime.lease import Lease
 from engine.runtime.peers import Peer, Peers
@@ -17,6 +18,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 
 log = structlog.get_logger()
+CHANGES = ("taken", "lost", "given_back", "paused", "restored")
 
 
 class Keeper:
@@ -32,6 +34,7 @@ class Keeper:
         count: int,
         rhythm: Rhythm,
         monotonic: Callable[[], float],
+        meter: Meter | None = None,
     ) -> None:
         self.held: dict[int, Lease] = {}
         self._store = store
@@ -41,6 +44,10 @@ class Keeper:
         self._count = count
         self._rhythm = rhythm
         self._monotonic = monotonic
+        self._changes = (meter or Meter()).store.slots
+        for slot in range(count):
+            for change in CHANGES:
+                self._changes.begin(slot, change)
         self._wake = asyncio.Event()
         self._paused: set[int] = set()
         self._beating = asyncio.Lock()
@@ -140,6 +147,7 @@ class Keeper:
     async def _found_again(self, slot: int) -> None:
         """Claim a slot that the store knows nothing of any more; what it lost is in memory here."""
         log.error("the store has lost a slot", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "restored")
         self._wait_for_others()
         lease = await self._claimed(slot)
         if lease is None:
@@ -154,6 +162,7 @@ class Keeper:
 
     def _lose(self, slot: int) -> None:
         log.warning("slot lost", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "lost")
         self._forget(slot)
         self._slots.drop(slot)
 
@@ -170,6 +179,7 @@ class Keeper:
 
     async def _given_back(self, slot: int) -> None:
         log.info("slot given back", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "given_back")
         await self._slots.settled(slot)
         lease = self.held[slot]
         self._forget(slot)
@@ -208,6 +218,7 @@ class Keeper:
         except StoreDown:
             self._lose(slot)
             raise
+        self._changed(slot, "taken")
 
     def _pause_if_over(self, slot: int, lease: Lease) -> None:
         if not lease.holds:
@@ -216,12 +227,16 @@ class Keeper:
     def _pause(self, slot: int) -> None:
         if slot not in self._paused:
             self._paused.add(slot)
+            self._changed(slot, "paused")
             self._slots.pause(slot)
 
     def _go_on(self, slot: int) -> None:
         if slot in self._paused:
             self._paused.discard(slot)
             self._slots.go_on(slot)
+
+    def _changed(self, slot: int, change: str) -> None:
+        self._changes.of(slot)[change] += 1
 
     def _ends_s(self) -> float:
         return self._monotonic() + self._rhythm.ours_s

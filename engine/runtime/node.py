@@ -78,7 +78,12 @@ class Node:
     @property
     def is_strained(self) -> bool:
         """Whether it answers so slowly that it should get no new call."""
-        return self._strain_ms() > STRAINED_MS
+        return self.strain_ms > STRAINED_MS
+
+    @property
+    def strain_ms(self) -> float:
+        """How long it takes to answer, of late."""
+        return self._strain_ms()
 
     @property
     def live(self) -> int:
@@ -134,6 +139,7 @@ class Node:
         self._away.pop(slot, None)
         desk = self.desks[slot]
         log.error("node lost", node=self.name, slot=slot, calls=len(desk.actors))
+        desk.place.meter.calls.given_up.of(self.name)[str(slot)] += len(desk.actors)
         for actor in list(desk.actors.values()):
             # One that waits for its recordings has no leg, and waits no more.
             legs = [leg.id for leg in actor.call.legs] or [actor.call.main]
@@ -152,6 +158,7 @@ class Node:
 
     async def _recovered(self, slot: int) -> None:
         desk = self.desks[slot]
+        began_ms = self._clock.now_ms()
         # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
         await asyncio.sleep(SETTLE_MS / 1000)
         while True:
@@ -169,6 +176,8 @@ class Node:
         self._take_up(desk, seen)
         for channel in channels:
             self._claim(desk, channel)
+        took_ms = self._clock.now_ms() - began_ms
+        desk.place.meter.nodes.recovered.of(self.name, slot).observe(took_ms / 1000)
 
     def _take_up(self, desk: Desk, seen: Seen) -> None:
         now = self._clock.now_ms()

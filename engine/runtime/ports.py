@@ -30,6 +30,10 @@ class Writer(Protocol):
     def overloaded(self) -> bool:
         """Whether so much waits that no new call should begin."""
 
+    @property
+    def depth(self) -> int:
+        """How many changes wait."""
+
     def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
         """Queue a change; never waits. One upon which nothing is done need not hurry."""
 

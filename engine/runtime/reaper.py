@@ -11,6 +11,7 @@ from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import bridges
 from engine.calls.ids import call_of, slot_and_node
 from engine.calls.recover import Seen
+from engine.observe.meter import Meter
 from engine.runtime.node import Node
 from engine.runtime.snapshot import PbxAway, look
 
@@ -20,8 +21,9 @@ log = structlog.get_logger()
 class Reaper:
     """Sweeps one node."""
 
-    def __init__(self, node: Node, period_s: float) -> None:
+    def __init__(self, node: Node, period_s: float, meter: Meter | None = None) -> None:
         self._node = node
+        self._reaped = (meter or Meter()).nodes.reaped.of()
         self._period_s = period_s
         self._suspects: frozenset[str] = frozenset()
 
@@ -46,7 +48,9 @@ class Reaper:
         self._suspects = suspects - self._suspects
 
     async def _end(self, suspect: str, seen: Seen) -> None:
-        log.warning("reaped", node=self._node.name, what=suspect)
+        call = suspect if slot_and_node(suspect) else call_of(suspect)
+        log.warning("reaped", call_id=call, node=self._node.name, what=suspect)
+        self._reaped[self._node.name] += 1
         if suspect in seen.bridges:
             await self._node.pbx.ask(bridges.destroy(suspect))
         elif suspect in seen.channels:

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
+from time import perf_counter
 from typing import Any, Protocol
 
 import structlog
 
+from engine.observe.meter import Meter
 from engine.runtime.desk import Desk
 from engine.runtime.lease import Lease
 from engine.runtime.node import Node
@@ -38,25 +40,32 @@ class Builder(Protocol):
 class OwnSlots:
     """Implements `holding.Slots`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         store: Store,
         switch: Switch,
         builder: Builder,
         tasks: Tasks,
         random: Callable[[], float],
+        *,
+        meter: Meter | None = None,
     ) -> None:
         self.on_doubt: Callable[[int], None] = lambda _slot: None  # a slot may be another's
         self._store = store
         self._switch = switch
         self._builder = builder
         self._tasks = tasks
-        self._claimant = Claimant(random, Pace(), self._doubted)
+        self._meter = meter or Meter()
+        self._claimant = Claimant(random, Pace(), self._doubted, self._meter)
         self._writers: dict[int, Writer] = {}
 
     async def take(self, slot: int, lease: Lease) -> None:
         """Go on with a slot's calls; raises StoreDown."""
+        began_s = perf_counter()
         owned = await take_over(self._store, slot, lease.token, self._claimant)
+        self._meter.store.takeovers.of(slot).observe(perf_counter() - began_s)
+        for stored in owned.calls:
+            self._meter.calls.taken_over.of(stored.node)[str(slot)] += 1
         log.info("slot taken", slot=slot, calls=len(owned.calls))
         self._open(slot, lease, owned.writer, owned.calls)
 

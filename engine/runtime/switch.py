@@ -15,6 +15,7 @@ from engine.calls.events import Control, HangupRequested, LegAnswered
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.calls.refusals import Refusal, refused
 from engine.calls.tape import Archive
+from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
@@ -71,13 +72,19 @@ class Switch:
         rules: Rules,
         random_bytes: Callable[[int], bytes] = os.urandom,
         directory: Directory | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.nodes: dict[str, Node] = {}
+        self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
         self._store = store
         self._clock = clock
-        self._gate = gate
+        self.gate = gate
         self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
+        self._refused = (meter or Meter()).calls.refused
+        for reason in ("store_down", "strained", "overloaded", "no_node"):
+            self._refused.begin("inbound", reason)
+            self._refused.begin("outbound", reason)
         self._directory = directory
         self._random_bytes = random_bytes
         self._tasks: set[asyncio.Task[None]] = set()
@@ -98,6 +105,7 @@ class Switch:
             raise Elsewhere(slot if asked.request_id else None)
         desk = self._free_desk(asked.node, slot)
         chosen = call_id(desk.place.slot, desk.place.node, tail)
+        self.follow(chosen)
         latest_ms = now + self._rules.longest_ms
         stored = asyncio.Event()
         archive = self._archive(desk, asked.account, now)
@@ -122,6 +130,7 @@ class Switch:
             raise Refused(refusal)
         if desk.is_held:
             raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
+        self.follow(call)
         stored = asyncio.Event()
         desk.feed(actor, event, stored.set)
         after = actor.call  # what others ask meanwhile may not be stored yet
@@ -139,9 +148,8 @@ class Switch:
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
-        has_room = desk.can_store and not self.nodes[desk.place.node].is_strained
-        if not (has_room and self._gate.admits(self.live)):
-            desk.dismiss(arrival.channel, NO_CIRCUIT)
+        if code := self._no_room(desk):
+            self._turn_away(desk, arrival, code, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)
         if is_known and not self._may_be_agents(arrival):
@@ -182,7 +190,7 @@ class Switch:
             desk = node.desks[slot]
             desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
         else:
-            log.error("a call's node is not configured", call_id=record.call.id, node=stored.node)
+            log.error("a call's node is not configured", call_id=record.call.id)
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._rules.slots)
@@ -193,19 +201,34 @@ class Switch:
         return next((call for call in [*live, *stored] if call), None)
 
     def _free_desk(self, node: str | None, slot: int) -> Desk:
-        chosen = self._least_loaded(node, slot)
-        desk = chosen.desks[slot]
-        if not desk.can_store:
-            raise NoRoom("store_down", "calls can't be stored now")
-        if chosen.is_strained or not self._gate.admits(self.live):
+        desk = self._least_loaded(node, slot).desks[slot]
+        code = self._no_room(desk)
+        if code:
+            self._refused.of("outbound")[code] += 1
+        if code == "store_down":
+            raise NoRoom(code, "calls can't be stored now")
+        if code:
             raise NoRoom("overloaded", "no room for another call now")
         return desk
+
+    def _no_room(self, desk: Desk) -> str:
+        """Tell why no new call may begin at a desk; empty: one may, and is counted."""
+        if not desk.can_store:
+            return "store_down"
+        if self.nodes[desk.place.node].is_strained:
+            return "strained"
+        return "" if self.gate.admits(self.live) else "overloaded"
+
+    def _turn_away(self, desk: Desk, arrival: Arrival, code: str, cause: int) -> None:
+        self._refused.of("inbound")[code] += 1
+        desk.dismiss(arrival.channel, cause)
 
     def _least_loaded(self, name: str | None, slot: int) -> Node:
         # Asterisk drops a leg made in an app that nobody listens to: this slot must be heard.
         heard = (n for n in self.nodes.values() if not n.desks[slot].is_held)
         nodes = [n for n in heard if name in {None, n.name}]
         if not nodes:
+            self._refused.of("outbound")["no_node"] += 1
             away = ", ".join(sorted(self.nodes)) or "none configured"
             raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
         return min(nodes, key=lambda node: (node.is_strained, node.live))
@@ -217,7 +240,7 @@ class Switch:
         try:
             route = await self._book.find(arrival.to)
         except StoreDown:
-            desk.dismiss(arrival.channel, NO_CIRCUIT)
+            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
             return
         if route is not None and self._directory is not None:
             agent = await self._directory.agent_of(route.account, arrival.endpoint)
@@ -228,8 +251,10 @@ class Switch:
         if desk.route(arrival.channel) is not None:
             return  # told twice, by its event and by a recovery, while its route was being read
         if route is None:
-            log.warning("no route for a number", number=arrival.to, node=desk.place.node)
-            desk.dismiss(arrival.channel, NO_SUCH_NUMBER)
+            place = desk.place
+            number = arrival.to
+            log.warning("no route", number=number, node=place.node, slot=place.slot)
+            self._turn_away(desk, arrival, "no_route", NO_SUCH_NUMBER)
             return
         now, place = self._clock.now_ms(), desk.place
         chosen = call_id(place.slot, place.node, self._tail(now))
@@ -260,6 +285,10 @@ class Switch:
 
     def _tail(self, now_ms: int) -> str:
         return f"{now_ms:011x}{self._random_bytes(6).hex()}"
+
+
+def _untraced(_call: str) -> None:
+    """Leave no trace."""
 
 
 async def _told(stored: asyncio.Event, otherwise: str) -> None:

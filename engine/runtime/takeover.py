@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.calls.codec import Record, decode_record
+from engine.observe.meter import Meter
 from engine.store.store import Store
 from engine.store.writer import Pace, Watch, Writer
 
@@ -33,6 +34,7 @@ class Claimant(Struct, frozen=True):
     random: Callable[[], float]
     pace: Pace
     fenced: Callable[[int], None]
+    meter: Meter = field(default_factory=Meter)
 
     def writer(self, store: Store, slot: int, token: int) -> Writer:
         """Make the way to write into a slot."""
@@ -41,7 +43,9 @@ class Claimant(Struct, frozen=True):
             on_up=lambda: log.info("store up", slot=slot),
             on_fenced=lambda: self.fenced(slot),
         )
-        return Writer(store, slot, token, self.random, watch=watch, pace=self.pace)
+        return Writer(
+            store, slot, token, self.random, watch=watch, pace=self.pace, meter=self.meter
+        )
 
 
 async def take_over(store: Store, slot: int, token: int, claimant: Claimant) -> Owned:

@@ -4,14 +4,17 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
+from time import perf_counter
 
 from msgspec import Struct
 
+from engine.observe.meter import Meter
 from engine.store.change import Change, coalesced
 from engine.store.errors import Fenced, Overflow, StoreDown
 from engine.store.store import Store
 
 LAZY_S = 0.02
+MOST_WAITING = 20_000
 _BATCH = 256  # changes; a script holds up the whole store while it runs
 _BACKOFF_S = 0.05
 _BACKOFF_MAX_S = 1.0
@@ -78,8 +81,9 @@ class Writer:
         random: Callable[[], float],
         *,
         watch: Watch = Watch(),  # noqa: B008  frozen
-        limit: int = 20_000,
+        limit: int = MOST_WAITING,
         pace: Pace | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self._store = store
         self._slot = slot
@@ -95,11 +99,21 @@ class Writer:
         self.healthy = True
         self._pace = pace or Pace()
         self._pace.join(self)
+        counts = (meter or Meter()).store
+        self._took = counts.commits.of(slot)
+        self._batches = counts.batches.of(slot)
+        self._faults = counts.faults.of()
+        counts.faults.begin(slot)
 
     @property
     def overloaded(self) -> bool:
         """Whether new calls should be refused: half of the limit waits already."""
         return len(self._waiting) * 2 >= self._limit
+
+    @property
+    def depth(self) -> int:
+        """How many changes wait."""
+        return len(self._waiting)
 
     def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
         """Commit a change, then call `done`, which must not raise; raises Overflow at the limit.
@@ -154,13 +168,17 @@ class Writer:
             self._idle.set()
 
     async def _try(self, changes: list[Change]) -> bool:
+        began_s = perf_counter()
         try:
             await self._store.commit(self._slot, self._token, changes)
         except StoreDown as error:
+            self._faults[str(self._slot)] += 1
             if self.healthy:
                 self.healthy = False
                 self._watch.on_down(str(error))
             return False
+        self._took.observe(perf_counter() - began_s)
+        self._batches.observe(len(changes))
         if not self.healthy:
             self.healthy = True
             self._watch.on_up()

@@ -1,7 +1,7 @@
 """Asking a customer's server what a call does next (design section 7)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import Struct
@@ -31,7 +31,8 @@ class Answer(Struct, frozen=True):
 class Asker:
     """Asks by POST, at most twice, with the same id; the session guards addresses and its numbers.
 
-    `clock` gives wall-clock seconds, `random` numbers within 0..1.
+    `clock` gives wall-clock seconds, `random` numbers within 0..1, `trace` headers that name the
+    span under which it is asked.
     """
 
     def __init__(  # noqa: PLR0913  collaborators are passed in
@@ -43,6 +44,7 @@ class Asker:
         random: Callable[[], float],
         *,
         patience: Patience = Patience(),  # noqa: B008  frozen
+        trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._session = session
         self._limits = limits
@@ -50,6 +52,7 @@ class Asker:
         self._clock = clock
         self._random = random
         self._patience = patience
+        self._trace = trace
         connect_s = patience.connect_s
         self._timeout = ClientTimeout(sock_connect=connect_s)
 
@@ -118,6 +121,7 @@ class Asker:
             "Accept": "application/json",
             "Accept-Encoding": "identity",
             "Idempotency-Key": request_id,
+            **self._trace(),
             **self._signer.headers(request_id, self._clock(), body),
         }
 

@@ -12,6 +12,7 @@ import aiohttp
 from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
+from engine.observe.instruments import Instruments
 from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
@@ -80,7 +81,8 @@ class Alone:
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Instruments) -> None:
+        self.seen = seen
         self.store = MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
@@ -96,15 +98,20 @@ class Bench:
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
         gate = Gate(clock, 10_000, 10_000)
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
-        self.switch = Switch(self.store, clock, gate, rules, directory=directory)
+        meter = self.seen.meter
+        self.switch = Switch(self.store, clock, gate, rules, directory=directory, meter=meter)
+        if self.seen.traces is not None:
+            self.switch.follow = self.seen.traces.follow
         self.roster = Roster(directory, self.switch)
         desks = {}
         for slot in range(SLOTS):
-            writer = Writer(self.store, slot, await claimed(self.store, slot, "me"), lambda: 0.0)
+            token = await claimed(self.store, slot, "me")
+            writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
             plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
-            desks[slot] = Desk(Place("pbx1", slot, self.pbx, plan), clock, writer, HandErrands())
+            place = Place("pbx1", slot, self.pbx, plan, meter=meter)
+            desks[slot] = Desk(place, clock, writer, HandErrands())
             desks[slot].release()
         node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
         self.switch.nodes["pbx1"] = node
@@ -113,7 +120,9 @@ class Bench:
         library = await house.enter_async_context(
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone())
+        self.parts = Parts(
+            self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone(), self.seen
+        )
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(
@@ -145,10 +154,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[Bench]:
-    """Run a bench."""
+async def running(folder: Path, seen: Instruments | None = None) -> AsyncIterator[Bench]:
+    """Run a bench, with instruments of the test's if it has some."""
     async with AsyncExitStack() as house:
-        bench = Bench()
+        bench = Bench(seen or Instruments())
         await bench.open(house, folder)
         yield bench
 

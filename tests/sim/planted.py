@@ -91,6 +91,11 @@ class _Writing:
         """See Writer."""
         return self._writer.overloaded
 
+    @property
+    def depth(self) -> int:
+        """See Writer."""
+        return self._writer.depth
+
 
 class Forgetful(_Writing):
     """Says of every so-manieth change that it is stored, and loses it."""

@@ -127,6 +127,11 @@ class HandWriter:
         self.overloaded = False
         self.refusal: Exception | None = None
 
+    @property
+    def depth(self) -> int:
+        """Count what waits."""
+        return len(self.waiting)
+
     def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
         """Keep a change."""
         if self.refusal is not None:

@@ -1,0 +1,132 @@
+"""Traces by OpenTelemetry (the extra `otel`): exported by OTLP over HTTP.
+
+All its settings are the standard ones, `OTEL_…`; imported only where they name an endpoint.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from engine.calls.ids import slot_and_node
+from engine.observe.traces import Span
+
+MOST_CALLS = 20_000
+_W3C = TraceContextTextMapPropagator()
+
+
+def exporting(name: str) -> TracerProvider:
+    """Make a provider that exports in the background; OTEL_SERVICE_NAME may name it otherwise."""
+    named = Resource.create({} if "OTEL_SERVICE_NAME" in os.environ else {SERVICE_NAME: name})
+    provider = TracerProvider(resource=named)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider
+
+
+class OtelSpan:
+    """See `traces.Span`."""
+
+    def __init__(self, span: trace.Span) -> None:
+        self._span = span
+
+    def note(self, name: str, value: str | int) -> None:
+        """Say more of it."""
+        self._span.set_attribute(name, value)
+
+    def end(self, fault: str = "") -> None:
+        """End it."""
+        if fault:
+            self._span.set_status(Status(StatusCode.ERROR, fault))
+        self._span.end()
+
+
+class OtelTraces:
+    """See `traces.Traces`.
+
+    A call that no traced request began, or of an earlier engine, has a trace of its own all the
+    same: it follows from the call's id, so that every engine gives it the same one.
+    """
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._provider = provider
+        self._tracer = provider.get_tracer("switchroom")
+        self._followed: OrderedDict[str, SpanContext] = OrderedDict()
+
+    @contextmanager
+    def served(self, name: str, headers: Mapping[str, str]) -> Iterator[Span]:
+        """See Traces."""
+        begun = self._tracer.start_span(name, _W3C.extract(headers), SpanKind.SERVER)
+        with _opened(begun) as span:
+            yield span
+
+    def follow(self, call_id: str) -> None:
+        """See Traces."""
+        span = trace.get_current_span()
+        if not span.get_span_context().is_valid:
+            return
+        span.set_attributes(_about(call_id))
+        self._followed[call_id] = span.get_span_context()
+        if len(self._followed) > MOST_CALLS:
+            self._followed.popitem(last=False)
+
+    def asked(self, name: str, call_id: str) -> Span:
+        """See Traces."""
+        return OtelSpan(self._begun(name, call_id))
+
+    @contextmanager
+    def asking(self, name: str, call_id: str) -> Iterator[Span]:
+        """See Traces."""
+        with _opened(self._begun(name, call_id)) as span:
+            yield span
+
+    def headers(self) -> Mapping[str, str]:
+        """See Traces."""
+        carried: dict[str, str] = {}
+        _W3C.inject(carried)
+        return carried
+
+    def close(self) -> None:
+        """Send what waits, and end; may block for as long as the exporter's timeout."""
+        self._provider.shutdown()
+
+    def _begun(self, name: str, call_id: str) -> trace.Span:
+        above = trace.set_span_in_context(trace.NonRecordingSpan(self._above(call_id)))
+        return self._tracer.start_span(name, above, SpanKind.CLIENT, attributes=_about(call_id))
+
+    def _above(self, call_id: str) -> SpanContext:
+        return self._followed.get(call_id) or self._own(call_id)
+
+    def _own(self, call_id: str) -> SpanContext:
+        digest = blake2b(call_id.encode(), digest_size=24).digest()
+        trace_id, span_id = int.from_bytes(digest[:16]), int.from_bytes(digest[16:])
+        decision = self._provider.sampler.should_sample(None, trace_id, "call").decision
+        is_sampled = decision is Decision.RECORD_AND_SAMPLE
+        flags = TraceFlags(TraceFlags.SAMPLED if is_sampled else TraceFlags.DEFAULT)
+        return SpanContext(trace_id, span_id, is_remote=True, trace_flags=flags)
+
+
+@contextmanager
+def _opened(span: trace.Span) -> Iterator[Span]:
+    """Let a span be the current one; whoever was cut off has left it open."""
+    opened = trace.use_span(span, record_exception=False, set_status_on_exception=False)
+    try:
+        with opened:
+            yield OtelSpan(span)
+    finally:
+        if span.is_recording():
+            span.end()
+
+
+def _about(call_id: str) -> dict[str, str | int]:
+    slot, node = slot_and_node(call_id) or (-1, "")
+    return {"switchroom.call_id": call_id, "switchroom.node": node, "switchroom.slot": slot}

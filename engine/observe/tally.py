@@ -1,0 +1,93 @@
+"""Counting for the hot path: plain numbers behind labels, put into a form when somebody looks."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+Labels = tuple[str, ...]
+Table = defaultdict[str, int]
+
+
+class About(Struct, frozen=True):
+    """A family's name, what it says, and what its numbers are told apart by."""
+
+    name: str
+    text: str
+    labels: Labels
+
+
+class Counts:
+    """A family of counters: a table for each of the first labels, in it a number by the last."""
+
+    def __init__(self, name: str, text: str, *labels: str) -> None:
+        self.about = About(name, text, labels)
+        self._tables: dict[Labels, Table] = {}
+
+    def of(self, *first: str | int) -> Table:
+        """Give a table to count in; who counts often keeps it."""
+        return self._tables.setdefault(tuple(map(str, first)), defaultdict(int))
+
+    def begin(self, *labels: str | int) -> None:
+        """Show a number from the start: of one that appears as 1, no growth would be seen."""
+        *first, last = labels
+        self.of(*first)[str(last)] += 0
+
+    def __iter__(self) -> Iterator[tuple[Labels, int]]:
+        """Give each number with all its labels."""
+        for first, table in self._tables.items():
+            for last, number in table.items():
+                yield (*first, last), number
+
+    @property
+    def total(self) -> int:
+        """The sum of all."""
+        return sum(number for _, number in self)
+
+
+class Histogram:
+    """How often a value fell between bounds."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count a value; one that is a bound counts below it."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+    @property
+    def count(self) -> int:
+        """How many values there were."""
+        return sum(self.counts)
+
+
+class Histograms:
+    """A family of histograms, one for each combination of labels."""
+
+    def __init__(self, name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> None:
+        self.about = About(name, text, labels)
+        self._bounds = bounds
+        self._by: dict[Labels, Histogram] = {}
+
+    def of(self, *labels: str | int) -> Histogram:
+        """Give a histogram to observe in; who observes often keeps it."""
+        key = tuple(map(str, labels))
+        found = self._by.get(key)
+        if found is None:
+            found = self._by[key] = Histogram(self._bounds)
+        return found
+
+    def __iter__(self) -> Iterator[tuple[Labels, Histogram]]:
+        """Give each histogram with its labels."""
+        yield from self._by.items()
+
+    @property
+    def count(self) -> int:
+        """How many values there were in all."""
+        return sum(each.count for each in self._by.values())

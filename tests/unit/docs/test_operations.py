@@ -1,0 +1,114 @@
+"""Dashboard, alerts, metrics' list and runbook: they speak of what an engine really tells."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import promql_parser
+import pytest
+import yaml
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from engine.observe.meter import Meter
+from engine.rpc.metrics import Page, registry_of
+from engine.runtime.placement import Gate
+from engine.runtime.switch import Rules, Switch
+from engine.store.memory import Memory
+from tests.unit.runtime.building import HandClock
+
+OPERATIONS = Path(__file__).parents[3] / "docs/operations"
+NAME = re.compile(r"\b(?:switchroom|process)_[a-z_]+")
+MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*"}
+
+
+def _shown() -> Mapping[str, str]:
+    """Name all metrics that an engine shows, as they may be queried, with their kinds."""
+    clock = HandClock()
+    switch = Switch(Memory(), clock, Gate(clock, 1, 1), Rules(1, 1))
+    page = generate_latest(registry_of(Page(switch, 1, Meter(), lambda: 0))).decode()
+    kinds: dict[str, str] = {}
+    for family in text_string_to_metric_families(page):
+        ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
+        kinds |= {family.name + end: family.type for end in ends.get(family.type, ("",))}
+    return kinds
+
+
+def _alerts() -> list[dict[str, Any]]:
+    groups = yaml.safe_load((OPERATIONS / "alerts.yaml").read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def _panels() -> list[dict[str, Any]]:
+    board = json.loads((OPERATIONS / "dashboard.json").read_text())
+    return [panel for panel in board["panels"] if panel["type"] != "row"]
+
+
+def _dashboards() -> Iterator[str]:
+    for panel in _panels():
+        for target in panel["targets"]:
+            query = target["expr"]
+            for macro, value in MACROS.items():
+                query = query.replace(macro, value)
+            yield query
+
+
+QUERIES = [*(alert["expr"] for alert in _alerts()), *_dashboards()]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_is_promql_about_metrics_that_there_are(query: str) -> None:
+    """It parses, and each metric in it stands on /metrics."""
+    promql_parser.parse(query)
+    assert set(NAME.findall(query)) <= _shown().keys()
+    assert NAME.search(query) or query.startswith("up{")
+
+
+def test_every_metric_is_told_of() -> None:
+    """The list in metrics.md is complete, and names nothing that is not there."""
+    listed = set(re.findall(r"^\| `(switchroom_\w+)` \| (\w+)", _read("metrics.md"), re.MULTILINE))
+    ours = {name: kind for name, kind in _shown().items() if name.startswith("switchroom_")}
+    shown = {(re.sub("_(bucket|count|sum)$", "", name), kind) for name, kind in ours.items()
+             if kind == "histogram"}  # fmt: skip
+    shown |= {(name, kind) for name, kind in ours.items() if kind != "histogram"}
+    assert listed == shown
+
+
+def test_every_metric_can_be_seen() -> None:
+    """The dashboard leaves none out but the limits that others are shown as shares of."""
+    drawn = {re.sub("_(bucket|count|sum)$", "", name)
+             for query in _dashboards() for name in NAME.findall(query)}  # fmt: skip
+    families = {re.sub("_(bucket|count|sum)$", "", name)
+                for name in _shown() if name.startswith("switchroom_")}  # fmt: skip
+    assert families <= drawn
+
+
+def test_every_alert_has_its_page_in_the_runbook() -> None:
+    """An alert leads to a heading of its own name, and no heading is left without its alert."""
+    names = [alert["alert"] for alert in _alerts()]
+    assert names == re.findall(r"^### (Switchroom\w+)$", _read("runbook.md"), re.MULTILINE)
+    for alert in _alerts():
+        anchor = alert["annotations"]["runbook"]
+        assert anchor == f"docs/operations/runbook.md#{alert['alert'].lower()}"
+        assert alert["labels"]["severity"] in {"page", "ticket"}
+        assert alert["annotations"]["summary"]
+
+
+def test_panels_lie_side_by_side() -> None:
+    """Each panel has an id and a place of its own."""
+    panels = _panels()
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    places = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(set(places)) == len(places)
+    assert max(x for x, _ in places) < 24
+
+
+def _read(name: str) -> str:
+    return (OPERATIONS / name).read_text()

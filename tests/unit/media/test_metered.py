@@ -1,0 +1,52 @@
+"""The making of clips, counted."""
+
+import pytest
+
+from engine.media.clip import Made, MediaFailed
+from engine.media.metered import MeteredMaker
+from engine.observe.meter import Meter
+from wire.media import Audio, Source, Speech
+
+
+class Scripted:
+    """Makes nothing new, or fails."""
+
+    def __init__(self, failure: MediaFailed | None = None) -> None:
+        self._failure = failure
+        self.is_closed = False
+
+    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+        """Do as told."""
+        assert source
+        assert not etag
+        assert now_ms
+        if self._failure is not None:
+            raise self._failure
+        return Made(None, None)
+
+    async def close(self) -> None:
+        """Note it."""
+        self.is_closed = True
+
+
+async def test_clips_are_counted_by_kind() -> None:
+    """Fetched audio and spoken text take different times, and fail for different reasons."""
+    meter, maker = Meter(), Scripted()
+    metered = MeteredMaker(maker, meter)
+    await metered.make(Audio("https://x.example/a.wav"), "", 1)
+    await metered.make(Speech("Hello."), "", 1)
+    assert meter.outside.media.of("audio", "made").count == 1
+    assert meter.outside.media.of("speech", "made").count == 1
+    assert meter.outside.media_faults.total == 0
+    await metered.close()
+    assert maker.is_closed
+
+
+async def test_a_failure_is_counted_by_why() -> None:
+    """The reason is the label; the failure goes on to whoever asked."""
+    meter = Meter()
+    metered = MeteredMaker(Scripted(MediaFailed("not_found", "404")), meter)
+    with pytest.raises(MediaFailed):
+        await metered.make(Audio("https://x.example/a.wav"), "", 1)
+    assert dict(meter.outside.media_faults) == {("audio", "not_found"): 1}
+    assert meter.outside.media.of("audio", "failed").count == 1

@@ -1,0 +1,132 @@
+"""Spans: whose child each is, and what it says."""
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
+
+from engine.ari.generated.operations import channels
+from engine.observe.otel import OtelTraces
+from engine.runtime.traced import TracedAsker, TracedPbx
+from engine.webhooks.ask import Answer
+from engine.webhooks.failure import WebhookFailed
+from tests.unit.runtime.building import LOST, RecordingPbx
+
+CALL = "3-pbx1-0123456789"
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
+
+
+class Scene:
+    """Traces whose spans stay here."""
+
+    def __init__(self, sampler: Sampler = ALWAYS_ON) -> None:
+        self._spans = InMemorySpanExporter()
+        provider = TracerProvider(sampler=sampler)
+        provider.add_span_processor(SimpleSpanProcessor(self._spans))
+        self.traces = OtelTraces(provider)
+
+    @property
+    def told(self) -> list[tuple[str, str, bool]]:
+        """List the ended spans: name, trace, whether it went well."""
+        return [
+            (span.name, f"{span.context.trace_id:032x}", span.status.is_ok or span.status.is_unset)
+            for span in self._spans.get_finished_spans()
+            if span.context
+        ]
+
+    def attribute(self, name: str) -> object:
+        """Give an attribute of the last span."""
+        return dict(self._spans.get_finished_spans()[-1].attributes or {}).get(name)
+
+
+class CarryingAsker:
+    """A customer's server that keeps what it was told of the trace."""
+
+    def __init__(self, scene: Scene, fault: WebhookFailed | None = None) -> None:
+        self._scene = scene
+        self._fault = fault
+        self.carried: dict[str, str] = {}
+
+    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+        """Answer with nothing, or fail."""
+        assert url, body
+        assert request_id
+        self.carried = dict(self._scene.traces.headers())
+        if self._fault is not None:
+            raise self._fault
+        return Answer(None, ())
+
+
+def _sent(scene: Scene, key: str = CALL) -> RecordingPbx:
+    pbx = RecordingPbx()
+    request = channels.play_with_id(f"{CALL}.l0", f"{CALL}.p1", media=["sound:x"])
+    TracedPbx(pbx, scene.traces).send(request, key, False, lambda _reply: None)
+    return pbx
+
+
+def test_a_calls_requests_stand_under_the_request_that_began_it() -> None:
+    """From the caller's trace to the PBX: one trace, each span with the call's id."""
+    scene = Scene()
+    with scene.traces.served("RPC POST /calls", HEADERS) as span:
+        scene.traces.follow(CALL)
+        span.end()
+    _sent(scene).reply()
+    assert scene.told == [
+        ("RPC POST /calls", TRACE, True),
+        ("ARI POST channels/play", TRACE, True),
+    ]
+    assert scene.attribute("switchroom.call_id") == CALL
+    assert scene.attribute("switchroom.node") == "pbx1"
+    assert scene.attribute("switchroom.slot") == 3
+
+
+def test_a_call_that_nobody_traced_has_a_trace_of_its_own() -> None:
+    """It follows from the call's id: another engine gives it the same one."""
+    traces = []
+    for scene in (Scene(), Scene()):
+        _sent(scene).reply()
+        traces.append(scene.told[0][1])
+    assert traces[0] == traces[1] != TRACE
+
+
+def test_what_is_not_sampled_is_not_told() -> None:
+    """The sampler decides for calls that nobody traced, too."""
+    scene = Scene(ALWAYS_OFF)
+    _sent(scene).reply()
+    assert scene.told == []
+
+
+def test_a_lost_request_is_a_fault() -> None:
+    """A request without an answer is no success."""
+    scene = Scene()
+    _sent(scene).reply(LOST)
+    assert [went_well for _, _, went_well in scene.told] == [False]
+
+
+def test_what_is_no_calls_leaves_no_span() -> None:
+    """A stranger's channel that is hung up is nobody's story."""
+    scene = Scene()
+    _sent(scene, "1763713231.5").reply()
+    assert scene.told == []
+
+
+async def test_a_webhook_is_told_its_span() -> None:
+    """The customer's server gets the trace of the call that asks it."""
+    scene = Scene()
+    asker = CarryingAsker(scene)
+    await TracedAsker(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
+    name, trace, went_well = scene.told[0]
+    assert (name, went_well) == ("webhook", True)
+    assert asker.carried["traceparent"].split("-")[1] == trace
+    assert scene.attribute("switchroom.request_id") == f"{CALL}.r1"
+
+
+async def test_a_webhook_that_fails_is_a_fault() -> None:
+    """Its span says why."""
+    scene = Scene()
+    asker = CarryingAsker(scene, WebhookFailed("timeout", "no answer", ()))
+    with pytest.raises(WebhookFailed):
+        await TracedAsker(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
+    assert [went_well for _, _, went_well in scene.told] == [False]
