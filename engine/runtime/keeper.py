@@ -110,9 +110,13 @@ class Keeper:
 
     @property
     def is_settled(self) -> bool:
-        """Whether every slot is this engine's, or that of another that lives."""
-        ours = set(self.held)
-        return all(slot in ours or self._peers.url_of(slot) for slot in range(self._count))
+        """Whether this engine has its share, and others that live have the rest.
+
+        One that died lives on in its last beat: who is started in its place has no share yet.
+        """
+        has_share = len(self.held) >= self._peers.share(self._count)
+        slots = (slot for slot in range(self._count) if slot not in self.held)
+        return has_share and all(self._peers.url_of(slot) for slot in slots)
 
     async def _listen(self) -> None:
         while True:

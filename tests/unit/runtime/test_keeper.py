@@ -23,6 +23,15 @@ async def test_shares_are_equal(engines: int, slots: int) -> None:
     assert all(member.keeper.is_settled for member in club.members.values())
 
 
+async def test_who_has_no_share_yet_is_not_settled() -> None:
+    """Slots of an engine whose last beat still counts are not for another to answer for."""
+    club = Club("a")
+    await club.beats()
+    club.join("b")
+    await club["b"].keeper.beat()
+    assert not club["b"].keeper.is_settled
+
+
 async def test_an_engine_joins() -> None:
     """It gets its share, one slot a beat, those with the fewest calls; the others go on."""
     club = Club("a")
