@@ -29,7 +29,8 @@ def _promised(world: World, story: Story) -> Iterator[str]:
     kept = {path for path in world.archive if _call_of(world, path) == call.id}
     if kept and not paths:
         yield "was recorded, and its end does not say so"
-    is_in_doubt = world.faults.touched(call.created_ms, call.ended_ms)
+    last_ms = story.moments[-1].now if story.moments else call.ended_ms
+    is_in_doubt = world.faults.touched(call.created_ms, last_ms)
     if paths - kept and not is_in_doubt:
         yield f"promises {paths - kept}"
 
