@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
 from engine.observe.instruments import Instruments
+from engine.rpc.hop import Owners
 from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
@@ -78,12 +79,15 @@ class Alone:
         return None
 
 
+ALONE = Alone()
+
+
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self, seen: Instruments) -> None:
+    def __init__(self, seen: Instruments, store: MoodyStore | None = None) -> None:
         self.seen = seen
-        self.store = MoodyStore()
+        self.store = store or MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -92,7 +96,13 @@ class Bench:
         self.roster: Roster
         self.parts: Parts
 
-    async def open(self, house: AsyncExitStack, folder: Path) -> None:
+    async def open(
+        self,
+        house: AsyncExitStack,
+        folder: Path,
+        slots: Iterable[int] = range(SLOTS),
+        owners: Owners = ALONE,
+    ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
@@ -107,6 +117,8 @@ class Bench:
         for slot in range(SLOTS):
             token = await claimed(self.store, slot, "me")
             writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
+        for slot in slots:
+            writer = Writer(self.store, slot, await claimed(self.store, slot, "me"), lambda: 0.0)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
             plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
@@ -123,6 +135,7 @@ class Bench:
         self.parts = Parts(
             self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone(), self.seen
         )
+        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, owners)
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(
