@@ -37,7 +37,9 @@ def set_up(level: str, out: TextIO = sys.stderr) -> None:
 
 
 def placed(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    """Put node and slot beside a call's id."""
+    """Put node and slot beside a call's id, and leave out that there is none."""
+    if line.get("call_id", "") is None:
+        del line["call_id"]
     if where := slot_and_node(str(line.get("call_id", ""))):
         line["slot"], line["node"] = where
     return line

@@ -31,7 +31,9 @@ def test_a_line_about_a_call_says_node_and_slot() -> None:
     log = structlog.get_logger()
     log.info("call dropped", call_id="3-pbx1-0123456789")
     log.info("node away", node="pbx2", slot=5)
-    about_call, about_node = map(json.loads, out.getvalue().splitlines())
+    log.info("reaped", call_id=None, node="pbx2")
+    about_call, about_node, about_none = map(json.loads, out.getvalue().splitlines())
+    assert "call_id" not in about_none
     assert (about_call["node"], about_call["slot"]) == ("pbx1", 3)
     assert (about_node["node"], about_node["slot"]) == ("pbx2", 5)
     assert {"event", "level", "timestamp"} <= about_call.keys()
