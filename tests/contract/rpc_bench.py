@@ -114,11 +114,9 @@ class Bench:
             self.switch.follow = self.seen.traces.follow
         self.roster = Roster(directory, self.switch)
         desks = {}
-        for slot in range(SLOTS):
+        for slot in slots:
             token = await claimed(self.store, slot, "me")
             writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
-        for slot in slots:
-            writer = Writer(self.store, slot, await claimed(self.store, slot, "me"), lambda: 0.0)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
             plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
@@ -133,9 +131,8 @@ class Bench:
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
         self.parts = Parts(
-            self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone(), self.seen
+            self.switch, self.store, library, Limits(), SLOTS, self.roster, owners, self.seen
         )
-        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, owners)
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(
