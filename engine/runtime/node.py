@@ -25,6 +25,7 @@ log = structlog.get_logger()
 LOOK_AGAIN_MS = 1_000
 STRAINED_MS = 150
 SETTLE_MS = 50
+REFER_MS = 50  # asked within a millisecond of telling it, Asterisk 22.10 crashes (docs/asterisk.md)
 
 
 class Node:
@@ -100,8 +101,8 @@ class Node:
         if actor is not None:
             meant = translate(event, self._clock.now_ms())
             if isinstance(meant, TransferReferred):
-                meant = replace(meant, party=self.party_of(meant.party))
-            if meant is not None:
+                self._refer(desk, meant)
+            elif meant is not None:
                 desk.feed(actor, meant)
         elif isinstance(event, StasisStart):
             self._enter(desk, event.channel, event.args)
@@ -134,6 +135,16 @@ class Node:
         for recovery in self._recoveries.values():
             recovery.cancel()
         await asyncio.gather(*self._recoveries.values(), return_exceptions=True)
+
+    def _refer(self, desk: Desk, referred: TransferReferred) -> None:
+        """Bring a phone's REFER to its call when the PBX is ready for the answer."""
+
+        def ready() -> None:
+            if actor := desk.route(referred.leg):
+                party = self.party_of(referred.party)
+                desk.feed(actor, replace(referred, party=party))
+
+        self._clock.call_at(self._clock.now_ms() + REFER_MS, ready)
 
     def _give_up(self, slot: int) -> None:
         self._away.pop(slot, None)

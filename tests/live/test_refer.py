@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.harness.audio import assert_whole
 from tests.harness.crowd import Crowd
+from tests.harness.media_server import MediaServer
 from tests.harness.phone import Phone
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer
@@ -40,6 +42,29 @@ async def test_a_refer_to_a_number(talk: Crowd) -> None:
     [transfer] = (await talk.view())["transfers"]
     assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
     assert (transfer["target"], transfer["sourceAgentId"]) == ("+15550100", "ada")
+
+
+async def test_a_refer_by_who_was_called_first(crowd: Crowd) -> None:
+    """The phone's leg was the one that the tree ran on: the call goes on without it."""
+    await crowd.talk_by_source()
+    await crowd.phone("target", port=crowd.lab.trunk_port)
+    crowd["source"].refer(NUMBER)
+    await crowd["source"].ended()
+    assert notified(crowd["source"]) == ["SIP/2.0 200 OK"]
+    await crowd.hear(customer="target", target="customer")
+
+
+async def test_a_refer_during_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
+    """Nobody talks to the phone who could be handed over: it is declined, the prompt goes on."""
+    prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
+    source = await crowd.phone("source")
+    crowd.call = await crowd.lab.call(to=source.address, action=prompt)
+    await crowd.hear(source="prompt")
+    source.refer(NUMBER)
+    await until(lambda: bool(notified(source)), what="the answer to REFER")
+    assert notified(source) == ["SIP/2.0 603 Decline"]
+    await source.ended()
+    assert_whole(source.heard(1300))
 
 
 async def test_a_number_that_is_busy(talk: Crowd, hooks: WebhookServer) -> None:

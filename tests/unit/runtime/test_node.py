@@ -11,7 +11,7 @@ from engine.ari.request import Reply
 from engine.calls.events import LegAnswered
 from engine.runtime.agents import Directory
 from engine.runtime.inbound import Arrival
-from engine.runtime.node import Node
+from engine.runtime.node import REFER_MS, Node
 from engine.runtime.placement import Gate
 from engine.runtime.switch import Rules, Switch
 from engine.store.memory import Memory
@@ -180,7 +180,7 @@ async def test_no_answer_is_looked_into() -> None:
 
 
 async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:
-    """A number that is an agent's extension is that agent, who is called."""
+    """A number that is an agent's extension is that agent, who is called when the PBX is ready."""
     async with around() as at:
         at.node.party_of = lambda number: f"agent:{number}"
         desk = at.world.desk
@@ -189,5 +189,8 @@ async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:
             desk.feed(actor, event)
         at.world.pbx.settle()
         at.node.heard(0, refer(destination="1002"))
+        at.world.clock.pass_ms(REFER_MS - 1)
+        assert not actor.call.transfers
+        at.world.clock.pass_ms(1)
         at.world.pbx.settle()
         assert [transfer.party for transfer in actor.call.transfers] == ["agent:1002"]
