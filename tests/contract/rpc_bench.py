@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
 from engine.observe.instruments import Instruments
+from engine.rpc.hop import Owners
 from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
@@ -78,12 +79,15 @@ class Alone:
         return None
 
 
+ALONE = Alone()
+
+
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self, seen: Instruments) -> None:
-        self.seen = seen
-        self.store = MoodyStore()
+    def __init__(self, store: MoodyStore | None = None, seen: Instruments | None = None) -> None:
+        self.seen = seen or Instruments()
+        self.store = store or MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -92,7 +96,13 @@ class Bench:
         self.roster: Roster
         self.parts: Parts
 
-    async def open(self, house: AsyncExitStack, folder: Path) -> None:
+    async def open(
+        self,
+        house: AsyncExitStack,
+        folder: Path,
+        slots: Iterable[int] = range(SLOTS),
+        owners: Owners = ALONE,
+    ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
@@ -104,7 +114,7 @@ class Bench:
             self.switch.follow = self.seen.traces.follow
         self.roster = Roster(directory, self.switch)
         desks = {}
-        for slot in range(SLOTS):
+        for slot in slots:
             token = await claimed(self.store, slot, "me")
             writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
             task = asyncio.create_task(writer.run())
@@ -121,7 +131,7 @@ class Bench:
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
         self.parts = Parts(
-            self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone(), self.seen
+            self.switch, self.store, library, Limits(), SLOTS, self.roster, owners, self.seen
         )
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
@@ -157,7 +167,7 @@ class Bench:
 async def running(folder: Path, seen: Instruments | None = None) -> AsyncIterator[Bench]:
     """Run a bench, with instruments of the test's if it has some."""
     async with AsyncExitStack() as house:
-        bench = Bench(seen or Instruments())
+        bench = Bench(seen=seen)
         await bench.open(house, folder)
         yield bench
 
