@@ -7,7 +7,6 @@ from pathlib import Path
 from aiohttp import web
 
 from engine.calls.ids import slot_of
-from engine.observe.instruments import Instruments
 from tests.contract.rpc_bench import SLOTS, Bench, MoodyStore
 from tests.harness.ports import free_port
 
@@ -39,7 +38,7 @@ class Pair:
 
     def __init__(self) -> None:
         store = MoodyStore()
-        self.one, self.two = Bench(Instruments(), store), Bench(Instruments(), store)
+        self.one, self.two = Bench(store), Bench(store)
         self.knows = {self.one: Neighbours(), self.two: Neighbours()}
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:

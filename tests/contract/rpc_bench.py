@@ -85,8 +85,8 @@ ALONE = Alone()
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self, seen: Instruments, store: MoodyStore | None = None) -> None:
-        self.seen = seen
+    def __init__(self, store: MoodyStore | None = None, seen: Instruments | None = None) -> None:
+        self.seen = seen or Instruments()
         self.store = store or MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
@@ -167,7 +167,7 @@ class Bench:
 async def running(folder: Path, seen: Instruments | None = None) -> AsyncIterator[Bench]:
     """Run a bench, with instruments of the test's if it has some."""
     async with AsyncExitStack() as house:
-        bench = Bench(seen or Instruments())
+        bench = Bench(seen=seen)
         await bench.open(house, folder)
         yield bench
 
