@@ -40,7 +40,7 @@ class Engine:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         # Containers may share a host's name and be process 1 each; a lease is a name's.
-        self._name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
         self._stopped = asyncio.Event()
         self._fault: BaseException | None = None
         self._limits = Limits(

@@ -17,7 +17,7 @@ def told(**given: object) -> tuple[str, list[str]]:
 
 
 def test_audio_is_where_the_rpc_is() -> None:
-    """Nodes fetch audio where other engines reach the RPC, unless a node is told another address."""
+    """Nodes fetch audio where other engines reach the RPC, unless told another address."""
     assert told() == (
         "http://127.0.0.1:8071",
         ["http://127.0.0.1:8071", "http://engine.audio:9000"],
