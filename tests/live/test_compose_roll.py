@@ -1,4 +1,4 @@
-"""A rolling restart as the deployment guide has it, tried as `make compose-trial` tries it."""
+"""The rolling restart that `make compose-trial` tries, tried without Docker."""
 
 import asyncio
 from pathlib import Path
