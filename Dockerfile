@@ -15,7 +15,9 @@ FROM debian:forky-slim AS engine
 RUN apt-get -o Acquire::Check-Valid-Until=false update \
  && apt-get install --yes --no-install-recommends ca-certificates espeak-ng python3 python3-venv \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --create-home --home-dir /var/lib/switchroom switchroom
+ && groupadd --gid 10001 switchroom \
+ && useradd --uid 10001 --gid switchroom --create-home --home-dir /var/lib/switchroom switchroom \
+ && install --directory --owner=switchroom --group=switchroom /var/lib/switchroom/recordings
 
 WORKDIR /opt/switchroom
 COPY pyproject.toml README.md ./

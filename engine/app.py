@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import random
+import secrets
 import socket
 import time
 from contextlib import AsyncExitStack
@@ -40,7 +41,8 @@ class Engine:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._name = f"{socket.gethostname()}-{os.getpid()}"
+        # Containers may share a host's name and be process 1 each; a lease is a name's.
+        self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
         self._stopped = asyncio.Event()
         self._fault: BaseException | None = None
         self._limits = Limits(

@@ -214,9 +214,14 @@ class Desks:
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,
-            media_url=str(named.media_url).rstrip("/"),
+            media_url=media_url(self._settings, named),
             agents=self._roster.directory,
         )
+
+
+def media_url(settings: Settings, node: NodeSettings) -> str:
+    """Tell where a node fetches this engine's audio: the RPC's port serves it, too."""
+    return str(node.media_url).rstrip("/") if node.media_url else rpc_url(settings)
 
 
 def rpc_url(settings: Settings) -> str:

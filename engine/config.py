@@ -25,7 +25,7 @@ class NodeSettings(BaseModel):
     url: HttpUrl
     user: str = "switchroom"
     password: SecretStr
-    media_url: HttpUrl
+    media_url: HttpUrl | None = None  # without one: as other engines reach this one (rpc_url)
     ami_user: str = "switchroom"
     ami_password: SecretStr | None = None  # without one: the engine's own setting
 

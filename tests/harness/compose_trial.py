@@ -1,23 +1,27 @@
 """Whether the lab works in Docker: `python -m tests.harness.compose_trial` tries it.
 
-Compose brings it up; both nodes and the engine must be ready, and one SIPp call must go through
-each node. Ends with 0 and a word where no Docker engine with compose answers.
+Compose brings it up; both nodes and both engines must be ready, one SIPp call must go through each
+node, and a live call must outlast a restart of each engine in turn. Ends with 0 and a word where no
+Docker engine with compose answers.
 """
 
 import asyncio
 import sys
-import tempfile
 from collections.abc import Mapping
 
 import aiohttp
 
 from tests.harness import compose
-from tests.harness.env import ARI_PORTS, ENGINE_PORT, ensure_env
-from tests.harness.ports import free_ports
+from tests.harness.compose_roll import ENGINES, Rolling
+from tests.harness.env import ARI_PORTS, ensure_env
+from tests.harness.sipp_caller import call_through
+from tests.harness.until import until
 
 NUMBER = "15550199"
 SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
-LISTENS = {"type": "gather", "data": {"timeout": 10_000}}
+LISTENS = {"type": "gather", "data": {"timeout": 120_000}}
+SHORT_S = 1
+LONG_S = 45  # SIPp is silent: after 60 s the PBX would hang up
 
 
 async def trial() -> None:
@@ -33,61 +37,41 @@ async def trial() -> None:
     finally:
         await compose.run("down")
     sys.stdout.write(
-        "compose: both nodes and the engine are ready, a call went through each node\n"
+        "compose: both nodes and both engines are ready, a call went through each node, "
+        "and one outlasted a restart of each engine\n"
     )
 
 
 async def check_ready(settings: Mapping[str, str]) -> None:
-    """Ask each node's ARI and the engine whether they are ready."""
+    """Ask each node's ARI and each engine whether they are ready."""
     login = aiohttp.encode_basic_auth("switchroom", settings["SWITCHROOM_ARI_PASSWORD"])
-    async with aiohttp.ClientSession() as session:
+    async with aiohttp.ClientSession(raise_for_status=True) as session:
         for port in ARI_PORTS.values():
             url = f"http://127.0.0.1:{port}/ari/asterisk/ping"
-            await _ask(session, "GET", url, {"Authorization": login})
-        await _ask(session, "GET", f"http://127.0.0.1:{ENGINE_PORT}/readyz", {})
+            await session.get(url, headers={"Authorization": login})
+        for port in ENGINES.values():
+            await session.get(f"http://127.0.0.1:{port}/readyz")
 
 
 async def check_calls(settings: Mapping[str, str]) -> None:
-    """Let a number listen, then have SIPp call it through each node, and hang up."""
+    """Let a number listen, have SIPp call it through each node, and restart engines meanwhile."""
     token = {"Authorization": f"Bearer {settings['SWITCHROOM_RPC_TOKEN']}"}
-    route = f"http://127.0.0.1:{ENGINE_PORT}/rpc/v1/routes/{NUMBER}"
     body = {"account": settings["SWITCHROOM_ACCOUNT"], "action": LISTENS}
-    async with aiohttp.ClientSession() as session:
-        await _ask(session, "PUT", route, token, body)
-        for name, port in SIP_PORTS.items():
-            await call_through(name, port)
-        await _ask(session, "DELETE", route, token)
-
-
-async def call_through(name: str, sip_port: int) -> None:
-    """Make one call with SIPp's own caller: INVITE, 200, ACK, one second, BYE, 200."""
-    local, media = free_ports(2)
-    with tempfile.TemporaryDirectory() as folder:
-        process = await asyncio.create_subprocess_exec(
-            *("sipp", "-sn", "uac", f"127.0.0.1:{sip_port}", "-s", NUMBER, "-m", "1", "-d", "1000"),
-            *("-i", "127.0.0.1", "-p", str(local), "-mp", str(media)),
-            *("-nostdin", "-timeout", "20s", "-timeout_error"),
-            stdout=asyncio.subprocess.DEVNULL,
-            cwd=folder,
-        )
-        if await process.wait() != 0:
-            raise RuntimeError(f"no call went through {name}")
-
-
-async def _ask(
-    session: aiohttp.ClientSession,
-    method: str,
-    url: str,
-    headers: Mapping[str, str],
-    body: object = None,
-) -> None:
-    async with session.request(method, url, headers=headers, json=body) as reply:
-        if reply.status >= 400:
-            raise RuntimeError(f"{method} {url}: {reply.status} {(await reply.text())[:500]}")
+    async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
+        rolling = Rolling(session, compose.run)
+        route = f"{rolling.url('engine1')}/routes/{NUMBER}"
+        await session.put(route, json=body)
+        for port in SIP_PORTS.values():
+            await call_through(port, NUMBER, SHORT_S)
+        await until(rolling.is_idle, what="the short calls to be over")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(call_through(SIP_PORTS["pbx1"], NUMBER, LONG_S))
+            group.create_task(rolling.restart_each())
+        await session.delete(route)
 
 
 if __name__ == "__main__":
     try:
         asyncio.run(trial())
-    except (RuntimeError, aiohttp.ClientError) as error:
-        sys.exit(f"compose trial: {error}")
+    except* (RuntimeError, TimeoutError, aiohttp.ClientError) as errors:
+        sys.exit(f"compose trial: {errors.exceptions[0]}")

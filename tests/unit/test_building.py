@@ -1,0 +1,28 @@
+"""Where an engine is, for other engines and for PBX nodes."""
+
+from engine import building
+from engine.config import Settings
+
+PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": "secret"}
+APART = {**PLAIN, "media_url": "http://engine.audio:9000/"}
+
+
+def told(**given: object) -> tuple[str, list[str]]:
+    """Give the address of the RPC, and where each node fetches audio."""
+    settings = Settings.model_validate(
+        {"rpc_token": "secret", "rpc_port": 8071, "nodes": [PLAIN, APART], **given}
+    )
+    audio = [building.media_url(settings, node) for node in settings.nodes]
+    return building.rpc_url(settings), audio
+
+
+def test_audio_is_where_the_rpc_is() -> None:
+    """Nodes fetch audio where other engines reach the RPC, unless told another address."""
+    assert told() == (
+        "http://127.0.0.1:8071",
+        ["http://127.0.0.1:8071", "http://engine.audio:9000"],
+    )
+    assert told(rpc_url="http://10.1.2.3:8070") == (
+        "http://10.1.2.3:8070",
+        ["http://10.1.2.3:8070", "http://engine.audio:9000"],
+    )
