@@ -36,8 +36,9 @@ from engine.runtime.placement import Gate
 from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
+from engine.runtime.rules import Rules
 from engine.runtime.strain import Strained
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.switch import Switch
 from engine.store.store import Store
 from engine.store.writer import Writer
 from engine.webhooks.addresses import guarded_session

@@ -17,7 +17,8 @@ from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort
 from engine.runtime.reaper import Reaper
 from engine.runtime.requests import Dialplan
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, take_over
 from engine.store.memory import Memory
 from engine.store.writer import Pace

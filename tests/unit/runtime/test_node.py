@@ -12,7 +12,8 @@ from engine.runtime.agents import Directory
 from engine.runtime.inbound import Arrival
 from engine.runtime.node import Node
 from engine.runtime.placement import Gate
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
 from engine.store.memory import Memory
 from tests.harness.until import until
 from tests.unit.calls.building import CHANNEL, MAIN, outbound, say, tree
