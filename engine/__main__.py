@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import agents, calls, documents
+from engine.cli import agents, calls, documents, nodes
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -23,11 +23,12 @@ app = cyclopts.App(
     help="Crash-safe media control for Asterisk.",
     default_parameter=Parameter(negative=()),
 )
-for command in (call, calls.calls, calls.timeline, calls.hangup, calls.nodes):
+for command in (call, calls.calls, calls.timeline, calls.hangup):
     app.command(command)
 app.command(documents.route)
 app.command(documents.routes)
 app.command(documents.flow)
+app.command(nodes.nodes)
 app.command(agents.agents)
 app.command(agents.agent)
 # By name: what it imports, no other command needs.

@@ -11,16 +11,13 @@ from contextlib import AsyncExitStack
 import structlog
 
 from engine import building
-from engine.ari.client import Ari
-from engine.ari.session import EventSocket
 from engine.config import Settings
+from engine.discovery import Discovery
+from engine.fleet import Around, Fleet
 from engine.rpc.server import Parts, serving
-from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
 from engine.runtime.keeper import Keeper, Rhythm
 from engine.runtime.peers import Peers
-from engine.runtime.presence import APP, UNUSED_EVENTS, NodePresence
-from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
@@ -61,24 +58,27 @@ class Engine:
             clock = LoopClock(asyncio.get_running_loop())
             library = await building.library(settings, house)
             errands = await building.errands(settings, house, library, store, self._limits)
-            roster = building.roster(settings, house, store, clock)
+            peers = Peers(self._name)
+            roster = building.roster(settings, house, store, clock, peers)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
             desks = building.Desks(settings, clock, errands, roster.directory)
-            keeper = self._keeper(store, roster, desks, tasks)
-            await self._open_nodes(house, desks, roster, tasks)
+            slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
+            keeper = self._keeper(store, peers, slots)
+            archive = await building.archive(settings)
+            around = Around(settings, self._name, clock, roster, desks, slots, tasks, archive)
+            await self._open_nodes(Fleet(around), house, roster, tasks)
             parts = Parts(
                 roster.switch, store, library, self._limits, settings.slots, roster, keeper
             )
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)
 
-    def _keeper(self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks) -> Keeper:
+    def _keeper(self, store: Store, peers: Peers, slots: OwnSlots) -> Keeper:
         settings = self._settings
-        slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
         keeper = Keeper(
             store,
-            Peers(self._name),
+            peers,
             building.rpc_url(settings),
             slots=slots,
             count=settings.slots,
@@ -89,20 +89,17 @@ class Engine:
         return keeper
 
     async def _open_nodes(
-        self, house: AsyncExitStack, desks: building.Desks, roster: Roster, tasks: Tasks
+        self, fleet: Fleet, house: AsyncExitStack, roster: Roster, tasks: Tasks
     ) -> None:
-        settings = self._settings
-        archive = await building.archive(settings)
-        for named in settings.nodes:
-            ari = await house.enter_async_context(building.ari(named, self._name))
-            tapes = await building.recorder(settings, house, named, ari, archive)
-            node = roster.switch.nodes[named.name] = desks.node(named, ari, roster.switch, tapes)
-            house.push_async_callback(node.close)
-            tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, settings.reap_s).run())
-            if tapes is not None:
-                tasks.start("archivist", Archivist(node, tapes, settings.recordings_s).run())
-            tasks.start("presence", _presence(ari, roster, house).run())
+        house.push_async_callback(fleet.close)
+        await roster.switch.drains.look()
+        tasks.start("drains", roster.switch.drains.run())
+        await fleet.open_named()
+        tasks.start("fleet", fleet.run())
+        if self._settings.node_dns:
+            discovery = Discovery(self._settings, fleet.found)
+            await discovery.look()
+            tasks.start("discovery", discovery.run())
 
     async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:
         settings = self._settings
@@ -128,14 +125,6 @@ class Engine:
     def _failed(self, error: BaseException) -> None:
         self._fault = error
         self.stop()
-
-
-def _presence(ari: Ari, roster: Roster, house: AsyncExitStack) -> EventSocket:
-    """Know which agents are registered at a node."""
-    presence = NodePresence(ari.name, ari, roster.directory.is_trunk)
-    roster.presences[ari.name] = presence
-    house.push_async_callback(presence.close)
-    return ari.events(APP, presence, UNUSED_EVENTS)
 
 
 def _quiet_garbage_collector() -> None:

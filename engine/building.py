@@ -25,14 +25,18 @@ from engine.media.opening import opened
 from engine.media.speakers import Speaker
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.cabinet import Cabinet
-from engine.runtime.agents import Directory
+from engine.runtime.absent import AbsentPbx, unheard
+from engine.runtime.agents import Directory, trunk_name
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.gate import Gate
+from engine.runtime.health import NodeHealth
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.limits import Terms
 from engine.runtime.node import Node
-from engine.runtime.placement import Gate
+from engine.runtime.peers import Peers
 from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
@@ -50,15 +54,19 @@ log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def roster(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock) -> Roster:
+def roster(
+    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock, peers: Peers
+) -> Roster:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
     told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
     longest_ms = settings.longest_call_s * 1000
-    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as)
+    trunk = Terms(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s)
+    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as, trunk)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    return Roster(directory, Switch(store, clock, gate, rules, directory=directory))
+    switch = Switch(store, clock, gate, rules, directory=directory, others=peers)
+    return Roster(directory, switch)
 
 
 async def library(settings: Settings, house: AsyncExitStack) -> Library:
@@ -120,9 +128,9 @@ async def recorder(
 class _Way(Struct, frozen=True):
     """What reaches a node."""
 
-    named: NodeSettings
-    ari: Ari
-    tapes: Recorder | None
+    ari: Ari | None = None  # none: it is not configured any more
+    media_url: str = ""
+    tapes: Recorder | None = None
 
 
 class Desks:
@@ -139,14 +147,19 @@ class Desks:
 
     def node(self, named: NodeSettings, way: Ari, into: Switch, tapes: Recorder | None) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
-        self._ways[named.name] = _Way(named, way, tapes)
+        self._ways[named.name] = _Way(way, str(named.media_url).rstrip("/"), tapes)
         pbx = Strained(way, self._clock)
         return Node(named.name, pbx, {}, self._clock, into.arrive, partial(_level_ms, pbx))
+
+    def absent(self, name: str, into: Switch) -> Node:
+        """Build what stands in for a node that can't be reached any more."""
+        self._ways[name] = _Way()
+        return Node(name, AbsentPbx(), {}, self._clock, into.arrive)
 
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Build a slot's desk at a node."""
         way = self._ways[node.name]
-        plan = self._plan(way.named, slot)
+        plan = self._plan(way, slot)
         place = Place(node.name, slot, LeasedPbx(node.pbx, lease), plan, way.tapes, lease)
         return Desk(place, self._clock, writer, self._errands)
 
@@ -155,18 +168,25 @@ class Desks:
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
         grace_ms = self._settings.node_grace_s * 1000
-        app = node.desks[slot].place.plan.app
+        way = self._ways[node.name].ari
+        if way is None:
+            return unheard(node, slot, grace_ms)
         listener = Hearing(node, slot, grace_ms, replaced)
-        return self._ways[node.name].ari.events(app, listener).run()
+        return way.events(node.desks[slot].place.plan.app, listener).run()
 
-    def _plan(self, named: NodeSettings, slot: int) -> Dialplan:
+    def _plan(self, way: _Way, slot: int) -> Dialplan:
         return Dialplan(
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,
-            media_url=str(named.media_url).rstrip("/"),
+            media_url=way.media_url,
             agents=self._directory,
         )
+
+
+def health(settings: Settings, clock: Clock) -> NodeHealth:
+    """Build what keeps how a node is."""
+    return NodeHealth(clock, trunk_name(settings.trunk_endpoint))
 
 
 def rpc_url(settings: Settings) -> str:

@@ -83,7 +83,7 @@ def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
     app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits)))
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster)))
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
-    app.router.add_get("/nodes", NodeHandlers(parts.switch).list)
+    app.add_routes(NodeHandlers(parts.switch).routes())
     app.router.add_get("/openapi.json", _published)
     return app
 

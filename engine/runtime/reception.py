@@ -42,7 +42,9 @@ class Reception:
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
-        if self._placement.admits(desk) is not None:
+        obstacle = self._placement.admits(desk, by_trunk=not self._may_be_agents(arrival))
+        if obstacle is not None:
+            log.info("call refused", node=desk.place.node, code=obstacle.code)
             desk.dismiss(arrival.channel, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from engine.calls.tape import Archive
 from engine.runtime.desk import Place
+from engine.runtime.limits import ANY, Terms
 
 
 class Rules(Struct, frozen=True):
@@ -17,6 +18,7 @@ class Rules(Struct, frozen=True):
     longest_ms: int
     caller_id: str = ""
     recordings: str = ""  # the address that recordings are told below; none are kept without
+    trunk: Terms = ANY
 
     def archive(self, place: Place, account: str, now_ms: int) -> Archive | None:
         """Choose where a call's recordings will be filed, if they can be."""

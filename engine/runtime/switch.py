@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 
@@ -15,10 +16,13 @@ from engine.runtime.actor import Actor
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
+from engine.runtime.drains import Drains
+from engine.runtime.gate import Gate
 from engine.runtime.inbound import Arrival
+from engine.runtime.limits import Others, is_by_trunk
 from engine.runtime.node import Node
-from engine.runtime.outbound import originated
-from engine.runtime.placement import Gate, NoRoom, Placement
+from engine.runtime.outbound import first_party, originated
+from engine.runtime.placement import NoRoom, Placement
 from engine.runtime.reception import Reception
 from engine.runtime.rules import Rules, Tails
 from engine.runtime.steering import Refused
@@ -51,8 +55,11 @@ class Switch:
         rules: Rules,
         random_bytes: Callable[[int], bytes] = os.urandom,
         directory: Directory | None = None,
+        others: Others | None = None,
     ) -> None:
-        self.placement = Placement(gate)
+        self.placement = Placement(gate, clock, rules.trunk, others)
+        self.drains = Drains(store)
+        self.placement.drained = lambda: self.drains.nodes
         self._store = store
         self._clock = clock
         self._rules = rules
@@ -76,11 +83,11 @@ class Switch:
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
         now = self._clock.now_ms()
-        tail = asked.request_id or self._heard_tail(now)
+        tail = asked.request_id or self._heard_tail(asked, now)
         slot = slot_of(tail, self._rules.slots)
         if not self._has(slot):
             raise Elsewhere(slot if asked.request_id else None)
-        desk = self.placement.choose(asked.node, slot)
+        desk = self.placement.choose(asked.node, slot, by_trunk=is_by_trunk(first_party(asked)))
         chosen = call_id(desk.place.slot, desk.place.node, tail)
         latest_ms = now + self._rules.longest_ms
         stored = asyncio.Event()
@@ -151,10 +158,8 @@ class Switch:
     def adopt(self, stored: Stored, slot: int) -> None:
         """Take up a stored call; its desk goes on with it once its node is back."""
         record = stored.record
-        if node := self.nodes.get(stored.node):
-            node.desks[slot].adopt(Actor(record.call, record.outbox, record.logged))
-        else:
-            log.error("a call's node is not configured", call_id=record.call.id, node=stored.node)
+        desk = self.nodes[stored.node].desks[slot]
+        desk.adopt(Actor(record.call, record.outbox, record.logged))
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._rules.slots)
@@ -164,12 +169,15 @@ class Switch:
         live = [found[1].call for each in ids if (found := self.find(each))]
         return next((call for call in [*live, *stored] if call), None)
 
-    def _heard_tail(self, now_ms: int) -> str:
-        """Choose an id that falls to a slot which some node can be heard on, if there is one."""
+    def _heard_tail(self, asked: Originate, now_ms: int) -> str:
+        """Choose an id that falls to a slot in which the call can begin, if there is one."""
+        by_trunk = is_by_trunk(first_party(asked))
+        has_room = partial(self.placement.has_room, asked.node, by_trunk=by_trunk)
+        free = {slot for slot in range(self._rules.slots) if has_room(slot)}
+        ours = free or {slot for node in self.nodes.values() for slot in node.desks}
         tails = (self._tails.new(now_ms) for _ in range(TRIES))
-        slots = self._rules.slots
-        heard = (each for each in tails if self.placement.is_heard(slot_of(each, slots)))
-        return next(heard, self._tails.new(now_ms))
+        found = (each for each in tails if slot_of(each, self._rules.slots) in ours)
+        return next(found, self._tails.new(now_ms))
 
 
 async def _told(stored: asyncio.Event, otherwise: str) -> None:

@@ -39,6 +39,7 @@ class Engine(Server):
         valkey: Valkey,
         nodes: Sequence[Pbx],
         settings: Mapping[str, str] | None = None,
+        terms: Mapping[str, Mapping[str, object]] | None = None,
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
@@ -47,6 +48,7 @@ class Engine(Server):
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
+        self._terms = terms or {}  # weight and limits, by node
 
     def command(self) -> Sequence[str]:
         """Return the command that operators use."""
@@ -120,7 +122,7 @@ class Engine(Server):
         """Show a call."""
         return await self.rpc("GET", f"/calls/{call_id}")
 
-    def _node(self, pbx: Pbx) -> dict[str, str]:
+    def _node(self, pbx: Pbx) -> dict[str, object]:
         return {
             "name": pbx.name,
             "url": pbx.url,
@@ -128,4 +130,6 @@ class Engine(Server):
             "password": pbx.ari_password,
             "media_url": self.url,
             "ami_password": pbx.passwords.ami,
+            "ami_port": pbx.ami_port,
+            **self._terms.get(pbx.name, {}),
         }

@@ -9,9 +9,9 @@ from msgspec import Struct
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.gate import Gate
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
-from engine.runtime.placement import Gate
 from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort

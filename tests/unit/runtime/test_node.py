@@ -9,9 +9,9 @@ import msgspec
 
 from engine.ari.request import Reply
 from engine.runtime.agents import Directory
+from engine.runtime.gate import Gate
 from engine.runtime.inbound import Arrival
 from engine.runtime.node import Node
-from engine.runtime.placement import Gate
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.store.memory import Memory

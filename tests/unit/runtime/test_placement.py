@@ -1,6 +1,6 @@
 """The gate: so many new calls a second, so many at once."""
 
-from engine.runtime.placement import Gate
+from engine.runtime.gate import Gate
 from tests.unit.runtime.building import HandClock
 
 
