@@ -158,7 +158,7 @@ def take(event: Message, listener: Listener) -> None:
             listener.contact(event.EndpointName, event.URI, _reachable(event.ContactStatus))
         case "ContactList":
             listener.contact(event.Endpoint, event.Uri, _reachable(event.Status))
-        case "RTCPReceived":
+        case "RTCPReceived" | "RTCPSent":  # how the other side hears us, and how we hear it
             _take_report(event, listener)
         case _:
             pass
@@ -172,5 +172,5 @@ def _take_report(event: Message, listener: Listener) -> None:
     try:
         loss, jitter = int(event.Report0FractionLost), int(event.Report0IAJitter)
     except (TypeError, ValueError):
-        return  # nothing is reported of a line that nothing was heard on
+        return  # nothing was heard on that line
     listener.reported(loss / 256, jitter * 1000 / TIMESTAMP_HZ)

@@ -44,7 +44,7 @@ class Engine(Server):
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._token = secrets.token_hex(16)
+        self.token = secrets.token_hex(16)
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
@@ -60,7 +60,7 @@ class Engine(Server):
             "SWITCHROOM_REDIS_URL": self._valkey.url,
             "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
             "SWITCHROOM_RPC_PORT": str(self.port),
-            "SWITCHROOM_RPC_TOKEN": self._token,
+            "SWITCHROOM_RPC_TOKEN": self.token,
             "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
             "SWITCHROOM_RECORDINGS_URL": f"file://{self.recordings}",
             "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
@@ -85,7 +85,7 @@ class Engine(Server):
 
     async def rpc(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """Ask over RPC; raises Refused."""
-        headers = {"Authorization": f"Bearer {self._token}"}
+        headers = {"Authorization": f"Bearer {self.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,
             session.request(method, f"{self.url}/rpc/v1{path}", json=body) as reply,
@@ -98,7 +98,7 @@ class Engine(Server):
     async def told(self, call_id: str, event: str, timeout_s: float = 15) -> dict[str, Any]:
         """Wait for an event of a call, or find it among those that were told."""
         headers = {
-            "Authorization": f"Bearer {self._token}",
+            "Authorization": f"Bearer {self.token}",
             "Last-Event-ID": json.dumps({call_id.partition("-")[0]: "0-0"}),
         }
         address = f"{self.url}/rpc/v1/events?callId={call_id}"

@@ -30,10 +30,10 @@ HERE = Path(__file__).parents[2]
 LAB = HERE / ".lab"
 PORTS = {
     "pbx1": Ports(
-        ARI_PORTS["pbx1"], ami=AMI_PORTS["pbx1"], sip=5060, rtp_first=10_000, rtp_last=14_999
+        ARI_PORTS["pbx1"], AMI_PORTS["pbx1"], sip=5060, rtp_first=10_000, rtp_last=14_999
     ),
     "pbx2": Ports(
-        ARI_PORTS["pbx2"], ami=AMI_PORTS["pbx2"], sip=5062, rtp_first=15_000, rtp_last=19_999
+        ARI_PORTS["pbx2"], AMI_PORTS["pbx2"], sip=5062, rtp_first=15_000, rtp_last=19_999
     ),
 }
 TRUNK = "sip:127.0.0.1:5080"
