@@ -103,7 +103,7 @@ async def test_a_node_that_dies_ends_its_calls_alone(two: TwoNodes) -> None:
         assert (await two.engine.told(call, "completed"))["callId"] == call
     assert (await two.counts()) == {"pbx1": 0, "pbx2": 3}
     await two.nodes[0].start()
-    await until(lambda: _refuses(two, "pbx1", ""), what="pbx1 to get calls")
+    await until(lambda: _is_back(two, "pbx1"), what="pbx1 to be heard")
     assert node_of(await two.call()) == "pbx1"
 
 
@@ -123,7 +123,7 @@ async def test_what_is_left_on_a_node_is_reaped(two: TwoNodes) -> None:
 async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_path: Path) -> None:
     """An engine that starts without their node ends them as lost after the grace."""
     call = await two.call(node="pbx2")
-    await two.talks(call)
+    await until(lambda: _is_answered(two, call), what="the answer to be stored")
     await two.engine.kill()
     async with two.engine_of(tmp_path / "other", two.nodes[:1]) as other:
         ends = Lab(two.valkey, two.nodes[0], other, two.trunk_port)
@@ -169,8 +169,16 @@ def _printed(folder: Path) -> str:
     return (folder / "printed").read_text()
 
 
+async def _is_answered(two: TwoNodes, call: str) -> bool:
+    return any(each["is"] == "LegAnswered" for each in await two.at(0).story(call))
+
+
 async def _is_away(two: TwoNodes, name: str) -> bool:
     return not (await two.shown(name))["connected"]
+
+
+async def _is_back(two: TwoNodes, name: str) -> bool:
+    return not await _is_away(two, name)
 
 
 async def _is_watched(two: TwoNodes) -> bool:
