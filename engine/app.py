@@ -16,7 +16,8 @@ from engine.discovery import Discovery
 from engine.fleet import Around, Fleet
 from engine.rpc.server import Parts, serving
 from engine.runtime.clock import LoopClock
-from engine.runtime.keeper import Keeper, Rhythm
+from engine.runtime.holding import Rhythm
+from engine.runtime.keeper import Keeper
 from engine.runtime.peers import Peers
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
@@ -62,7 +63,7 @@ class Engine:
             roster = building.roster(settings, house, store, clock, peers)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster.directory)
+            desks = building.Desks(settings, clock, errands, roster)
             slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
             keeper = self._keeper(store, peers, slots)
             archive = await building.archive(settings)
@@ -109,7 +110,6 @@ class Engine:
             _quiet_garbage_collector()
             log.info("engine up", engine=self._name)
             await self._stopped.wait()
-            tasks.cancel("keeper")
             await self._leave(keeper)
         if self._fault is not None:
             raise self._fault

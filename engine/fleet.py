@@ -10,15 +10,12 @@ from yarl import URL
 
 from engine import building
 from engine.ami.watch import AmiWatch
-from engine.ari.client import Ari
-from engine.ari.session import EventSocket
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.limits import Terms
 from engine.runtime.node import Node
-from engine.runtime.presence import APP, UNUSED_EVENTS, NodePresence
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
@@ -71,8 +68,7 @@ class Fleet:
     def stand_in(self, name: str) -> None:
         """Hold the calls of a node that is not configured any more: they end after the grace."""
         log.error("calls of a node that is not configured", node=name)
-        switch = self._around.roster.switch
-        self._around.slots.join(self._around.desks.absent(name, switch))
+        self._around.slots.join(self._around.desks.absent(name))
 
     async def run(self) -> None:
         """Close those that are to go once they are empty, until cancelled."""
@@ -95,7 +91,7 @@ class Fleet:
         self._houses[named.name] = house
         ari = await house.enter_async_context(building.ari(named, around.engine))
         tapes = await building.recorder(around.settings, house, named, ari, around.archive)
-        node = around.desks.node(named, ari, around.roster.switch, tapes)
+        node = around.desks.node(named, ari, tapes)
         self._judge(named)
         work = f"node {named.name}"
         around.tasks.start(work, ari.run())
@@ -103,14 +99,12 @@ class Fleet:
         if tapes is not None:
             archivist = Archivist(node, tapes, around.settings.recordings_s)
             around.tasks.start(work, archivist.run())
-        around.tasks.start(work, self._presence(ari, house).run())
         around.slots.join(node)
 
     async def _close(self, node: Node) -> None:
         log.info("node closed", node=node.name)
         self._around.slots.part(node)
         self._around.tasks.cancel(f"node {node.name}")
-        self._around.roster.presences.pop(node.name, None)
         self._placement.going.discard(node.name)
         await node.close()
         if house := self._houses.pop(node.name, None):
@@ -127,11 +121,3 @@ class Fleet:
             login = (named.ami_user, password.get_secret_value())
             watch = AmiWatch(named.name, (host, named.ami_port), login, health)
             self._around.tasks.start(f"node {named.name}", watch.run())
-
-    def _presence(self, ari: Ari, house: AsyncExitStack) -> EventSocket:
-        """Know which agents are registered at a node."""
-        roster = self._around.roster
-        presence = NodePresence(ari.name, ari, roster.directory.is_trunk)
-        roster.presences[ari.name] = presence
-        house.push_async_callback(presence.close)
-        return ari.events(APP, presence, UNUSED_EVENTS)

@@ -10,6 +10,7 @@ from engine.ari.generated.models import AsteriskInfo
 from engine.ari.generated.operations import asterisk
 from engine.ari.http_lane import HttpLane
 from engine.ari.lanes import Lanes
+from engine.ari.link import always
 from engine.ari.pbx import UNUSED_EVENTS, Patience, Pbx, PbxAddress
 from engine.ari.request import Done, Reply, Request, ask
 from engine.ari.session import EventSocket, Listener
@@ -44,10 +45,14 @@ class Ari:
         return system.version if system else None
 
     def events(
-        self, app: str, listener: Listener, unused_events: tuple[str, ...] = UNUSED_EVENTS
+        self,
+        app: str,
+        listener: Listener,
+        unused_events: tuple[str, ...] = UNUSED_EVENTS,
+        may: Callable[[], bool] = always,
     ) -> EventSocket:
-        """Prepare the events of one app; its `run` is for the caller's TaskGroup."""
-        return EventSocket(self._pbx, app, listener, self._http, unused_events)
+        """Prepare the events of one app; `run` connects while it `may`."""
+        return EventSocket(self._pbx, app, listener, self._http, unused_events, may)
 
     async def run(self) -> None:
         """Keep the request websockets until cancelled."""

@@ -17,6 +17,11 @@ Serve = Callable[[Websocket], Awaitable[str]]
 _REFUSED = (401, 403)
 
 
+def always() -> bool:
+    """Let every attempt be made."""
+    return True
+
+
 class Stopped(Exception):
     """Raised while serving to end the link for good."""
 
@@ -26,12 +31,15 @@ class Refused(Exception):
 
 
 class Link:
-    """Keeps a websocket to `app`, one attempt after another."""
+    """Keeps a websocket to `app`, one attempt after another, each only while it `may`."""
 
-    def __init__(self, pbx: Pbx, app: str, heartbeat_s: float) -> None:
+    def __init__(
+        self, pbx: Pbx, app: str, heartbeat_s: float, may: Callable[[], bool] = always
+    ) -> None:
         self._pbx = pbx
         self._app = app
         self._heartbeat_s = heartbeat_s
+        self._may = may
         patience = pbx.patience
         self._backoff = Backoff(pbx.random, patience.first_retry_s, patience.retry_s)
         self._said = ""
@@ -40,6 +48,9 @@ class Link:
     async def run(self, serve: Serve, on_lost: Callable[[str], None]) -> None:
         """Connect and serve until cancelled or Stopped; `on_lost` hears why each attempt ended."""
         while True:
+            if not self._may():
+                await asyncio.sleep(self._pbx.patience.first_retry_s)
+                continue
             try:
                 reason, refused = await self._attempt(serve)
             except Stopped:

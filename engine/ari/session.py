@@ -1,5 +1,6 @@
 """The events of one Stasis app, in order, for as long as the app is ours."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -9,7 +10,7 @@ from aiohttp import WSMsgType
 from engine.ari.decode import UnknownEvent, decode_event
 from engine.ari.generated.events import ApplicationReplaced, Message
 from engine.ari.generated.operations import applications
-from engine.ari.link import Link, Stopped, Websocket, ending
+from engine.ari.link import Link, Stopped, Websocket, always, ending
 from engine.ari.pbx import UNUSED_EVENTS, Pbx
 from engine.ari.request import Transport, ask
 
@@ -34,17 +35,22 @@ class Listener(Protocol):
 
 
 class EventSocket:
-    """The websocket of one app; `rest` carries the request that sets the event filter."""
+    """The websocket of one app; `rest` carries the request that sets the event filter.
 
-    def __init__(
+    Of two websockets of an app the younger has it: who may have lost the app to another must not
+    connect again, and `may` says so.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         pbx: Pbx,
         app: str,
         listener: Listener,
         rest: Transport,
         unused_events: tuple[str, ...] = UNUSED_EVENTS,
+        may: Callable[[], bool] = always,
     ) -> None:
-        self._link = Link(pbx, app, pbx.patience.heartbeat_s)
+        self._link = Link(pbx, app, pbx.patience.heartbeat_s, may)
         self._app = app
         self._listener = listener
         self._rest = rest

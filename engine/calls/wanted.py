@@ -1,15 +1,28 @@
 """What a tree will want to have heard, found before it runs, so that no caller waits for it."""
 
+from typing import get_args
+
+from engine.calls.call import Call
 from engine.calls.verbs.play import sources
 from engine.calls.verbs.prompt import sources as prompt
 from wire.media import Source
-from wire.verbs import Action, Dial, Gather, Play, Say
+from wire.verbs import Action, Dial, Gather, Play, Say, Verb
 
 
 def wanted(action: Action | None) -> tuple[Source, ...]:
     """List the audio of a whole tree, in the order it may be heard, without doubles."""
     found: dict[Source, None] = {}
     _collect(action, found)
+    return tuple(found)
+
+
+def wanted_by(call: Call) -> tuple[Source, ...]:
+    """List the audio of a call's step and of what comes after it."""
+    fields = (getattr(call.doing, name) for name in call.doing.__struct_fields__)
+    found: dict[Source, None] = {}
+    for each in (*fields, *call.rest):
+        if isinstance(each, get_args(Verb)):
+            _collect(each, found)
     return tuple(found)
 
 

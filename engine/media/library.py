@@ -11,6 +11,7 @@ from engine.media.shelf import Shelf
 from wire.media import Source
 
 _GONE = "not_found"
+COMING_S = 5.0
 
 
 class Maker(Protocol):
@@ -69,6 +70,19 @@ class Library:
         """Where a clip's file lies, or None; asking counts as a use."""
         self._shelf.use(key, self._now_ms())
         return self._shelf.path(key)
+
+    async def coming(self, key: str) -> Path | None:
+        """Where a clip's file lies; waits for what is being made, for it may be one of these."""
+        try:
+            async with asyncio.timeout(COMING_S):
+                while (path := self.path(key)) is None:
+                    making = [*self._making.values(), *self._quiet.values()]
+                    if not making:
+                        return None
+                    await asyncio.wait(making, return_when=asyncio.FIRST_COMPLETED)
+        except TimeoutError:
+            return None
+        return path
 
     def forget(self, key: str) -> None:
         """Drop a clip whose file is gone, so that it is made again at its next use."""

@@ -18,7 +18,7 @@ def media_routes(library: Library) -> list[web.RouteDef]:
 
     async def clip(request: web.Request) -> web.StreamResponse:
         key = request.match_info["key"]
-        path = library.path(key)
+        path = await library.coming(key)
         if path is None:
             raise web.HTTPNotFound
         if not await asyncio.to_thread(path.is_file):

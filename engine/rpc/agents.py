@@ -1,23 +1,29 @@
 """Agents over RPC: an account's directory, with presence and what keeps them busy."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import chain
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 
 from engine.rpc.bodies import answer, read
 from engine.rpc.documents import name_in
+from engine.rpc.everyone import Everyone
 from engine.rpc.problems import NotFound
 from engine.runtime.roster import Roster
 from engine.store.store import Store
-from wire.agents import Agent, Agents, AgentView
+from wire.agents import Agent, Agents, AgentView, Presence
 from wire.errors import BadInput
+
+SURER: tuple[Presence, ...] = ("online", "offline", "unknown")
 
 
 class AgentHandlers:
     """One method a request."""
 
-    def __init__(self, store: Store, roster: Roster) -> None:
+    def __init__(self, store: Store, roster: Roster, everyone: Everyone) -> None:
+        self._everyone = everyone
         self._store = store
         self._roster = roster
 
@@ -28,16 +34,19 @@ class AgentHandlers:
             raise BadInput("account", "required")
         found = await self._store.agents(account)
         agents = {name: msgspec.json.decode(body, type=Agent) for name, body in found.items()}
-        return answer(Agents(tuple(self._roster.views(account, agents))))
+        lists = [one.agents for one in await self._everyone.shows(request, Agents)]
+        return answer(Agents(tuple(merged([*self._roster.views(account, agents)], *lists))))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show an agent; one whom no document names is where the settings' template says."""
         account, agent_id = request.match_info["account"], name_in(request, "agent")
         body = await self._store.agent(account, agent_id)
         agent = msgspec.json.decode(body, type=Agent) if body else self._roster.unlisted(agent_id)
-        if agent is None:
+        ours = [*self._roster.views(account, {agent_id: agent})] if agent else []
+        views = merged(ours, await self._everyone.shows(request, AgentView))
+        if not views:
             raise NotFound(f"no agent {agent_id}")
-        return answer(self._view(account, {agent_id: agent}))
+        return answer(views[0])
 
     async def put(self, request: web.Request) -> web.Response:
         """Say where an agent's phone registers, and the agent's name."""
@@ -46,7 +55,8 @@ class AgentHandlers:
         if self._roster.directory.is_trunk(agent.endpoint):
             raise BadInput("endpoint", "is the trunk's")
         await self._store.put_agent(account, agent_id, msgspec.json.encode(agent))
-        return answer(self._view(account, {agent_id: agent}))
+        ours = [*self._roster.views(account, {agent_id: agent})]
+        return answer(merged(ours, await self._everyone.shows(request, AgentView))[0])
 
     async def delete(self, request: web.Request) -> web.Response:
         """Take an agent out of the directory."""
@@ -54,5 +64,22 @@ class AgentHandlers:
         await self._store.put_agent(account, agent_id, None)
         return answer({})
 
-    def _view(self, account: str, agent: Mapping[str, Agent]) -> AgentView:
-        return next(self._roster.views(account, agent))
+
+def merged(*shown: Sequence[AgentView]) -> list[AgentView]:
+    """Make one view an agent of what engines see: one hears who registers, any has the call."""
+    found: dict[str, AgentView] = {}
+    for view in chain(*shown):
+        known = found.get(view.agent_id)
+        found[view.agent_id] = _both(known, view) if known else view
+    return list(found.values())
+
+
+def _both(one: AgentView, other: AgentView) -> AgentView:
+    presences = {one.presence, other.presence}
+    return replace(
+        one,
+        presence=next(each for each in SURER if each in presences),
+        busy=one.busy or other.busy,
+        call_id=one.call_id or other.call_id,
+        nodes=one.nodes or other.nodes,
+    )

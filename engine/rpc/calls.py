@@ -1,9 +1,12 @@
 """Calls over RPC: start, list, read, and their story."""
 
+from itertools import chain
+
 from aiohttp import web
 
 from engine.calls.ids import slot_and_node
 from engine.rpc.bodies import answer, read
+from engine.rpc.everyone import Everyone
 from engine.rpc.finding import call_of, live_calls
 from engine.rpc.problems import Conflict
 from engine.rpc.views import call_view, timeline
@@ -18,7 +21,8 @@ from wire.tree import Limits, check_action, check_party
 class CallsHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, store: Store, limits: Limits) -> None:
+    def __init__(self, switch: Switch, store: Store, limits: Limits, everyone: Everyone) -> None:
+        self._everyone = everyone
         self._switch = switch
         self._store = store
         self._limits = limits
@@ -39,9 +43,12 @@ class CallsHandlers:
         return answer(rpc.Started(call.id), 201)
 
     async def list(self, request: web.Request) -> web.Response:
-        """List the live calls, of one account if named."""
-        calls = live_calls(self._switch, request.query.get("account"))
-        return answer(rpc.Calls(tuple(map(call_view, calls))))
+        """List the live calls of all engines, of one account if named."""
+        lists = [one.calls for one in await self._everyone.shows(request, rpc.Calls)]
+        ours = map(call_view, live_calls(self._switch, request.query.get("account")))
+        # One that moved from engine to engine just now may be told twice.
+        views = {view.call_id: view for view in chain(*lists, ours)}
+        return answer(rpc.Calls(tuple(views.values())))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show a call, live or ended."""

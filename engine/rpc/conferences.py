@@ -7,6 +7,7 @@ from engine.calls.events import CoachRequested, KickRequested, MemberRequested
 from engine.calls.sessions import Conference
 from engine.rpc.asked import member_asked
 from engine.rpc.bodies import answer, read
+from engine.rpc.everyone import Everyone
 from engine.rpc.finding import (
     agents_conference,
     call_of,
@@ -15,10 +16,11 @@ from engine.rpc.finding import (
     last_conference,
     live_call_of,
     member_of,
+    no_conference,
 )
 from engine.rpc.sessions import conference_view
 from engine.runtime.switch import Switch
-from wire.control import AddMember, Coach, KickMember, LeaveConference
+from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
 from wire.errors import BadInput
 from wire.tree import Limits
 
@@ -26,7 +28,8 @@ from wire.tree import Limits
 class ConferenceHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, limits: Limits) -> None:
+    def __init__(self, switch: Switch, limits: Limits, everyone: Everyone) -> None:
+        self._everyone = everyone
         self._switch = switch
         self._limits = limits
 
@@ -77,7 +80,11 @@ class ConferenceHandlers:
     async def of_agent(self, request: web.Request) -> web.Response:
         """Show the live conference that an agent is in."""
         agent, account = request.match_info["agent"], request.query.get("account")
-        return answer(conference_view(*agents_conference(self._switch, agent, account)))
+        if found := agents_conference(self._switch, agent, account):
+            return answer(conference_view(*found))
+        for shown in await self._everyone.shows(request, ConferenceView):
+            return answer(shown)
+        raise no_conference(agent)
 
 
 def _shown(call: Call, session: str) -> web.Response:

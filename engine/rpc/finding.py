@@ -78,13 +78,20 @@ def last_conference(call: Call) -> Conference:
     return call.conferences[-1]
 
 
-def agents_conference(switch: Switch, agent: str, account: str | None) -> tuple[Call, Conference]:
-    """Find the live conference that an agent is in, or on the way to, and its call."""
+def agents_conference(
+    switch: Switch, agent: str, account: str | None
+) -> tuple[Call, Conference] | None:
+    """Find the live conference here that an agent is in, or on the way to, and its call."""
     for call in live_calls(switch, account):
         conference = call.conference
         if conference and any(m.is_live and m.agent_id == agent for m in conference.members):
             return call, conference
-    raise _missing("no_such_session", f"no conference of agent {agent}")
+    return None
+
+
+def no_conference(agent: str) -> Refused:
+    """Say that an agent is in none."""
+    return _missing("no_such_session", f"no conference of agent {agent}")
 
 
 def member_of(conference: Conference, channel: str | None, agent: str | None) -> Member:

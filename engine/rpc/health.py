@@ -8,7 +8,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from engine.rpc.bodies import answer
-from engine.rpc.forward import Owners
+from engine.rpc.hop import Owners
 from engine.runtime.switch import Switch
 from engine.store.errors import StoreDown
 from engine.store.store import Store

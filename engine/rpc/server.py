@@ -17,8 +17,10 @@ from engine.rpc.conferences import ConferenceHandlers
 from engine.rpc.control import ControlHandlers
 from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
-from engine.rpc.forward import Owners, forwarding
+from engine.rpc.everyone import Everyone
+from engine.rpc.forward import forwarding
 from engine.rpc.health import health_routes
+from engine.rpc.hop import Hop, Owners, hopping
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.recordings import RecordingHandlers
@@ -46,15 +48,15 @@ class Parts(Struct, frozen=True):
 @asynccontextmanager
 async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterator[None]:
     """Serve for as long as the context lasts."""
-    async with forwarding(parts.owners, token) as forward, _served(parts, token, forward) as runner:
+    async with hopping(parts.owners, token) as hop, _served(parts, token, hop) as runner:
         await web.TCPSite(runner, host, port).start()
         yield
 
 
 @asynccontextmanager
-async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterator[web.AppRunner]:
+async def _served(parts: Parts, token: str, hop: Hop) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MOST_BYTES)
-    app.add_subapp("/rpc/v1", rpc_app(parts, token, forward))
+    app.add_subapp("/rpc/v1", rpc_app(parts, token, hop))
     app.add_routes(
         [*media_routes(parts.library), *health_routes(parts.switch, parts.store, parts.owners)]
     )
@@ -73,23 +75,24 @@ async def _served(parts: Parts, token: str, forward: Middleware) -> AsyncIterato
         await runner.cleanup()
 
 
-def rpc_app(parts: Parts, token: str, forward: Middleware) -> web.Application:
+def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    app = web.Application(middlewares=[problems, _only(token), forward])
-    app.add_routes(_of_calls(parts))
+    app = web.Application(middlewares=[problems, _only(token), forwarding(hop)])
+    everyone = Everyone(hop)
+    app.add_routes(_of_calls(parts, everyone))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
     app.add_routes(RecordingHandlers(parts.switch).routes())
     app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
-    app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits)))
-    app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster)))
+    app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits, everyone)))
+    app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster, everyone)))
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
     app.add_routes(NodeHandlers(parts.switch).routes())
     app.router.add_get("/openapi.json", _published)
     return app
 
 
-def _of_calls(parts: Parts) -> list[web.RouteDef]:
-    calls = CallsHandlers(parts.switch, parts.store, parts.limits)
+def _of_calls(parts: Parts, everyone: Everyone) -> list[web.RouteDef]:
+    calls = CallsHandlers(parts.switch, parts.store, parts.limits, everyone)
     return [
         web.post("/calls", calls.originate),
         web.get("/calls", calls.list),

@@ -17,6 +17,7 @@ from engine.calls.codec import Entry, encode
 from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched, Recovered
 from engine.calls.machine import step
+from engine.calls.wanted import wanted_by
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
 from engine.runtime.perform import Performer
@@ -89,6 +90,11 @@ class Desk:
         if actor.arrived is not None:
             self.inbound[actor.arrived] = actor
         return actor
+
+    def prefetch(self, actor: Actor) -> None:
+        """Have the audio ready that a call will want: another engine had it until now."""
+        if sources := wanted_by(actor.call):
+            self._errands.prefetch(Prefetch(sources))
 
     def route(self, channel_id: str) -> Actor | None:
         """Find the call of a channel: ours carry the call's id before the last dot."""

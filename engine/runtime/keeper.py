@@ -6,59 +6,17 @@ from before its renewal was asked for, and ends a little early: nobody else can 
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 import structlog
-from msgspec import Struct
 
+from engine.runtime.holding import Rhythm, Slots
 from engine.runtime.lease import Lease
 from engine.runtime.peers import Peer, Peers
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 
 log = structlog.get_logger()
-
-
-class Rhythm(Struct, frozen=True):
-    """Seconds: how long a lease lasts, how early it counts as over, how often it is renewed."""
-
-    lease_s: float = 2.0
-    early_s: float = 0.25
-    beat_s: float = 0.5
-
-    @property
-    def lease_ms(self) -> int:
-        """How long a lease lasts."""
-        return int(self.lease_s * 1000)
-
-
-class Slots(Protocol):
-    """What is done with slots that come and go."""
-
-    async def take(self, slot: int, lease: Lease) -> None:
-        """Go on with a slot's calls; raises StoreDown."""
-
-    async def store_again(self, slot: int, lease: Lease) -> None:
-        """Store a slot's calls, which the store has lost, from memory."""
-
-    async def settled(self, slot: int) -> None:
-        """Wait, not for long, until what was decided is stored."""
-
-    def pause(self, slot: int) -> None:
-        """Stand still: the lease has run out, and it is not known yet whose the slot is."""
-
-    def go_on(self, slot: int) -> None:
-        """Go on after a pause."""
-
-    def drop(self, slot: int) -> None:
-        """Leave a slot's calls to its next owner."""
-
-    def calls(self, slot: int) -> int:
-        """Count a slot's live calls."""
-
-    def calls_by_node(self) -> dict[str, int]:
-        """Count the live calls of each node."""
 
 
 class Keeper:
@@ -85,6 +43,11 @@ class Keeper:
         self._monotonic = monotonic
         self._wake = asyncio.Event()
         self._paused: set[int] = set()
+        self._beating = asyncio.Lock()
+        self._is_leaving = False
+        self._gives_from_s = 0.0
+        self._claims_from_s = 0.0
+        self._claims_lost_from_s = 0.0
 
     async def run(self) -> None:
         """Keep the slots until cancelled."""
@@ -101,31 +64,42 @@ class Keeper:
 
     async def beat(self) -> None:
         """Say that the engine lives, renew, and come nearer to this engine's share."""
-        try:
-            await self._tell()
-            await self._renew()
-            await self._give_back()
-            await self._claim()
-        except StoreDown as error:
-            log.warning("the store is away", error=str(error))
-        self._pause()
+        async with self._beating:
+            if self._is_leaving:
+                return
+            try:
+                await self._tell()
+                await self._renew()
+                await self._give_back()
+                await self._claim()
+            except StoreDown as error:
+                log.warning("the store is away", error=str(error))
+                # When it is back, whoever lives renews first: nobody's slots are taken for left.
+                self._claims_from_s = self._monotonic() + 2 * self._rhythm.beat_s
+            for slot, lease in self.held.items():
+                self._pause_if_over(slot, lease)
 
     async def leave(self) -> None:
         """Give all slots back: another engine goes on with their calls. Raises StoreDown."""
-        slots = list(self.held)
-        await self._store.beat(self._peers.me, "", 0)
-        await asyncio.gather(*map(self._given_back, slots))
+        self._is_leaving = True
+        async with self._beating:
+            await self._store.beat(self._peers.me, "", 0)
+            await asyncio.gather(*map(self._given_back, list(self.held)))
 
     def doubt(self, slot: int) -> None:
         """Look at once whose a slot is: something says that it may be another's."""
-        if slot in self.held and slot not in self._paused:
-            self._paused.add(slot)
-            self._slots.pause(slot)
+        if slot in self.held:
+            self._pause(slot)
             self._wake.set()
 
     def url_of(self, slot: int | None) -> str | None:
         """Tell where the engine is that has a slot, or, for None, any slot; None: nobody else."""
         return self._peers.url_of(slot)
+
+    @property
+    def others(self) -> list[str]:
+        """Tell where the other engines are."""
+        return [peer.url for peer in self._peers.others]
 
     @property
     def is_settled(self) -> bool:
@@ -144,7 +118,10 @@ class Keeper:
     async def _tell(self) -> None:
         me = Peer(self._url, tuple(sorted(self.held)), self._slots.calls_by_node())
         body = msgspec.json.encode(me).decode()
-        self._peers.told(await self._store.beat(self._peers.me, body, 2 * self._rhythm.lease_ms))
+        # As long as a lease: with the engine its slots become free, and it counts no more.
+        alive = await self._store.beat(self._peers.me, body, self._rhythm.lease_ms)
+        if self._peers.told(alive):
+            self._wait_for_others()
 
     async def _renew(self) -> None:
         await asyncio.gather(*(self._renewed(slot, lease) for slot, lease in self.held.items()))
@@ -152,10 +129,9 @@ class Keeper:
     async def _renewed(self, slot: int, lease: Lease) -> None:
         ends_s = self._ends_s()
         if await self._store.renew(slot, lease.token, self._rhythm.lease_ms):
+            self._pause_if_over(slot, lease)  # its desks may have stood still already
             lease.lasts(ends_s)
-            if slot in self._paused:
-                self._paused.discard(slot)
-                self._slots.go_on(slot)
+            self._go_on(slot)
         elif await self._store.owner(slot):
             self._lose(slot)
         else:
@@ -164,12 +140,17 @@ class Keeper:
     async def _found_again(self, slot: int) -> None:
         """Claim a slot that the store knows nothing of any more; what it lost is in memory here."""
         log.error("the store has lost a slot", slot=slot, calls=self._slots.calls(slot))
+        self._wait_for_others()
         lease = await self._claimed(slot)
         if lease is None:
             self._lose(slot)
             return
         self._paused.discard(slot)
         await self._slots.store_again(slot, lease)
+
+    def _wait_for_others(self) -> None:
+        """Leave others the time to store again what the store may have lost of theirs."""
+        self._claims_lost_from_s = self._monotonic() + self._rhythm.lease_s
 
     def _lose(self, slot: int) -> None:
         log.warning("slot lost", slot=slot, calls=self._slots.calls(slot))
@@ -181,8 +162,10 @@ class Keeper:
         self._paused.discard(slot)
 
     async def _give_back(self) -> None:
-        """Give one slot too many back, and the next with the next beat: no engine is flooded."""
-        if len(self.held) > self._peers.share(self._count):
+        """Give one slot too many back, and the next a beat later: no engine is flooded."""
+        now_s = self._monotonic()
+        if len(self.held) > self._peers.share(self._count) and now_s >= self._gives_from_s:
+            self._gives_from_s = now_s + self._rhythm.beat_s
             await self._given_back(min(self.held, key=self._slots.calls))
 
     async def _given_back(self, slot: int) -> None:
@@ -194,16 +177,22 @@ class Keeper:
         await self._store.renew(slot, lease.token, 0)
 
     async def _claim(self) -> None:
-        """Claim free slots, up to this engine's share, those first that would fall to it."""
+        """Claim free slots, up to this engine's share."""
         lacking = self._peers.share(self._count) - len(self.held)
-        if lacking <= 0:
+        if lacking <= 0 or self._monotonic() < self._claims_from_s:
             return
-        free = [slot for slot in range(self._count) if slot not in self.held]
         taken: list[tuple[int, Lease]] = []
-        for slot in free:
-            if len(taken) < lacking and (lease := await self._claimed(slot)):
-                taken.append((slot, lease))
+        for slot in [each for each in range(self._count) if each not in self.held]:
+            if len(taken) < lacking and await self._is_to_be_had(slot):
+                lease = await self._claimed(slot)
+                if lease is not None:
+                    taken.append((slot, lease))
         await asyncio.gather(*(self._take(slot, lease) for slot, lease in taken))
+
+    async def _is_to_be_had(self, slot: int) -> bool:
+        """Tell whether nobody is waited for who has a slot that the store may have lost."""
+        is_waiting = self._monotonic() < self._claims_lost_from_s
+        return not is_waiting or await self._store.owner(slot) != ""
 
     async def _claimed(self, slot: int) -> Lease | None:
         ends_s = self._ends_s()
@@ -220,12 +209,19 @@ class Keeper:
             self._lose(slot)
             raise
 
-    def _pause(self) -> None:
-        """Let those stand still whose lease has run out."""
-        for slot in [each for each, lease in self.held.items() if not lease.holds]:
-            if slot not in self._paused:
-                self._paused.add(slot)
-                self._slots.pause(slot)
+    def _pause_if_over(self, slot: int, lease: Lease) -> None:
+        if not lease.holds:
+            self._pause(slot)
+
+    def _pause(self, slot: int) -> None:
+        if slot not in self._paused:
+            self._paused.add(slot)
+            self._slots.pause(slot)
+
+    def _go_on(self, slot: int) -> None:
+        if slot in self._paused:
+            self._paused.discard(slot)
+            self._slots.go_on(slot)
 
     def _ends_s(self) -> float:
-        return self._monotonic() + self._rhythm.lease_s - self._rhythm.early_s
+        return self._monotonic() + self._rhythm.ours_s

@@ -24,9 +24,11 @@ class Peers:
         self.me = me
         self._known: dict[str, Peer] = {me: Peer("")}
 
-    def told(self, alive: Mapping[str, str]) -> None:
-        """Take what a beat brought."""
+    def told(self, alive: Mapping[str, str]) -> bool:
+        """Take what a beat brought; tells whether one that lived is missing."""
+        before = self._known
         self._known = {name: peer for name, body in alive.items() if (peer := _read(name, body))}
+        return not before.keys() <= self._known.keys()
 
     @property
     def others(self) -> list[Peer]:

@@ -50,7 +50,8 @@ class Reaper:
         if suspect in seen.bridges:
             await self._node.pbx.ask(bridges.destroy(suspect))
         elif suspect in seen.channels:
-            next(iter(self._node.desks.values())).dismiss(suspect)
+            for desk in list(self._node.desks.values())[:1]:  # none is left when all slots went
+                desk.dismiss(suspect)
         else:
             self._node.recheck(suspect)
 

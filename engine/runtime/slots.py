@@ -18,6 +18,7 @@ from engine.store.writer import Pace, Writer
 
 log = structlog.get_logger()
 SETTLE_S = 1.0
+PRESENCE_SLOT = 0  # who has it hears who registers: one engine does, and every slot has one
 
 
 class Builder(Protocol):
@@ -26,6 +27,9 @@ class Builder(Protocol):
     def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
         """Make a desk."""
 
+    async def watching(self, node: Node, slot: int) -> None:
+        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+
     def hearing(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
@@ -33,7 +37,7 @@ class Builder(Protocol):
 
 
 class OwnSlots:
-    """Implements `keeper.Slots`."""
+    """Implements `holding.Slots`."""
 
     def __init__(
         self,
@@ -142,6 +146,8 @@ class OwnSlots:
         ears = _ears(slot, node)
         self._tasks.cancel(ears)
         self._tasks.start(ears, self._builder.hearing(node, slot, self._doubted))
+        if slot == PRESENCE_SLOT:
+            self._tasks.start(ears, self._builder.watching(node, slot))
 
     def _doubted(self, slot: int) -> None:
         self.on_doubt(slot)

@@ -159,7 +159,7 @@ class Switch:
         """Take up a stored call; its desk goes on with it once its node is back."""
         record = stored.record
         desk = self.nodes[stored.node].desks[slot]
-        desk.adopt(Actor(record.call, record.outbox, record.logged))
+        desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._rules.slots)

@@ -71,6 +71,7 @@ class Alone:
     """No other engine."""
 
     is_settled = True
+    others: list[str] = []  # noqa: RUF012 - there are none, ever
 
     def url_of(self, _slot: int | None) -> str | None:
         """Know of nobody."""

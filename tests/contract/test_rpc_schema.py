@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from engine.rpc.forward import forwarding
+from engine.rpc.hop import hopping
 from engine.rpc.schema import schema
 from engine.rpc.server import rpc_app
 from tests.contract.rpc_bench import TOKEN, Bench
@@ -38,8 +38,8 @@ async def test_the_description_is_published(bench: Bench) -> None:
 
 async def test_everything_is_described(bench: Bench) -> None:
     """Whatever the RPC answers is in its description, with a summary and its shapes."""
-    async with forwarding(bench.parts.owners, TOKEN) as forward:
-        routes = list(rpc_app(bench.parts, TOKEN, forward).router.routes())
+    async with hopping(bench.parts.owners, TOKEN) as hop:
+        routes = list(rpc_app(bench.parts, TOKEN, hop).router.routes())
     served = {
         (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
         for each in routes

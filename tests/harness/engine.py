@@ -32,7 +32,7 @@ class Refused(Exception):
 class Engine(Server):
     """One engine on a free port; everything on loopback may be fetched and asked."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a test names only what it varies
         self,
         folder: Path,
         *,
@@ -40,11 +40,12 @@ class Engine(Server):
         nodes: Sequence[Pbx],
         settings: Mapping[str, str] | None = None,
         terms: Mapping[str, Mapping[str, object]] | None = None,
+        token: str = "",
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.token = secrets.token_hex(16)
+        self.token = token or secrets.token_hex(16)  # engines of one store have the same
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}

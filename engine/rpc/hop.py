@@ -1,0 +1,52 @@
+"""From engine to engine: what one asks of another says so, and goes no further."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+import aiohttp
+from aiohttp import web
+from msgspec import Struct
+
+HANDED_ON = "Switchroom-Forwarded"
+WAIT_S = 3.0  # a slot between two owners has one soon
+AGAIN_S = 0.02
+_CONNECT_S = 1.0
+# What is raised before a request was sent; any other may have been done.
+NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+
+
+class Owners(Protocol):
+    """Who knows the other engines."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every slot is this engine's, or that of another that lives."""
+
+    @property
+    def others(self) -> list[str]:
+        """Tell where the other engines are."""
+
+    def url_of(self, slot: int | None) -> str | None:
+        """Tell where the engine is that has a slot, or, for None, any slot; None: nobody else."""
+
+
+class Hop(Struct, frozen=True):
+    """The way to the other engines."""
+
+    owners: Owners
+    session: aiohttp.ClientSession
+
+
+@asynccontextmanager
+async def hopping(owners: Owners, token: str) -> AsyncIterator[Hop]:
+    """Keep the way open for as long as the context lasts."""
+    headers = {"Authorization": f"Bearer {token}", HANDED_ON: "1"}
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+        yield Hop(owners, session)
+
+
+def is_handed_on(request: web.Request) -> bool:
+    """Tell whether another engine asks."""
+    return HANDED_ON in request.headers
