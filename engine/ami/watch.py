@@ -65,18 +65,24 @@ class AmiWatch:
     """The watch on one node."""
 
     def __init__(
-        self, node: str, address: tuple[str, int], login: tuple[str, str], listener: Listener
+        self,
+        node: str,
+        address: tuple[str, int],
+        login: tuple[str, str],
+        listener: Listener,
+        again_s: float = AGAIN_S,
     ) -> None:
         self._address = address
         self._login = login
         self._listener = listener
+        self._again_s = again_s
         self._is_away = False
         self._log = log.bind(node=node)
 
     async def run(self) -> None:
         """Listen until cancelled, reconnecting for ever."""
         while True:
-            again_s = AGAIN_S
+            again_s = self._again_s
             try:
                 await self._listen()
             except PermissionError as error:

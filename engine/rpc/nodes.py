@@ -49,7 +49,7 @@ class NodeHandlers:
         terms, health = standing.terms, standing.health
         return rpc.NodeView(
             name=node.name,
-            connected=not node.is_away,
+            connected=bool(node.desks) and not node.is_away,
             calls=placement.calls(node.name),
             drained=node.name in self._switch.drains.nodes,
             refuses=obstacle.code if obstacle else "",

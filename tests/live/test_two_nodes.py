@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.harness.answerer import answering_all
+from tests.harness.engine import Engine
 from tests.harness.live import Lab
 from tests.harness.phone import Phone
 from tests.harness.process import Process
@@ -147,10 +148,13 @@ async def test_a_node_found_by_the_dns(two: TwoNodes, tmp_path: Path) -> None:
         "SWITCHROOM_NODE_MEDIA_URL": "http://127.0.0.1:1",
     }
     async with two.engine_of(tmp_path / "found", [], **settings) as engine:
-        call = await engine.originate(to="+15550100", action=WAITS, **{"from": "+15550001"})
+        lab = Lab(two.valkey, pbx, engine, two.trunk_port)
+        await until(lambda: _is_heard(engine), what="the node to be heard")
+        call = await lab.call(to="+15550100", action=WAITS)
         assert node_of(call) == "ip7f000001"
-        await Lab(two.valkey, pbx, engine, two.trunk_port).doing(call, "gathering")
+        await lab.doing(call, "gathering")
         await engine.rpc("POST", f"/calls/{call}/hangup", {})
+        await lab.ended(call)
 
 
 async def test_what_a_node_tells_of_itself(two: TwoNodes) -> None:
@@ -175,6 +179,11 @@ async def _is_answered(two: TwoNodes, call: str) -> bool:
 
 async def _is_away(two: TwoNodes, name: str) -> bool:
     return not (await two.shown(name))["connected"]
+
+
+async def _is_heard(engine: Engine) -> bool:
+    found = (await engine.rpc("GET", "/nodes"))["nodes"]
+    return all(each["connected"] for each in found)
 
 
 async def _is_back(two: TwoNodes, name: str) -> bool:
