@@ -67,8 +67,9 @@ class Recorder:
 
     def leave(self, call: str) -> None:
         """Do no more for a call: it is another engine's, which does again what is not done."""
-        if task := self._tasks.get(call):
-            task.cancel()
+        for name, task in self._tasks.items():
+            if name == call or name.startswith(f"{call}."):
+                task.cancel()
 
     async def file(self, names: Sequence[str]) -> int | None:
         """File tapes of one recording, then delete them from the PBX; raises FilingFailed."""
