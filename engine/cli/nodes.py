@@ -61,21 +61,21 @@ async def _drain(name: str, wait: bool, where: Where) -> None:
         await client.drain(name)
         console.print(f"node {name} gets no new calls")
         if wait:
-            await _emptied(client, name, console)
+            await emptied(client, name, console)
 
 
-async def _emptied(client: Client, name: str, console: Console) -> None:
+async def emptied(client: Client, name: str, console: Console, again_s: float = AGAIN_S) -> None:
     """Return when a node has had no call for some looks; says how many there still are."""
     looks, told = 0, 0
     while looks < LOOKS:
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(again_s)
         node = await _node(client, name)
         if not node.drained:
             raise BadUse(f"node {name} was given new calls again")
         looks = 0 if node.calls else looks + 1
         if node.calls and node.calls != told:
             console.print(f"{node.calls} live calls")
-            told = node.calls
+        told = node.calls
     console.print(f"node {name} is empty")
 
 
