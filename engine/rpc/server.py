@@ -15,6 +15,7 @@ from engine.rpc.bodies import MOST_BYTES, answer
 from engine.rpc.calls import CallsHandlers
 from engine.rpc.conferences import ConferenceHandlers
 from engine.rpc.control import ControlHandlers
+from engine.rpc.crowding import crowding
 from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
 from engine.rpc.everyone import Everyone
@@ -43,6 +44,7 @@ class Parts(Struct, frozen=True):
     slots: int
     roster: Roster
     owners: Owners
+    most_requests: int = 1_000  # at once
 
 
 @asynccontextmanager
@@ -77,7 +79,8 @@ async def _served(parts: Parts, token: str, hop: Hop) -> AsyncIterator[web.AppRu
 
 def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    app = web.Application(middlewares=[problems, _only(token), forwarding(hop)])
+    crowd = crowding(parts.most_requests, streams="/rpc/v1/events")
+    app = web.Application(middlewares=[problems, _only(token), crowd, forwarding(hop)])
     everyone = Everyone(hop)
     app.add_routes(_of_calls(parts, everyone))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))

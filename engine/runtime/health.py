@@ -10,9 +10,9 @@ FORGET_MS = 60_000  # reports come every few seconds from each leg: none since m
 class Quality:
     """A level that follows what legs report of how they hear the other side."""
 
-    def __init__(self) -> None:
-        self.loss = 0.0  # of packets, 0 to 1
-        self.jitter_ms = 0.0
+    def __init__(self, loss: float = 0.0, jitter_ms: float = 0.0) -> None:
+        self.loss = loss  # of packets, 0 to 1
+        self.jitter_ms = jitter_ms
 
     def note(self, loss: float, jitter_ms: float) -> None:
         """Take one leg's report in."""
@@ -80,7 +80,8 @@ class NodeHealth:
 
     def reported(self, loss: float, jitter_ms: float) -> None:
         """Hear how a leg hears: the part of packets that it lost, and their jitter."""
-        if self.quality is not self._quality:
-            self._quality = Quality()
+        if self.quality is self._quality:
+            self._quality.note(loss, jitter_ms)
+        else:
+            self._quality = Quality(loss, jitter_ms)
         self._reported_ms = self._clock.now_ms()
-        self._quality.note(loss, jitter_ms)

@@ -38,13 +38,14 @@ def test_the_trunk_is_away_when_none_of_its_contacts_answers() -> None:
 
 
 def test_quality_follows_the_reports() -> None:
-    """It nears what is reported, and is forgotten when nothing is."""
+    """It is the first, nears what comes after it, and is forgotten when nothing does."""
     clock = HandClock()
     health = NodeHealth(clock)
-    for _ in range(100):
-        health.reported(0.1, 30)
-    assert (health.quality.loss, health.quality.jitter_ms) == pytest.approx((0.1, 30), rel=0.01)
+    health.reported(0.1, 30)
+    assert (health.quality.loss, health.quality.jitter_ms) == (0.1, 30)
+    health.reported(0, 20)
+    assert (health.quality.loss, health.quality.jitter_ms) == pytest.approx((0.09, 29))
     clock.pass_ms(FORGET_MS + 1)
     assert (health.quality.loss, health.quality.jitter_ms) == (0, 0)
-    health.reported(0.1, 30)
-    assert health.quality.loss == pytest.approx(0.01)
+    health.reported(0.2, 40)
+    assert health.quality.loss == 0.2
