@@ -16,6 +16,7 @@ from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.limits import Terms
 from engine.runtime.node import Node
+from engine.runtime.phones import Phones
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
@@ -35,7 +36,7 @@ class Around(Struct, frozen=True):
     desks: building.Desks
     slots: OwnSlots
     tasks: Tasks
-    archive: Archive
+    archive: Archive | None
 
 
 class Fleet:
@@ -92,9 +93,13 @@ class Fleet:
         ari = await house.enter_async_context(building.ari(named, around.engine))
         tapes = await building.recorder(around.settings, house, named, ari, around.archive)
         node = around.desks.node(named, ari, tapes)
+        node.party_of = around.roster.party_of
         self._judge(named)
         work = f"node {named.name}"
         around.tasks.start(work, ari.run())
+        phones = Phones(ari, around.roster.directory.is_trunk)
+        around.roster.phones[named.name] = phones
+        around.tasks.start(work, phones.run())
         around.tasks.start(work, Reaper(node, around.settings.reap_s).run())
         if tapes is not None:
             archivist = Archivist(node, tapes, around.settings.recordings_s)
@@ -105,6 +110,7 @@ class Fleet:
         log.info("node closed", node=node.name)
         self._around.slots.part(node)
         self._around.tasks.cancel(f"node {node.name}")
+        self._around.roster.phones.pop(node.name, None)
         self._placement.going.discard(node.name)
         await node.close()
         if house := self._houses.pop(node.name, None):

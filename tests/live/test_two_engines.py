@@ -11,7 +11,7 @@ import pytest
 from tests.harness.cluster import LEASE_S, Cluster, freeze, thaw
 from tests.harness.live import Lab
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import Phone, now_ms
+from tests.harness.phone import Phone, now_ms, register
 from tests.harness.ports import free_port
 from tests.harness.six_calls import SixCalls
 from tests.harness.until import until
@@ -151,6 +151,27 @@ async def test_the_store_loses_everything(
         assert await cluster.owners() == before
         await calls.controlled(second)
         await calls.go_on(first)
+
+
+async def test_who_registers_is_known_to_all(cluster: Cluster) -> None:
+    """A phone that registers is online for each engine, and still when one of them is gone."""
+    first, second = cluster.labs
+    await register(cluster.nodes[1], "1001", free_port())
+    for lab in cluster.labs:
+        await _sees(lab, "1001", "online")
+    await first.engine.kill()
+    await cluster.shared()
+    await _sees(second, "1001", "online")
+    await register(cluster.nodes[1], "1002", free_port())
+    await _sees(second, "1002", "online")
+
+
+async def _sees(lab: Lab, agent: str, presence: str) -> None:
+    async def is_so() -> bool:
+        view = await lab.engine.rpc("GET", f"/agents/acme/{agent}")
+        return bool(view["presence"] == presence)
+
+    await until(is_so, timeout_s=3, what=f"{agent} to be {presence}")
 
 
 async def _longest_ms(calls: SixCalls, lab: Lab, is_over: Callable[[], bool]) -> float:

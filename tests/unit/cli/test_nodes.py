@@ -9,7 +9,7 @@ from engine.cli.client import opened
 from engine.cli.faults import BadUse
 from engine.cli.nodes import emptied
 from tests.unit.cli.fake_engine import TOKEN, FakeEngine
-from tests.unit.cli.test_commands import switchroom
+from tests.unit.cli.steered import switchroom
 from wire.rpc import NodeView
 
 
