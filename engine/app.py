@@ -12,6 +12,7 @@ import structlog
 
 from engine import building
 from engine.config import Settings
+from engine.desks import Desks
 from engine.discovery import Discovery
 from engine.fleet import Around, Fleet
 from engine.rpc.server import Parts, serving
@@ -63,7 +64,7 @@ class Engine:
             roster = building.roster(settings, house, store, clock, peers)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster)
+            desks = Desks(settings, clock, errands, roster)
             slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
             keeper = self._keeper(store, peers, slots)
             archive = await building.archive(settings)

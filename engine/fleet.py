@@ -11,6 +11,7 @@ from yarl import URL
 from engine import building
 from engine.ami.watch import AmiWatch
 from engine.config import NodeSettings, Settings
+from engine.desks import Desks
 from engine.recordings.archive import Archive
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
@@ -33,7 +34,7 @@ class Around(Struct, frozen=True):
     engine: str
     clock: Clock
     roster: Roster
-    desks: building.Desks
+    desks: Desks
     slots: OwnSlots
     tasks: Tasks
     archive: Archive | None
@@ -71,10 +72,10 @@ class Fleet:
         log.error("calls of a node that is not configured", node=name)
         self._around.slots.join(self._around.desks.absent(name))
 
-    async def run(self) -> None:
+    async def run(self, every_s: float = LOOK_S) -> None:
         """Close those that are to go once they are empty, until cancelled."""
         while True:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(every_s)
             for node in list(self._placement.nodes.values()):
                 is_to_go = node.name in self._placement.going or node.name not in self._houses
                 if is_to_go and node.live == 0:
