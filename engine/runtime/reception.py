@@ -44,7 +44,7 @@ class Reception:
         """Take a call in, or refuse it early."""
         obstacle = self._placement.admits(desk, by_trunk=not self._may_be_agents(arrival))
         if obstacle is not None:
-            log.info("call refused", node=desk.place.node, code=obstacle.code)
+            log.debug("call refused", node=desk.place.node, code=obstacle.code)
             desk.dismiss(arrival.channel, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)

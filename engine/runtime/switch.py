@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import structlog
 
@@ -173,12 +173,18 @@ class Switch:
     def _heard_tail(self, asked: Originate, now_ms: int) -> str:
         """Choose an id that falls to a slot in which the call can begin, if there is one."""
         by_trunk = is_by_trunk(first_party(asked))
-        has_room = partial(self.placement.has_room, asked.node, by_trunk=by_trunk)
-        free = {slot for slot in range(self._rules.slots) if has_room(slot)}
-        ours = free or {slot for node in self.nodes.values() for slot in node.desks}
+        has_room = cache(partial(self.placement.has_room, asked.node, by_trunk=by_trunk))
+        ours = {slot for node in self.nodes.values() for slot in node.desks}
+        return (
+            self._tail_in(has_room, now_ms)
+            or self._tail_in(ours.__contains__, now_ms)
+            or self._tails.new(now_ms)
+        )
+
+    def _tail_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
+        """Find an id whose slot fits, if that does not take too many tries."""
         tails = (self._tails.new(now_ms) for _ in range(TRIES))
-        found = (each for each in tails if slot_of(each, self._rules.slots) in ours)
-        return next(found, self._tails.new(now_ms))
+        return next((each for each in tails if fits(slot_of(each, self._rules.slots))), None)
 
 
 async def _told(stored: asyncio.Event, otherwise: str) -> None:

@@ -1,5 +1,6 @@
 """Two PBX nodes under one engine, and what tests of them ask again and again."""
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ class TwoNodes:
 
     def __init__(self, folder: Path) -> None:
         self.trunk_port = free_port()
+        self._token = secrets.token_hex(16)
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in TERMS]
@@ -33,7 +35,14 @@ class TwoNodes:
             "SWITCHROOM_TRUNK_MAX_CALLS": "10",
             **settings,
         }
-        return Engine(folder, valkey=self.valkey, nodes=nodes, settings=given, terms=TERMS)
+        return Engine(
+            folder,
+            valkey=self.valkey,
+            nodes=nodes,
+            settings=given,
+            terms=TERMS,
+            token=self._token,
+        )
 
     async def mended(self) -> None:
         """Start what does not run; no node is drained, and no call lives."""

@@ -4,13 +4,8 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
-import pytest_asyncio
-
-from tests.harness.answerer import answering_all
 from tests.harness.engine import Engine
 from tests.harness.live import Lab
 from tests.harness.phone import Phone
@@ -20,26 +15,6 @@ from tests.harness.until import until
 
 HANGUP = {"type": "hangup", "data": {}}
 ROOT = Path(__file__).parents[2]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TwoNodes]:
-    """Start everything once."""
-    two = TwoNodes(tmp_path_factory.mktemp("two"))
-    try:
-        await two.mended()
-        yield two
-    finally:
-        await two.stop()
-
-
-@pytest.fixture
-async def two(servers: TwoNodes, tmp_path: Path) -> AsyncIterator[TwoNodes]:
-    """Give both nodes, empty, and a trunk that answers all calls."""
-    await servers.mended()
-    async with answering_all(tmp_path, servers.trunk_port):
-        yield servers
-        await servers.mended()
 
 
 async def test_calls_are_spread_by_weight_up_to_the_limits(two: TwoNodes) -> None:
