@@ -61,6 +61,19 @@ class Connection:
         self.ended.set()
 
 
+class Stream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
+    """panoramisk's protocol, which knows its factory before anything can happen."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        super().connection_made(transport)
+        self.factory = self._connection
+        self.encoding = "utf-8"
+
+
 class AmiWatch:
     """The watch on one node."""
 
@@ -96,44 +109,42 @@ class AmiWatch:
     async def _listen(self) -> None:
         connection = Connection(self._listener)
         async with asyncio.timeout(CONNECT_S):
-            protocol = await self._connected(connection)
+            stream = await self._connected(connection)
         try:
             async with asyncio.timeout(CONNECT_S):
-                await self._log_in(protocol)
+                await self._log_in(stream)
             self._log.info("node watched")
             self._is_away = False
-            await self._look(protocol)
-            await self._until_silent(protocol, connection)
+            await self._look(stream)
+            await self._until_silent(stream, connection)
         finally:
-            protocol.close()
+            stream.close()
 
-    async def _connected(self, connection: Connection) -> AMIProtocol:
+    async def _connected(self, connection: Connection) -> Stream:
         host, port = self._address
         loop = asyncio.get_running_loop()
-        _, protocol = await loop.create_connection(AMIProtocol, host, port)
-        protocol.factory = connection
-        protocol.encoding = "utf-8"
-        return protocol
+        _, stream = await loop.create_connection(lambda: Stream(connection), host, port)
+        return stream
 
-    async def _log_in(self, protocol: AMIProtocol) -> None:
+    async def _log_in(self, stream: Stream) -> None:
         user, secret = self._login
-        answer = await protocol.send(
+        answer = await stream.send(
             {"Action": "Login", "Username": user, "Secret": secret, "Events": "system,reporting"}
         )
         if not answer.success:
             raise PermissionError("the manager's user or password is refused")
 
-    async def _look(self, protocol: AMIProtocol) -> None:
+    async def _look(self, stream: Stream) -> None:
         """See which contacts can be reached; what changes is told afterwards."""
         async with asyncio.timeout(PERIOD_S):
-            found = await protocol.send({"Action": "PJSIPShowContacts"})
+            found = await stream.send({"Action": "PJSIPShowContacts"})
         for each in found if isinstance(found, list) else ():
             take(each, self._listener)
 
-    async def _until_silent(self, protocol: AMIProtocol, connection: Connection) -> None:
+    async def _until_silent(self, stream: Stream, connection: Connection) -> None:
         while not connection.ended.is_set():
             async with asyncio.timeout(PERIOD_S):
-                status = await protocol.send({"Action": "CoreStatus"})
+                status = await stream.send({"Action": "CoreStatus"})
             if status.CoreCurrentCalls.isdigit():
                 self._listener.counted(int(status.CoreCurrentCalls))
             await _wait(connection.ended, PERIOD_S)
