@@ -28,6 +28,7 @@ DEFAULTS: Mapping[str, str] = {
     "RTP_LAST": "19999",
     "RTP_TIMEOUT_S": "60",
     "TRUNK": "sip:127.0.0.1:5080",
+    "TRUNK_QUALIFY_S": "0",
     "SLOTS": "8",
     "DATA_DIR": "/usr/share/asterisk",
 }

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import agents, calls, conferences, documents, steer, transfers
+from engine.cli import agents, calls, conferences, documents, nodes, steer, transfers
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -29,7 +29,6 @@ calling.command(steer.show)
 app.command(calling)
 app.command(calls.calls)
 app.command(calls.timeline)
-app.command(calls.nodes)
 app.command(steer.mute)
 app.command(steer.unmute)
 app.command(steer.hold)
@@ -44,6 +43,7 @@ app.command(conferences.conference)
 app.command(documents.routed)
 app.command(documents.routes)
 app.command(documents.flow)
+app.command(nodes.nodes)
 app.command(agents.agents)
 app.command(agents.agent)
 # By name: what it imports, no other command needs.

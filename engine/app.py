@@ -13,15 +13,16 @@ import structlog
 
 from engine import building
 from engine.config import Settings
-from engine.observe.instruments import Instruments, instruments
+from engine.desks import Desks
+from engine.discovery import Discovery
+from engine.fleet import Around, Fleet
+from engine.observe.instruments import instruments
+from engine.observe.meter import Meter
 from engine.rpc.server import Parts, serving
-from engine.runtime.archivist import Archivist
 from engine.runtime.clock import LoopClock
 from engine.runtime.holding import Rhythm
 from engine.runtime.keeper import Keeper
 from engine.runtime.peers import Peers
-from engine.runtime.phones import Phones
-from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
@@ -64,58 +65,49 @@ class Engine:
             clock = LoopClock(asyncio.get_running_loop())
             library = await building.library(settings, house, seen)
             errands = await building.errands(settings, house, library, store, self._limits, seen)
-            roster = building.roster(settings, house, store, clock, seen)
+            peers = Peers(self._name)
+            roster = building.roster(settings, house, store, clock, peers, seen)
             tasks = Tasks(self._failed)
             house.push_async_callback(tasks.close)
-            desks = building.Desks(settings, clock, errands, roster, seen)
-            keeper = self._keeper(store, roster, desks, tasks, seen)
-            await self._open_nodes(house, desks, roster, tasks, seen)
+            desks = Desks(settings, clock, errands, roster, seen)
+            slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=seen.meter)
+            keeper = self._keeper(store, peers, slots, seen.meter)
+            archive = await building.archive(settings)
+            around = Around(settings, self._name, clock, roster, desks, slots, tasks, archive, seen)
+            await self._open_nodes(Fleet(around), house, roster, tasks)
             parts = Parts(
                 roster.switch, store, library, self._limits, settings.slots, roster, keeper, seen
             )
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)
 
-    def _keeper(
-        self, store: Store, roster: Roster, desks: building.Desks, tasks: Tasks, seen: Instruments
-    ) -> Keeper:
+    def _keeper(self, store: Store, peers: Peers, slots: OwnSlots, meter: Meter) -> Keeper:
         settings = self._settings
-        slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=seen.meter)
         keeper = Keeper(
             store,
-            Peers(self._name),
+            peers,
             building.rpc_url(settings),
             slots=slots,
             count=settings.slots,
             rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
             monotonic=time.monotonic,
-            meter=seen.meter,
+            meter=meter,
         )
         slots.on_doubt = keeper.doubt
         return keeper
 
     async def _open_nodes(
-        self,
-        house: AsyncExitStack,
-        desks: building.Desks,
-        roster: Roster,
-        tasks: Tasks,
-        seen: Instruments,
+        self, fleet: Fleet, house: AsyncExitStack, roster: Roster, tasks: Tasks
     ) -> None:
-        settings = self._settings
-        archive = await building.archive(settings)
-        for named in settings.nodes:
-            ari = await house.enter_async_context(building.ari(named, self._name))
-            tapes = await building.recorder(settings, house, named, ari, archive)
-            node = roster.switch.nodes[named.name] = desks.node(named, ari, tapes)
-            node.party_of = roster.party_of
-            phones = roster.phones[named.name] = Phones(ari, roster.directory.is_trunk)
-            tasks.start("phones", phones.run())
-            house.push_async_callback(node.close)
-            tasks.start("lanes", ari.run())
-            tasks.start("reaper", Reaper(node, settings.reap_s, seen.meter).run())
-            if tapes is not None:
-                tasks.start("archivist", Archivist(node, tapes, settings.recordings_s).run())
+        house.push_async_callback(fleet.close)
+        await roster.switch.drains.look()
+        tasks.start("drains", roster.switch.drains.run())
+        await fleet.open_named()
+        tasks.start("fleet", fleet.run())
+        if self._settings.node_dns:
+            discovery = Discovery(self._settings, fleet.found)
+            await discovery.look()
+            tasks.start("discovery", discovery.run())
 
     async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:
         settings = self._settings

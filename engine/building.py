@@ -4,13 +4,10 @@ import asyncio
 import ipaddress
 import random
 import time
-from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any
 
 import aiohttp
 import structlog
-from msgspec import Struct
 
 from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
@@ -25,28 +22,21 @@ from engine.media.speakers import Speaker
 from engine.observe.instruments import Instruments
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.cabinet import Cabinet
-from engine.runtime.agents import Directory
+from engine.runtime.agents import Directory, trunk_name
 from engine.runtime.clock import Clock
-from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Asker as AskerPort
 from engine.runtime.errands import Errands
-from engine.runtime.hearing import Hearing
-from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.gate import Gate
+from engine.runtime.health import NodeHealth
+from engine.runtime.limits import Terms
 from engine.runtime.metered import MeteredAsker
-from engine.runtime.node import Node
-from engine.runtime.placement import Gate
-from engine.runtime.ports import Pbx
-from engine.runtime.presence import APP as PRESENCE_APP
-from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED
-from engine.runtime.presence import NodePresence
+from engine.runtime.peers import Peers
 from engine.runtime.recorder import Recorder
-from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
-from engine.runtime.strain import Strain, TimedPbx
-from engine.runtime.switch import Rules, Switch
-from engine.runtime.traced import TracedAsker, TracedPbx
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
+from engine.runtime.traced import TracedAsker
 from engine.store.store import Store
-from engine.store.writer import Writer
 from engine.webhooks.addresses import guarded_session
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
@@ -56,17 +46,23 @@ log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def roster(
-    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock, seen: Instruments
+def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+    settings: Settings,
+    house: AsyncExitStack,
+    store: Store,
+    clock: Clock,
+    peers: Peers,
+    seen: Instruments,
 ) -> Roster:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
     told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
     longest_ms = settings.longest_call_s * 1000
-    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as)
+    trunk = Terms(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s)
+    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as, trunk)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    switch = Switch(store, clock, gate, rules, directory=directory, meter=seen.meter)
+    switch = Switch(store, clock, gate, rules, directory=directory, others=peers, meter=seen.meter)
     if seen.traces is not None:
         switch.follow = seen.traces.follow
     return Roster(directory, switch)
@@ -144,79 +140,9 @@ async def recorder(
     return working
 
 
-class _Way(Struct, frozen=True):
-    """What reaches a node."""
-
-    named: NodeSettings
-    ari: Ari
-    tapes: Recorder | None
-    strain: Strain
-
-
-class Desks:
-    """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        running: Errands,
-        everyone: Roster,
-        seen: Instruments,
-    ) -> None:
-        self._settings = settings
-        self._clock = clock
-        self._errands = running
-        self._roster = everyone
-        self._seen = seen
-        self._ways: dict[str, _Way] = {}
-
-    def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
-        """Build a node, without desks yet; calls that come in there go to the switch."""
-        strain = Strain(time.monotonic)
-        self._ways[named.name] = _Way(named, way, tapes, strain)
-        arrive = self._roster.switch.arrive
-        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.level_ms)
-
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
-        """Build a slot's desk at a node."""
-        way, seen = self._ways[node.name], self._seen
-        plan = self._plan(way.named, slot)
-        pbx: Pbx = TimedPbx(way.ari, way.strain, seen.meter, node.name, slot)
-        leased = LeasedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
-        place = Place(node.name, slot, leased, plan, way.tapes, lease, seen.meter)
-        return Desk(place, self._clock, writer, self._errands)
-
-    def hearing(
-        self, node: Node, slot: int, replaced: Callable[[int], None]
-    ) -> Coroutine[Any, Any, None]:
-        """Listen to a slot's app until cancelled, or until another engine does."""
-        grace_ms = self._settings.node_grace_s * 1000
-        place, ari = node.desks[slot].place, self._ways[node.name].ari
-        listener = Hearing(node, slot, grace_ms, replaced)
-        return ari.events(place.plan.app, listener, may=lambda: place.lease.holds).run()
-
-    async def watching(self, node: Node, slot: int) -> None:
-        """Know which agents are registered at a node, until cancelled, as who has a slot."""
-        ari, presences = self._ways[node.name].ari, self._roster.presences
-        lease = node.desks[slot].place.lease
-        presence = NodePresence(node.name, ari, self._roster.directory.is_trunk)
-        presences[node.name] = presence
-        try:
-            await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()
-        finally:
-            if presences.get(node.name) is presence:
-                del presences[node.name]
-            await presence.close()
-
-    def _plan(self, named: NodeSettings, slot: int) -> Dialplan:
-        return Dialplan(
-            app=f"switchroom-{slot}",
-            trunk=self._settings.trunk_endpoint,
-            agent=self._settings.agent_endpoint,
-            media_url=media_url(self._settings, named),
-            agents=self._roster.directory,
-        )
+def health(settings: Settings, clock: Clock) -> NodeHealth:
+    """Build what keeps how a node is."""
+    return NodeHealth(clock, trunk_name(settings.trunk_endpoint))
 
 
 def media_url(settings: Settings, node: NodeSettings) -> str:

@@ -2,9 +2,17 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, SecretStr, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -28,6 +36,10 @@ class NodeSettings(BaseModel):
     media_url: HttpUrl | None = None  # without one: as other engines reach this one (rpc_url)
     ami_user: str = "switchroom"
     ami_password: SecretStr | None = None  # without one: the engine's own setting
+    ami_port: int = Field(5038, ge=1, le=65535)  # where its health is listened to
+    weight: float = Field(1, gt=0)  # its share of new calls beside the other nodes'
+    max_calls: int | None = Field(None, ge=1)  # live at once on it, of all engines
+    max_calls_per_s: int | None = Field(None, ge=1)  # new ones, of all engines
 
 
 class Settings(BaseSettings):
@@ -39,6 +51,12 @@ class Settings(BaseSettings):
 
     redis_url: str = "redis://127.0.0.1:6379/0"
     nodes: tuple[NodeSettings, ...] = ()
+    node_dns: str = ""  # `pbx.example:8088`: every address of the name is a node, too
+    node_user: str = "switchroom"  # of nodes found so; the next four, too
+    node_password: SecretStr | None = None
+    node_media_url: HttpUrl | None = None
+    node_max_calls: int | None = Field(None, ge=1)
+    node_max_calls_per_s: int | None = Field(None, ge=1)
     slots: int = Field(8, ge=1, le=64)
     rpc_host: str = "127.0.0.1"
     rpc_port: int = Field(8070, ge=0, le=65535)
@@ -56,6 +74,8 @@ class Settings(BaseSettings):
     agent_endpoint: str = "PJSIP/{agent_id}"  # how an agent is dialled
     max_calls: int = Field(5_000, ge=1)  # live at once in this engine
     max_calls_per_s: int = Field(400, ge=1)  # new ones
+    trunk_max_calls: int | None = Field(None, ge=1)  # legs on the trunk at once, of all engines
+    trunk_max_calls_per_s: int | None = Field(None, ge=1)  # new calls on it, of all engines
     longest_call_s: int = Field(14_400, ge=1)
     node_grace_s: int = Field(30, ge=1)  # a node that is away longer has lost its calls
     reap_s: float = Field(15, gt=0)  # between two looks for what is nobody's
@@ -66,6 +86,26 @@ class Settings(BaseSettings):
     recordings_s3: dict[str, str] = {}  # endpoint, region, access_key_id, secret_access_key, …
     recordings_s: float = Field(30, gt=0)  # between two looks for what was not filed in time
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    def node_at(self, name: str, url: str) -> NodeSettings:
+        """Give the settings of a node that was found by the DNS."""
+        return NodeSettings.model_validate(
+            {
+                "name": name,
+                "url": url,
+                "user": self.node_user,
+                "password": self.node_password,
+                "media_url": self.node_media_url,
+                "max_calls": self.node_max_calls,
+                "max_calls_per_s": self.node_max_calls_per_s,
+            }
+        )
+
+    @model_validator(mode="after")
+    def _nodes_found_can_be_reached(self) -> Self:
+        if self.node_dns and self.node_password is None:
+            raise ValueError("node_dns needs node_password")
+        return self
 
     @classmethod
     def settings_customise_sources(

@@ -177,11 +177,26 @@ def is_enabled(wish: bool | RecordCall) -> bool:
 
 
 class NodeView(_Shape, frozen=True):
-    """One PBX node as this engine sees it."""
+    """One PBX node: `calls` are those of all engines, what else changes is as this engine sees it.
+
+    `refuses` says why it gets no new call: a code as calls are refused with, empty when it gets
+    them. What its manager interface tells: `coreCalls`, how many calls it counts itself, and of
+    all packets of late the part that was lost on the way to it, and their jitter.
+    """
 
     name: str
     connected: bool
     calls: int
+    drained: bool = False
+    refuses: str = ""
+    weight: float = 1.0
+    max_calls: int | None = None
+    max_calls_per_s: int | None = None
+    watched: bool = False  # by its manager interface
+    trunk_reachable: bool = True
+    core_calls: int | None = None
+    loss: float = 0.0
+    jitter_ms: float = 0.0
 
 
 class Nodes(_Shape, frozen=True):

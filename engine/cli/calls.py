@@ -1,4 +1,4 @@
-"""`switchroom calls`, `timeline` and `nodes`: what there is, and one call's story."""
+"""`switchroom calls` and `timeline`: what there is, and one call's story."""
 
 import asyncio
 import sys
@@ -40,11 +40,6 @@ def timeline(
     run(_timeline(call_id, json, where))
 
 
-def nodes(*, where: Where = HERE) -> None:
-    """List the PBX nodes as the engine sees them."""
-    run(_nodes(where))
-
-
 async def _calls(account: str, watch: bool, where: Where) -> None:
     console = screen.for_tables()
     async with opened(*address(where, ClientSettings())) as client:
@@ -70,15 +65,6 @@ async def _timeline(call_id: str, json: bool, where: Where) -> None:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
     else:
         screen.put(told, Console(highlight=False))
-
-
-async def _nodes(where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
-        found = await client.nodes()
-    table = Table("node", "connected", "calls", box=None)
-    for node in found:
-        table.add_row(node.name, "yes" if node.connected else "[red]no[/]", str(node.calls))
-    Console(highlight=False).print(table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
 def calls_table(found: tuple[CallView, ...], now_ms: float) -> Table | str:

@@ -75,6 +75,14 @@ class Client:
         """List the PBX nodes."""
         return (await self._ask(rpc.Nodes, "GET", "/nodes")).nodes
 
+    async def drain(self, node: str) -> None:
+        """Give a node no new call."""
+        await self._ask(rpc.NodeView, "POST", f"/nodes/{node}/drain")
+
+    async def undrain(self, node: str) -> None:
+        """Give a node new calls again."""
+        await self._ask(rpc.NodeView, "POST", f"/nodes/{node}/undrain")
+
     async def routes(self) -> dict[str, rpc.NumberRoute]:
         """List the routes by number."""
         return await self._ask(dict[str, rpc.NumberRoute], "GET", "/routes")

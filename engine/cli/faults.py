@@ -18,6 +18,7 @@ _ADVICE = {
     "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must be the engine's.",
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
     "no_node": "No PBX node is connected; `switchroom nodes` and `switchroom doctor` say more.",
+    "node_drained": "`switchroom nodes undrain NODE` gives a node new calls again.",
 }
 
 

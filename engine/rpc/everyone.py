@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from engine.rpc.hop import AGAIN_S, WAIT_S, Hop, is_handed_on
-from engine.runtime.switch import NoRoom
+from engine.runtime.placement import NoRoom
 
 T = TypeVar("T")
 ANSWER_S = 1.0

@@ -104,6 +104,8 @@ DOCUMENTS = (
 OTHERS = (
     Operation("get", "/events", "Follow call events (text/event-stream)"),
     Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
+    Operation("post", "/nodes/{node}/drain", "Give a node no new call", None, rpc.NodeView),
+    Operation("post", "/nodes/{node}/undrain", "Give it new calls again", None, rpc.NodeView),
 )
 OPERATIONS = (
     *CALLS,

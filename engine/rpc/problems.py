@@ -6,8 +6,8 @@ import structlog
 from aiohttp import web
 from msgspec.json import encode
 
+from engine.runtime.placement import NoRoom
 from engine.runtime.steering import Refused
-from engine.runtime.switch import NoRoom
 from engine.store.errors import StoreDown
 from wire.errors import BadInput
 from wire.rpc import Fault, Problem

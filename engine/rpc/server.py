@@ -16,6 +16,7 @@ from engine.rpc.bodies import MOST_BYTES, answer
 from engine.rpc.calls import CallsHandlers
 from engine.rpc.conferences import ConferenceHandlers
 from engine.rpc.control import ControlHandlers
+from engine.rpc.crowding import crowding
 from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
 from engine.rpc.everyone import Everyone
@@ -48,6 +49,7 @@ class Parts(Struct, frozen=True):
     roster: Roster
     owners: Owners
     seen: Instruments = field(default_factory=Instruments)
+    most_requests: int = 1_000  # at once
 
 
 @asynccontextmanager
@@ -82,7 +84,8 @@ async def _served(parts: Parts, token: str, hop: Hop) -> AsyncIterator[web.AppRu
 
 def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    guards = (problems, _only(token), forwarding(hop))
+    crowd = crowding(parts.most_requests, streams="/rpc/v1/events")
+    guards = (problems, _only(token), crowd, forwarding(hop))
     app = web.Application(middlewares=[*_seen(parts.seen), *guards])
     everyone = Everyone(hop)
     app.add_routes(_of_calls(parts, everyone))
@@ -92,7 +95,7 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits, everyone)))
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster, everyone)))
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
-    app.router.add_get("/nodes", NodeHandlers(parts.switch).list)
+    app.add_routes(NodeHandlers(parts.switch).routes())
     app.router.add_get("/openapi.json", _published)
     return app
 

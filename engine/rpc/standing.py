@@ -75,10 +75,11 @@ def slots(switch: Switch, count: int) -> Iterator[GaugeMetricFamily]:
 
 def limits(switch: Switch) -> Iterator[GaugeMetricFamily]:
     """Tell where each limit lies, for comparison with what comes near it."""
+    gate = switch.placement.gate
     for name, text, value in (
-        ("switchroom_calls_limit", "Most live calls in this engine", switch.gate.most),
-        ("switchroom_calls_per_second_limit", "Most new calls a second", switch.gate.per_s),
-        ("switchroom_calls_room", "New calls that could begin at once", switch.gate.room),
+        ("switchroom_calls_limit", "Most live calls in this engine", gate.most),
+        ("switchroom_calls_per_second_limit", "Most new calls a second", gate.per_s),
+        ("switchroom_calls_room", "New calls that could begin at once", gate.room),
         (
             "switchroom_commit_waiting_limit_changes",
             "No new call when half of this waits in a slot",

@@ -51,7 +51,7 @@ class Directory:
         self._documents = documents
         self._now_ms = now_ms
         self._template = agent_endpoint
-        self._trunk = _named(trunk_endpoint)
+        self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
         self._fresh_ms = fresh_ms
         self._known: dict[tuple[str, str], tuple[int, str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,8 +129,7 @@ class Directory:
         return agent_id if is_name and self.default(agent_id) == endpoint else ""
 
 
-def _named(trunk_endpoint: str) -> str:
+def trunk_name(trunk_endpoint: str) -> str:
     """Take the endpoint's own name out of how a number is dialled through it."""
-    technology, _, way = trunk_endpoint.partition("/")
-    name = way.partition("/")[0] if "/" in way else way.rpartition("@")[2]
-    return f"{technology}/{name}".casefold()
+    _, _, way = trunk_endpoint.partition("/")
+    return way.partition("/")[0] if "/" in way else way.rpartition("@")[2]

@@ -22,7 +22,6 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
     archive: Archive | None = None,
 ) -> Call:
     """Make the call of an originate; caller_id is what is shown when `from` is no number."""
-    first = asked.from_ if asked.from_first else asked.to
     main = f"{call_id}.l0"
     shown = asked.caller_id or (asked.from_ if _is_number(asked.from_) else caller_id)
     return Call(
@@ -32,7 +31,7 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
         from_=asked.from_,
         to=asked.to,
         main=main,
-        legs=(Leg(main, first, "requested", now, ring_s=asked.timeout),),
+        legs=(Leg(main, first_party(asked), "requested", now, ring_s=asked.timeout),),
         doing=_starting(asked, now + int(asked.timeout * 1000)),
         created_ms=now,
         latest_ms=latest_ms,
@@ -43,6 +42,11 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
         archive=archive,
         recorded=archive is not None and asked.is_recorded,
     )
+
+
+def first_party(asked: Originate) -> str:
+    """Tell who is called first."""
+    return asked.from_ if asked.from_first else asked.to
 
 
 def _starting(asked: Originate, until_ms: int) -> Starting:

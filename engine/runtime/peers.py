@@ -40,8 +40,13 @@ class Peers:
         holders = (p.url for p in self.others if (p.slots if slot is None else slot in p.slots))
         return next(holders, None)
 
+    @property
+    def engines(self) -> int:
+        """How many engines live, this one among them."""
+        return len({*self._known, self.me})
+
     def calls(self, node: str) -> int:
-        """Count the calls that the others have on a node."""
+        """Count the calls that the others have on a node, or, as TRUNK, on the trunk."""
         return sum(peer.calls.get(node, 0) for peer in self.others)
 
     def share(self, slots: int) -> int:

@@ -1,7 +1,7 @@
 """The desks of this engine's slots, on every node: opened and closed as leases come and go."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Collection, Coroutine
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import structlog
 from engine.observe.meter import Meter
 from engine.runtime.desk import Desk
 from engine.runtime.lease import Lease
+from engine.runtime.limits import TRUNK
 from engine.runtime.node import Node
 from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, Stored, take_over
@@ -57,7 +58,9 @@ class OwnSlots:
         self._tasks = tasks
         self._meter = meter or Meter()
         self._claimant = Claimant(random, Pace(), self._doubted, self._meter)
+        self.on_stranger: Callable[[str], None] = lambda _node: None  # a call's node is not known
         self._writers: dict[int, Writer] = {}
+        self._leases: dict[int, Lease] = {}
 
     async def take(self, slot: int, lease: Lease) -> None:
         """Go on with a slot's calls; raises StoreDown."""
@@ -71,8 +74,7 @@ class OwnSlots:
 
     async def store_again(self, slot: int, lease: Lease) -> None:
         """Store a slot's calls, which the store has lost, from memory, and go on."""
-        kept = [Stored(desk.place.node, actor.record) for desk in self._desks(slot)
-                for actor in desk.actors.values()]  # fmt: skip
+        kept = [each for node in self._switch.nodes.values() for each in _kept(node, slot)]
         self.drop(slot)
         writer = self._claimant.writer(self._store, slot, lease.token)
         self._open(slot, lease, writer, kept)
@@ -91,41 +93,70 @@ class OwnSlots:
 
     def pause(self, slot: int) -> None:
         """Stand still; nobody listens, so that the PBX offers new calls to other slots."""
-        self._tasks.cancel(_ears(slot))
         for node in self._switch.nodes.values():
+            self._tasks.cancel(_ears(slot, node))
             node.rest(slot)
 
     def go_on(self, slot: int) -> None:
         """Listen again; what was missed is recovered."""
         for node in self._switch.nodes.values():
-            self._tasks.start(_ears(slot), self._builder.hearing(node, slot, self._doubted))
-            if slot == PRESENCE_SLOT:
-                self._tasks.start(_ears(slot), self._builder.watching(node, slot))
+            self._listen(node, slot)
 
     def drop(self, slot: int) -> None:
         """Leave a slot's calls to its next owner."""
-        self._tasks.cancel(_ears(slot))
         self._tasks.cancel(_pen(slot))
         self._writers.pop(slot, None)
+        self._leases.pop(slot, None)
         for node in self._switch.nodes.values():
+            self._tasks.cancel(_ears(slot, node))
             node.remove(slot)
+
+    def join(self, node: Node) -> None:
+        """Open a node's desks in the slots held; calls of one with its name go on at this one."""
+        before = self._switch.nodes.get(node.name)
+        self._switch.nodes[node.name] = node
+        for slot, lease in self._leases.items():
+            kept = _kept(before, slot)
+            if before:
+                before.remove(slot)
+            node.add(slot, self._builder.desk(node, slot, lease, self._writers[slot]))
+            for stored in kept:
+                self._switch.adopt(stored, slot)
+            self._listen(node, slot)
+
+    def part(self, node: Node) -> None:
+        """Close a node's desks."""
+        for slot in self._leases:
+            self._tasks.cancel(_ears(slot, node))
+            node.remove(slot)
+        self._switch.nodes.pop(node.name, None)
 
     def calls(self, slot: int) -> int:
         """Count a slot's live calls."""
         return sum(len(desk.actors) for desk in self._desks(slot))
 
     def calls_by_node(self) -> dict[str, int]:
-        """Count the live calls of each node."""
-        return {node.name: node.live for node in self._switch.nodes.values()}
+        """Count the live calls of each node, and, as TRUNK, the legs on the trunk."""
+        of_nodes = {node.name: node.live for node in self._switch.nodes.values()}
+        return {**of_nodes, TRUNK: self._switch.placement.trunk_legs}
 
-    def _open(self, slot: int, lease: Lease, writer: Writer, calls: Iterable[Stored]) -> None:
-        self._writers[slot] = writer
+    def _open(self, slot: int, lease: Lease, writer: Writer, calls: Collection[Stored]) -> None:
+        for name in {stored.node for stored in calls} - self._switch.nodes.keys():
+            self.on_stranger(name)
+        self._writers[slot], self._leases[slot] = writer, lease
         self._tasks.start(_pen(slot), writer.run())
         for node in self._switch.nodes.values():
             node.add(slot, self._builder.desk(node, slot, lease, writer))
         for stored in calls:
             self._switch.adopt(stored, slot)
         self.go_on(slot)
+
+    def _listen(self, node: Node, slot: int) -> None:
+        ears = _ears(slot, node)
+        self._tasks.cancel(ears)
+        self._tasks.start(ears, self._builder.hearing(node, slot, self._doubted))
+        if slot == PRESENCE_SLOT:
+            self._tasks.start(ears, self._builder.watching(node, slot))
 
     def _doubted(self, slot: int) -> None:
         self.on_doubt(slot)
@@ -135,8 +166,14 @@ class OwnSlots:
         return [desk for node in nodes if (desk := node.desks.get(slot))]
 
 
-def _ears(slot: int) -> str:
-    return f"ears {slot}"
+def _kept(node: Node | None, slot: int) -> list[Stored]:
+    """List the calls of a node's desk, as they are in memory."""
+    desk = node.desks.get(slot) if node else None
+    return [Stored(desk.place.node, each.record) for each in desk.actors.values()] if desk else []
+
+
+def _ears(slot: int, node: Node) -> str:
+    return f"ears {slot} {node.name}"
 
 
 def _pen(slot: int) -> str:

@@ -3,45 +3,38 @@
 import asyncio
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
+from functools import cache, partial
 
 import structlog
-from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
-from engine.calls.events import Control, HangupRequested, LegAnswered
+from engine.calls.events import Control, HangupRequested
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.calls.refusals import Refusal, refused
-from engine.calls.tape import Archive
 from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
-from engine.runtime.inbound import NO_CIRCUIT, NO_SUCH_NUMBER, Arrival, NumberBook, arrived
+from engine.runtime.drains import Drains
+from engine.runtime.gate import Gate
+from engine.runtime.inbound import Arrival
+from engine.runtime.limits import Others, is_by_trunk
 from engine.runtime.node import Node
-from engine.runtime.outbound import originated
-from engine.runtime.placement import Gate
+from engine.runtime.outbound import first_party, originated
+from engine.runtime.placement import NoRoom, Placement
+from engine.runtime.reception import Reception
+from engine.runtime.rules import Rules, Tails
 from engine.runtime.steering import Refused
 from engine.runtime.takeover import Stored
 from engine.store.errors import StoreDown
 from engine.store.store import Store
-from wire.rpc import NumberRoute, Originate
+from wire.rpc import Originate
 
 log = structlog.get_logger()
 STORED_WITHIN_S = 5
 TRIES = 256  # the only one of 64 slots that is ours is missed once in 50 times
-
-
-class NoRoom(Exception):
-    """No new call can begin now: why, and when to ask again."""
-
-    def __init__(self, code: str, detail: str, retry_after_s: int = 1) -> None:
-        super().__init__(detail)
-        self.code = code
-        self.retry_after_s = retry_after_s
 
 
 class Elsewhere(Exception):
@@ -50,15 +43,6 @@ class Elsewhere(Exception):
     def __init__(self, slot: int | None) -> None:
         super().__init__(f"slot {slot} is another engine's")
         self.slot = slot
-
-
-class Rules(Struct, frozen=True):
-    """What holds for every call: how many slots there are, how long it may live, what it shows."""
-
-    slots: int
-    longest_ms: int
-    caller_id: str = ""
-    recordings: str = ""  # the address that recordings are told below; none are kept without
 
 
 class Switch:
@@ -72,43 +56,53 @@ class Switch:
         rules: Rules,
         random_bytes: Callable[[int], bytes] = os.urandom,
         directory: Directory | None = None,
+        others: Others | None = None,
         meter: Meter | None = None,
     ) -> None:
-        self.nodes: dict[str, Node] = {}
+        meter = meter or Meter()
         self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
+        self.placement = Placement(gate, clock, rules.trunk, others, meter)
+        self.drains = Drains(store)
+        self.placement.drained = lambda: self.drains.nodes
         self._store = store
         self._clock = clock
-        self.gate = gate
-        self._book = NumberBook(store, clock.now_ms)
         self._rules = rules
-        self._refused = (meter or Meter()).calls.refused
-        for reason in ("store_down", "strained", "overloaded", "no_node"):
-            self._refused.begin("inbound", reason)
-            self._refused.begin("outbound", reason)
-        self._directory = directory
-        self._random_bytes = random_bytes
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tails = Tails(random_bytes)
+        self._reception = Reception(
+            store,
+            clock,
+            self.placement,
+            rules=rules,
+            tails=self._tails,
+            directory=directory,
+            meter=meter,
+        )
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes, by name."""
+        return self.placement.nodes
 
     @property
     def live(self) -> int:
         """How many calls live in this engine."""
-        return sum(node.live for node in self.nodes.values())
+        return self.placement.live
 
     async def originate(self, asked: Originate) -> Call:
         """Start a call and return it once it is stored; raises NoRoom, StoreDown."""
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
         now = self._clock.now_ms()
-        tail = asked.request_id or self._heard_tail(now)
+        tail = asked.request_id or self._heard_tail(asked, now)
         slot = slot_of(tail, self._rules.slots)
         if not self._has(slot):
             raise Elsewhere(slot if asked.request_id else None)
-        desk = self._free_desk(asked.node, slot)
+        desk = self.placement.choose(asked.node, slot, by_trunk=is_by_trunk(first_party(asked)))
         chosen = call_id(desk.place.slot, desk.place.node, tail)
         self.follow(chosen)
         latest_ms = now + self._rules.longest_ms
         stored = asyncio.Event()
-        archive = self._archive(desk, asked.account, now)
+        archive = self._rules.archive(desk.place, asked.account, now)
         if asked.is_recorded and archive is None:
             raise NoRoom("no_archive", "recordings can't be kept: see recordings_url, ami_password")
         shown = self._rules.caller_id
@@ -148,16 +142,7 @@ class Switch:
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
-        if code := self._no_room(desk):
-            self._turn_away(desk, arrival, code, NO_CIRCUIT)
-            return
-        is_known, route = self._book.known(arrival.to)
-        if is_known and not self._may_be_agents(arrival):
-            self._admit(desk, arrival, route)
-            return
-        task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._reception.arrive(desk, arrival)
 
     def find(self, call: str) -> tuple[Desk, Actor] | None:
         """Find a live call of this engine."""
@@ -186,11 +171,8 @@ class Switch:
     def adopt(self, stored: Stored, slot: int) -> None:
         """Take up a stored call; its desk goes on with it once its node is back."""
         record = stored.record
-        if node := self.nodes.get(stored.node):
-            desk = node.desks[slot]
-            desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
-        else:
-            log.error("a call's node is not configured", call_id=record.call.id)
+        desk = self.nodes[stored.node].desks[slot]
+        desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._rules.slots)
@@ -200,91 +182,21 @@ class Switch:
         live = [found[1].call for each in ids if (found := self.find(each))]
         return next((call for call in [*live, *stored] if call), None)
 
-    def _free_desk(self, node: str | None, slot: int) -> Desk:
-        desk = self._least_loaded(node, slot).desks[slot]
-        code = self._no_room(desk)
-        if code:
-            self._refused.of("outbound")[code] += 1
-        if code == "store_down":
-            raise NoRoom(code, "calls can't be stored now")
-        if code:
-            raise NoRoom("overloaded", "no room for another call now")
-        return desk
+    def _heard_tail(self, asked: Originate, now_ms: int) -> str:
+        """Choose an id that falls to a slot in which the call can begin, if there is one."""
+        by_trunk = is_by_trunk(first_party(asked))
+        has_room = cache(partial(self.placement.has_room, asked.node, by_trunk=by_trunk))
+        ours = {slot for node in self.nodes.values() for slot in node.desks}
+        return (
+            self._tail_in(has_room, now_ms)
+            or self._tail_in(ours.__contains__, now_ms)
+            or self._tails.new(now_ms)
+        )
 
-    def _no_room(self, desk: Desk) -> str:
-        """Tell why no new call may begin at a desk; empty: one may, and is counted."""
-        if not desk.can_store:
-            return "store_down"
-        if self.nodes[desk.place.node].is_strained:
-            return "strained"
-        return "" if self.gate.admits(self.live) else "overloaded"
-
-    def _turn_away(self, desk: Desk, arrival: Arrival, code: str, cause: int) -> None:
-        self._refused.of("inbound")[code] += 1
-        desk.dismiss(arrival.channel, cause)
-
-    def _least_loaded(self, name: str | None, slot: int) -> Node:
-        # Asterisk drops a leg made in an app that nobody listens to: this slot must be heard.
-        heard = (n for n in self.nodes.values() if not n.desks[slot].is_held)
-        nodes = [n for n in heard if name in {None, n.name}]
-        if not nodes:
-            self._refused.of("outbound")["no_node"] += 1
-            away = ", ".join(sorted(self.nodes)) or "none configured"
-            raise NoRoom("no_node", f"no PBX node is connected ({away})", 5)
-        return min(nodes, key=lambda node: (node.is_strained, node.live))
-
-    def _may_be_agents(self, arrival: Arrival) -> bool:
-        return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
-
-    async def _find(self, desk: Desk, arrival: Arrival) -> None:
-        try:
-            route = await self._book.find(arrival.to)
-        except StoreDown:
-            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
-            return
-        if route is not None and self._directory is not None:
-            agent = await self._directory.agent_of(route.account, arrival.endpoint)
-            arrival = replace(arrival, agent=agent)
-        self._admit(desk, arrival, route)
-
-    def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:
-        if desk.route(arrival.channel) is not None:
-            return  # told twice, by its event and by a recovery, while its route was being read
-        if route is None:
-            place = desk.place
-            number = arrival.to
-            log.warning("no route", number=number, node=place.node, slot=place.slot)
-            self._turn_away(desk, arrival, "no_route", NO_SUCH_NUMBER)
-            return
-        now, place = self._clock.now_ms(), desk.place
-        chosen = call_id(place.slot, place.node, self._tail(now))
-        archive = self._archive(desk, route.account, now)
-        latest_ms = now + self._rules.longest_ms
-        actor = desk.open(arrived(chosen, arrival, route, now, latest_ms, archive))
-        if route.is_recorded and archive is None:
-            log.error("not recorded: there is no archive", call_id=chosen)
-        if arrival.is_up:
-            desk.feed(actor, LegAnswered(arrival.channel))
-
-    def _archive(self, desk: Desk, account: str, now_ms: int) -> Archive | None:
-        """Choose where a call's recordings will be filed, if they can be."""
-        if desk.place.tapes is None or not self._rules.recordings:
-            return None
-        day = datetime.fromtimestamp(now_ms / 1000, UTC).date()
-        return Archive(self._rules.recordings, f"{account}/{day}")
-
-    def _heard_tail(self, now_ms: int) -> str:
-        """Choose an id that falls to a slot which some node can be heard on, if there is one."""
-        tails = (self._tail(now_ms) for _ in range(TRIES))
-        return next((each for each in tails if self._is_heard(each)), self._tail(now_ms))
-
-    def _is_heard(self, tail: str) -> bool:
-        slot = slot_of(tail, self._rules.slots)
-        desks = (node.desks.get(slot) for node in self.nodes.values())
-        return any(desk is not None and not desk.is_held for desk in desks)
-
-    def _tail(self, now_ms: int) -> str:
-        return f"{now_ms:011x}{self._random_bytes(6).hex()}"
+    def _tail_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
+        """Find an id whose slot fits, if that does not take too many tries."""
+        tails = (self._tails.new(now_ms) for _ in range(TRIES))
+        return next((each for each in tails if fits(slot_of(each, self._rules.slots))), None)
 
 
 def _untraced(_call: str) -> None:

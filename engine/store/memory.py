@@ -39,6 +39,7 @@ class Memory:
         self._flows: dict[tuple[str, str], bytes] = {}
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
+        self._drained: frozenset[str] = frozenset()
         self._told = asyncio.Event()
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
@@ -180,6 +181,14 @@ class Memory:
     async def agents(self, account: str) -> dict[str, bytes]:
         """See Store."""
         return dict(self._agents.get(account, {}))
+
+    async def put_drained(self, node: str, is_drained: bool) -> None:
+        """See Store."""
+        self._drained = self._drained | {node} if is_drained else self._drained - {node}
+
+    async def drained(self) -> frozenset[str]:
+        """See Store."""
+        return self._drained
 
     async def ping(self) -> None:
         """See Store."""

@@ -27,6 +27,7 @@ _packed = msgspec.msgpack.Encoder().encode
 _CREATED, _EXISTS = 1, 2  # what commit.lua answers
 _PAGE = 500
 _ROUTES = "route:numbers"
+_DRAINED = "nodes:drained"
 
 
 class RedisStore:
@@ -183,6 +184,16 @@ class RedisStore:
     async def agents(self, account: str) -> dict[str, bytes]:
         """See Store."""
         return await self._all(f"agents:{account}")
+
+    async def put_drained(self, node: str, is_drained: bool) -> None:
+        """See Store."""
+        change = self._client.sadd if is_drained else self._client.srem
+        await self._bounded(change(_DRAINED, node))
+
+    async def drained(self) -> frozenset[str]:
+        """See Store."""
+        names = await self._bounded(self._client.smembers(_DRAINED))
+        return frozenset(name.decode() for name in names)
 
     async def ping(self) -> None:
         """See Store."""

@@ -7,7 +7,7 @@ from engine.store.change import Change
 
 
 class Store(Protocol):
-    """Slots with their owners, calls, logs and events; flows, routes and agents of all slots.
+    """Slots with their owners, calls, logs and events; flows, routes, agents, drained nodes.
 
     Every method may raise StoreDown, within a bounded time; each may then be called again.
     """
@@ -106,6 +106,14 @@ class Store(Protocol):
 
     async def agents(self, account: str) -> dict[str, bytes]:
         """Read all agents of an account, by id."""
+        ...
+
+    async def put_drained(self, node: str, is_drained: bool) -> None:
+        """Note that a PBX node gets no new calls, or that it gets them again."""
+        ...
+
+    async def drained(self) -> frozenset[str]:
+        """Name the PBX nodes that get no new calls."""
         ...
 
     async def ping(self) -> None:

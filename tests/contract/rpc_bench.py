@@ -18,11 +18,12 @@ from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
 from engine.runtime.desk import Desk, Place
+from engine.runtime.gate import Gate
 from engine.runtime.node import Node
-from engine.runtime.placement import Gate
 from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 from engine.store.writer import Writer

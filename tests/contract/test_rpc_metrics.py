@@ -48,7 +48,7 @@ async def test_requests_are_counted_by_operation(bench: Bench) -> None:
 
 async def test_a_refused_call_is_counted(bench: Bench) -> None:
     """Of a call that is not let in, the reason is counted."""
-    bench.switch.gate.most = 0
+    bench.switch.placement.gate.most = 0
     body = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
     assert (await bench.problem("POST", "/calls", body)) == (503, "overloaded")
     refused = _at(await _seen(bench), "switchroom_calls_refused_total", reason="overloaded")

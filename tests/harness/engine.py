@@ -32,13 +32,14 @@ class Refused(Exception):
 class Engine(Server):
     """One engine on a free port; everything on loopback may be fetched and asked."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a test names only what it varies
         self,
         folder: Path,
         *,
         valkey: Valkey,
         nodes: Sequence[Pbx],
         settings: Mapping[str, str] | None = None,
+        terms: Mapping[str, Mapping[str, object]] | None = None,
         token: str = "",
     ) -> None:
         super().__init__(folder)
@@ -48,6 +49,7 @@ class Engine(Server):
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
+        self._terms = terms or {}  # weight and limits, by node
 
     def command(self) -> Sequence[str]:
         """Return the command that operators use."""
@@ -122,7 +124,7 @@ class Engine(Server):
         """Show a call."""
         return await self.rpc("GET", f"/calls/{call_id}")
 
-    def _node(self, pbx: Pbx) -> dict[str, str]:
+    def _node(self, pbx: Pbx) -> dict[str, object]:
         return {
             "name": pbx.name,
             "url": pbx.url,
@@ -130,4 +132,6 @@ class Engine(Server):
             "password": pbx.ari_password,
             "media_url": self.url,
             "ami_password": pbx.passwords.ami,
+            "ami_port": pbx.ami_port,
+            **self._terms.get(pbx.name, {}),
         }

@@ -15,6 +15,7 @@ from dotenv import dotenv_values
 ENGINE_PORT = 8070
 VALKEY_PORT = 6390
 ARI_PORTS = {"pbx1": 8088, "pbx2": 8089}
+AMI_PORTS = {"pbx1": 5038, "pbx2": 5039}
 LAB_REDIS_URL = f"redis://127.0.0.1:{VALKEY_PORT}/0"
 
 
@@ -62,7 +63,7 @@ def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
     }
 
 
-def _nodes(password: str) -> list[dict[str, str]]:
+def _nodes(password: str) -> list[dict[str, object]]:
     return [
         {
             "name": name,
@@ -70,6 +71,7 @@ def _nodes(password: str) -> list[dict[str, str]]:
             "user": "switchroom",
             "password": password,
             "media_url": f"http://127.0.0.1:{ENGINE_PORT}",
+            "ami_port": AMI_PORTS[name],
         }
         for name, port in ARI_PORTS.items()
     ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.harness import compose
 from tests.harness.env import (
+    AMI_PORTS,
     ARI_PORTS,
     ENGINE_PORT,
     LAB_REDIS_URL,
@@ -28,8 +29,12 @@ from tests.harness.valkey import Valkey
 HERE = Path(__file__).parents[2]
 LAB = HERE / ".lab"
 PORTS = {
-    "pbx1": Ports(ARI_PORTS["pbx1"], ami=5038, sip=5060, rtp_first=10_000, rtp_last=14_999),
-    "pbx2": Ports(ARI_PORTS["pbx2"], ami=5039, sip=5062, rtp_first=15_000, rtp_last=19_999),
+    "pbx1": Ports(
+        ARI_PORTS["pbx1"], AMI_PORTS["pbx1"], sip=5060, rtp_first=10_000, rtp_last=14_999
+    ),
+    "pbx2": Ports(
+        ARI_PORTS["pbx2"], AMI_PORTS["pbx2"], sip=5062, rtp_first=15_000, rtp_last=19_999
+    ),
 }
 TRUNK = "sip:127.0.0.1:5080"
 

@@ -64,6 +64,7 @@ class Pbx(Server):
         passwords: Secrets | None = None,
         slots: int = 8,
         rtp_timeout_s: int = 60,
+        qualify_s: int = 0,
         bound: bool = True,
     ) -> None:
         super().__init__(folder, bound=bound)
@@ -71,7 +72,12 @@ class Pbx(Server):
         self.ports = ports or Ports(*free_ports(3))
         self.passwords = passwords or Secrets(*(secrets.token_hex(8) for _ in range(3)))
         self.url = f"http://127.0.0.1:{self.ports.ari}"
-        self._settings = {"TRUNK": trunk, "SLOTS": slots, "RTP_TIMEOUT_S": rtp_timeout_s}
+        self._settings = {
+            "TRUNK": trunk,
+            "TRUNK_QUALIFY_S": qualify_s,
+            "SLOTS": slots,
+            "RTP_TIMEOUT_S": rtp_timeout_s,
+        }
 
     @property
     def ari_password(self) -> str:

@@ -10,16 +10,17 @@ from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.gate import Gate
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
-from engine.runtime.placement import Gate
 from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort
 from engine.runtime.reaper import Reaper
 from engine.runtime.recorder import Ami, Cabinet, Recorder
 from engine.runtime.requests import Dialplan
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, take_over
 from engine.store.memory import Memory
 from engine.store.writer import Pace

@@ -8,8 +8,8 @@ from msgspec import Struct
 from engine.calls.call import Call
 from engine.calls.doing import Dialing, Talking
 from engine.calls.events import Control
+from engine.runtime.placement import NoRoom
 from engine.runtime.steering import Refused
-from engine.runtime.switch import NoRoom
 from engine.store.errors import StoreDown
 from tests.harness.sim_clock import SimClock
 from tests.sim.life import Life

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from engine.runtime.switch import NoRoom
+from engine.runtime.placement import NoRoom
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 from tests.harness.sim_asterisk import SimAsterisk

@@ -18,6 +18,10 @@ BUSY = AgentView(
     "1001", "PJSIP/1001", "online", busy=True, name="[Ada]", call_id="3-pbx1-7", nodes=("pbx1",)
 )
 AWAY = AgentView("sales7", "PJSIP/1002", "offline", busy=False)
+NODES = (
+    rpc.NodeView("pbx1", True, 3, weight=3, max_calls=20, watched=True, loss=0.012, jitter_ms=7.4),
+    rpc.NodeView("pbx2", False, 0, drained=True, refuses="no_node", trunk_reachable=False),
+)
 INBOUND = Path(__file__).with_name("inbound.json")
 
 
@@ -38,6 +42,7 @@ class FakeEngine:
     def __init__(self) -> None:
         self.call: rpc.CallView | None = None  # if it is another than the timelines'
         self.timelines: list[rpc.Timeline] = [timeline()]  # one an ask, the last for ever
+        self.nodes: list[tuple[rpc.NodeView, ...]] = [NODES]  # likewise
         self.problem: rpc.Problem | None = None
         self.asked: list[tuple[str, str, Any]] = []
         self.last_ids: list[str] = []
@@ -92,7 +97,9 @@ class FakeEngine:
             case _, ["calls", _, "timeline"]:
                 return self.timelines.pop(0) if len(self.timelines) > 1 else self.timelines[0]
             case "GET", ["nodes"]:
-                return rpc.Nodes((rpc.NodeView("pbx1", True, 3), rpc.NodeView("pbx2", False, 0)))
+                return rpc.Nodes(self.nodes.pop(0) if len(self.nodes) > 1 else self.nodes[0])
+            case "POST", ["nodes", *_]:
+                return NODES[0]
             case "GET", ["agents"]:
                 return Agents((BUSY, AWAY))
             case "PUT", ["agents", *_]:

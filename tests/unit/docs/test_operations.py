@@ -14,8 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.observe.meter import Meter
 from engine.rpc.metrics import Page, registry_of
-from engine.runtime.placement import Gate
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.gate import Gate
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
 from engine.store.memory import Memory
 from tests.unit.runtime.building import HandClock
 

@@ -10,10 +10,11 @@ import msgspec
 from engine.ari.request import Reply
 from engine.calls.events import LegAnswered
 from engine.runtime.agents import Directory
+from engine.runtime.gate import Gate
 from engine.runtime.inbound import Arrival
 from engine.runtime.node import REFER_MS, Node
-from engine.runtime.placement import Gate
-from engine.runtime.switch import Rules, Switch
+from engine.runtime.rules import Rules
+from engine.runtime.switch import Switch
 from engine.store.memory import Memory
 from tests.harness.until import until
 from tests.unit.calls.building import CHANNEL, ID, MAIN, outbound, say, tree

@@ -1,0 +1,97 @@
+"""The reception: calls that come in, taken in by their number's route, or refused early."""
+
+import asyncio
+
+import structlog
+from msgspec.structs import replace
+
+from engine.calls.events import LegAnswered
+from engine.calls.ids import call_id
+from engine.observe.meter import Meter
+from engine.runtime.agents import Directory
+from engine.runtime.clock import Clock
+from engine.runtime.desk import Desk
+from engine.runtime.inbound import NO_CIRCUIT, NO_SUCH_NUMBER, Arrival, NumberBook, Routes, arrived
+from engine.runtime.placement import CODES, FOR_ALL, Placement
+from engine.runtime.rules import Rules, Tails
+from engine.store.errors import StoreDown
+from wire.rpc import NumberRoute
+
+log = structlog.get_logger()
+
+
+class Reception:
+    """Takes in what the nodes offer."""
+
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
+        self,
+        routes: Routes,
+        clock: Clock,
+        placement: Placement,
+        *,
+        rules: Rules,
+        tails: Tails,
+        directory: Directory | None = None,
+        meter: Meter | None = None,
+    ) -> None:
+        self._clock = clock
+        self._placement = placement
+        self._book = NumberBook(routes, clock.now_ms)
+        self._rules = rules
+        self._tails = tails
+        self._directory = directory
+        self._refused = (meter or Meter()).calls.refused.of("inbound")
+        for code in (*CODES, *FOR_ALL):
+            self._refused[code] += 0  # shown from the start, as alerts watch them
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def arrive(self, desk: Desk, arrival: Arrival) -> None:
+        """Take a call in, or refuse it early."""
+        obstacle = self._placement.admits(desk, by_trunk=not self._may_be_agents(arrival))
+        if obstacle is not None:
+            log.debug("call refused", node=desk.place.node, code=obstacle.code)
+            self._turn_away(desk, arrival, obstacle.code, NO_CIRCUIT)
+            return
+        is_known, route = self._book.known(arrival.to)
+        if is_known and not self._may_be_agents(arrival):
+            self._admit(desk, arrival, route)
+            return
+        task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _may_be_agents(self, arrival: Arrival) -> bool:
+        return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
+
+    async def _find(self, desk: Desk, arrival: Arrival) -> None:
+        try:
+            route = await self._book.find(arrival.to)
+        except StoreDown:
+            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
+            return
+        if route is not None and self._directory is not None:
+            agent = await self._directory.agent_of(route.account, arrival.endpoint)
+            arrival = replace(arrival, agent=agent)
+        self._admit(desk, arrival, route)
+
+    def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:
+        place = desk.place
+        if desk.route(arrival.channel) is not None:
+            return  # told twice, by its event and by a recovery, while its route was being read
+        if route is None:
+            log.warning("no route", number=arrival.to, node=place.node, slot=place.slot)
+            self._turn_away(desk, arrival, "no_route", NO_SUCH_NUMBER)
+            return
+        now = self._clock.now_ms()
+        chosen = call_id(place.slot, place.node, self._tails.new(now))
+        archive = self._rules.archive(place, route.account, now)
+        latest_ms = now + self._rules.longest_ms
+        actor = desk.open(arrived(chosen, arrival, route, now, latest_ms, archive))
+        if route.is_recorded and archive is None:
+            log.error("not recorded: there is no archive", call_id=chosen)
+        if arrival.is_up:
+            desk.feed(actor, LegAnswered(arrival.channel))
+
+    def _turn_away(self, desk: Desk, arrival: Arrival, code: str, cause: int) -> None:
+        self._refused[code] += 1
+        desk.dismiss(arrival.channel, cause)

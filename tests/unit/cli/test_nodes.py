@@ -1,0 +1,72 @@
+"""`switchroom nodes`: how they are shown, and a drain that waits."""
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from engine.cli.client import opened
+from engine.cli.faults import BadUse
+from engine.cli.nodes import emptied
+from tests.unit.cli.fake_engine import TOKEN, FakeEngine
+from tests.unit.cli.steered import switchroom
+from wire.rpc import NodeView
+
+
+def drained(calls: int) -> tuple[NodeView, ...]:
+    """Show a drained node with so many calls."""
+    return (NodeView("pbx1", True, calls, drained=True),)
+
+
+async def waited(engine: FakeEngine) -> list[str]:
+    """Wait until pbx1 is empty; returns what was printed."""
+    console = Console(record=True, width=100)
+    async with opened(engine.url, TOKEN) as client:
+        await emptied(client, "pbx1", console, again_s=0.001)
+    return console.export_text().splitlines()
+
+
+async def test_nodes_are_listed(tmp_path: Path) -> None:
+    """Their calls of all engines, limits, whether they get new calls, and how they sound."""
+    async with FakeEngine() as engine:
+        status, out, _ = await switchroom(tmp_path, engine.url, "nodes")
+    rows = [line.split() for line in out.splitlines()]
+    assert status == 0
+    assert rows[1] == ["pbx1", "yes", "3/20", "3", "yes", "1.2%", "7", "ms"]
+    assert rows[2] == ["pbx2", "no", "0", "1", "no:", "drained", "(trunk", "unreachable)"]
+
+
+async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
+    """It asks and says so; undrain likewise."""
+    async with FakeEngine() as engine:
+        _, out, _ = await switchroom(tmp_path, engine.url, "nodes", "drain", "pbx1", "--no-wait")
+        assert out == "node pbx1 gets no new calls\n"
+        _, out, _ = await switchroom(tmp_path, engine.url, "nodes", "undrain", "pbx1")
+        assert out == "node pbx1 gets new calls\n"
+    asked = [(method, path) for method, path, _ in engine.asked]
+    assert asked == [("POST", "nodes/pbx1/drain"), ("POST", "nodes/pbx1/undrain")]
+
+
+async def test_a_drain_waits_until_the_node_is_empty() -> None:
+    """It says how many calls there still are, and looks twice before it says that none is."""
+    async with FakeEngine() as engine:
+        engine.nodes = [drained(each) for each in (2, 2, 1, 0, 1, 0, 0, 9)]
+        assert await waited(engine) == [
+            "2 live calls", "1 live calls", "1 live calls", "node pbx1 is empty",
+        ]  # fmt: skip
+        assert len(engine.nodes) == 1
+
+
+async def test_a_node_that_was_closed_is_empty() -> None:
+    """It left the DNS, and nobody knows it any more."""
+    async with FakeEngine() as engine:
+        engine.nodes = [()]
+        assert await waited(engine) == ["node pbx1 is empty"]
+
+
+async def test_a_drain_that_is_taken_back_ends() -> None:
+    """Somebody else gave the node new calls: it would never be empty."""
+    async with FakeEngine() as engine:
+        engine.nodes = [drained(2), (NodeView("pbx1", True, 2),)]
+        with pytest.raises(BadUse, match="given new calls again"):
+            await waited(engine)
