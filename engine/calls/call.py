@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.causes import Status
 from engine.calls.commands import Command
 from engine.calls.doing import Dialing, Doing, Ending, Filing, Next, Over, Talking
-from engine.calls.leg import Leg
+from engine.calls.leg import Leg, Muted
 from engine.calls.sessions import Conference, Transfer
 from engine.calls.tape import Archive, Tape
 from wire.answering import AnsweredBy
@@ -62,6 +62,11 @@ class Call(Struct, frozen=True, array_like=True):
         """Tell whether a leg is live and answered."""
         leg = self.leg(leg_id)
         return leg is not None and leg.state == "up"
+
+    def muted(self, leg_id: str) -> Muted:
+        """Tell how a leg is muted."""
+        leg = self.leg(leg_id)
+        return leg.muted if leg is not None else ""
 
     @property
     def transfer(self) -> Transfer | None:

@@ -5,8 +5,10 @@ from msgspec.structs import replace
 from engine.calls import causes
 from engine.calls.call import Call, Step, with_leg
 from engine.calls.commands import Command, Hangup
+from engine.calls.leg import Muted, muted_too
 from engine.calls.sessions import Conference, Member, Transfer
 from engine.calls.telling import tell_conference, tell_leg, tell_member, tell_transfer
+from wire.events import Kind
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:
@@ -50,6 +52,9 @@ def end_conference(call: Call, conference: Conference, reason: str, now: int) ->
         if was.is_live:
             call, told = tell_member(call, conference, member, now)
             commands = (*commands, told)
+        if was.is_live and was.coaches:  # nobody is to hear a coach by accident
+            call, silenced = mute(call, was.leg, muted_too(call.muted(was.leg), "in"), now)
+            commands = (*commands, *silenced)
     ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
     call, told = tell_conference(with_conference(call, ended), ended, now)
     return call, (*commands, told)
@@ -62,6 +67,17 @@ def freed(call: Call, leg_id: str, now: int) -> Step:
         return call, ()
     free = replace(leg, held=False)
     call, told = tell_leg(with_leg(call, free), "leg-unheld", free, now)
+    return call, (told,)
+
+
+def mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
+    """Silence a leg in a direction, or let it be heard again."""
+    leg = call.leg(leg_id)
+    if leg is None or leg.muted == muted:
+        return call, ()
+    kind: Kind = "leg-muted" if muted else "leg-unmuted"
+    leg = replace(leg, muted=muted)
+    call, told = tell_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
     return call, (told,)
 
 

@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, numbered
+from engine.calls.closing import mute
 from engine.calls.commands import Command, Hangup, Leave, Snoop
-from engine.calls.control import mute
 from engine.calls.doing import Talking
 from engine.calls.events import BridgeFailed, CoachRequested, Event, LegEnded, LegPlaced
 from engine.calls.leg import muted_too
@@ -67,5 +67,4 @@ def _undone(call: Call, member: Member, now: int) -> Step:
     """Silence a coach whose other side has gone: nobody is to hear it by accident."""
     free = replace(member, coaches="", snoop="", is_snooping=False)
     call, _ = changed(call, free, now, told=False)
-    leg = call.leg(member.leg)
-    return mute(call, member.leg, muted_too(leg.muted if leg else "", "in"), now)
+    return mute(call, member.leg, muted_too(call.muted(member.leg), "in"), now)

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, changed_leg, numbered, with_leg
-from engine.calls.closing import freed
+from engine.calls.closing import freed, mute
 from engine.calls.commands import Command, Hangup, Originate
 from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Recording, Talking
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
@@ -15,7 +15,6 @@ from engine.calls.verbs import gather, play
 from engine.calls.verbs.dial import reaching
 from engine.calls.verbs.prompt import stopped
 from wire import verbs
-from wire.events import Kind
 from wire.verbs import Action
 
 OnLeg = LegHangupRequested | MuteRequested | HoldRequested
@@ -45,17 +44,6 @@ def _silence(call: Call, leg: str, muted: Muted, now: int) -> Step:
     call, stops = _paused(call, leg, now)
     call, plays = _resumed(call, leg, now) if stops else (call, ())
     return call, (*told, *stops, *plays)
-
-
-def mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
-    """Silence a leg in a direction, or let it be heard again."""
-    leg = call.leg(leg_id)
-    if leg is None or leg.muted == muted:
-        return call, ()
-    kind: Kind = "leg-muted" if muted else "leg-unmuted"
-    leg = replace(leg, muted=muted)
-    call, told = tell_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
-    return call, (told,)
 
 
 def _hold(call: Call, leg: Leg, now: int) -> Step:

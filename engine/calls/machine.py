@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, expects, own_deadline_ms, without_leg
-from engine.calls.commands import Command, Hangup, StopPlayback
+from engine.calls.commands import Command, Hangup, StopMessage, StopPlayback
 from engine.calls.doing import (
     Asking,
     Detecting,
@@ -60,9 +60,10 @@ def step(call: Call, event: Event, now: int) -> Step:
     moved = moves(call, after)
     if not moved:
         return after, commands
-    # A move would wait behind a prompt, and a prompt belongs where its leg is after the move.
-    stops = tuple(each for each in commands if isinstance(each, StopPlayback))
-    others = tuple(each for each in commands if not isinstance(each, StopPlayback))
+    # A move would wait behind a prompt, and is refused to a leg that leaves a message; a prompt
+    # belongs where its leg is after the move.
+    stops = tuple(each for each in commands if isinstance(each, (StopPlayback, StopMessage)))
+    others = tuple(each for each in commands if not isinstance(each, (StopPlayback, StopMessage)))
     return after, (*stops, *moved, *others)
 
 

@@ -154,7 +154,15 @@ def _no_member(call: Call, asked: MemberRequested) -> Refusal | None:
         return refusal
     if asked.session and (call.conference is None or call.conference.id != asked.session):
         return _conflict("conference_completed", f"conference {asked.session} is over")
-    return _in_transfer(call) or _no_talk(call) or _full(call)
+    return _in_transfer(call) or _no_talk(call) or _is_party(call, asked) or _full(call)
+
+
+def _is_party(call: Call, asked: MemberRequested) -> Refusal | None:
+    """Tell that who is to be called is in the conversation already."""
+    here = [leg for leg in call.legs if leg.state == "up"]
+    if not any(leg.party == asked.party or leg.agent == asked.agent_id != "" for leg in here):
+        return None
+    return _conflict("already_a_party", f"{asked.party} is in this call")
 
 
 def _no_kick(call: Call, session: str, leg: str) -> Refusal | None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.calls.call import Call
 from engine.calls.doing import Dialing, Ending, Filing, Over, Talking
 from engine.calls.leg import Leg, Muted, muted_too
-from engine.calls.sessions import Conference, Transfer, Tune
+from engine.calls.sessions import Conference, Member, Transfer, Tune
 from wire.verbs import Dial
 
 Sound = str | Tune  # "music", "ringing", a tune of one's own, or "" for none of ours
@@ -80,7 +80,7 @@ def _conversation(call: Call, doing: Talking) -> Seats:
     if len(up) == 1:
         return {up[0]: Seat(sound=_music(conference.tune if conference else None))}
     found = {leg: Seat(doing.bridge) for leg in up}
-    return found | _coached(conference, doing.bridge) if conference else found
+    return found | _coached(call, conference, doing.bridge) if conference else found
 
 
 def _handed_over(call: Call, doing: Talking, transfer: Transfer) -> Seats:
@@ -93,16 +93,32 @@ def _handed_over(call: Call, doing: Talking, transfer: Transfer) -> Seats:
     return waiting
 
 
-def _coached(conference: Conference, bridge: str) -> Seats:
-    """Give the seats of coaches, whom nobody else is to hear, and of their snoops."""
+def _coached(call: Call, conference: Conference, bridge: str) -> Seats:
+    """Give the seats of coaches, whom nobody else is to hear, and of their snoops.
+
+    A snoop is heard only beside something else (docs/asterisk.md): with nobody else in the bridge
+    to hear it, a coach sits there itself.
+    """
     found: Seats = {}
     for member in conference.members:
+        room = Seat(coach_room(member.snoop))
         if member.is_snooping:
-            room = Seat(coach_room(member.snoop))
-            found |= {member.leg: room, member.snoop: room}
+            has_others = _others(call, conference, member)
+            found |= {member.leg: room if has_others else Seat(bridge), member.snoop: room}
         elif member.coaches:
             found[member.leg] = Seat(bridge, muted="in")  # until the snoop is there
     return found
+
+
+def _others(call: Call, conference: Conference, coach: Member) -> bool:
+    """Tell whether somebody else is in the bridge of whom is coached."""
+    elsewhere = {coach.leg, coach.coaches, *(m.leg for m in conference.members if m.is_snooping)}
+    return any(leg.id not in elsewhere and _is_in_talk(call, leg) for leg in call.legs)
+
+
+def _is_in_talk(call: Call, leg: Leg) -> bool:
+    legs = call.doing.legs if isinstance(call.doing, Talking) else ()
+    return leg.state == "up" and not leg.held and leg.id in {call.main, *legs}
 
 
 def _music(tune: Tune | None) -> Sound:

@@ -12,7 +12,7 @@ from engine.calls.events import (
     MuteRequested,
 )
 from engine.rpc.bodies import answer, read
-from engine.rpc.finding import leg_of, live_call_of
+from engine.rpc.finding import called_leg, leg_of, live_call_of
 from engine.rpc.views import call_view
 from engine.runtime.switch import Switch
 from wire import control
@@ -49,10 +49,12 @@ class ControlHandlers:
         return await self._steered(request, asked.account, HoldRequested(asked.channel_id, False))
 
     async def dial(self, request: web.Request) -> web.Response:
-        """Call one more party into the call; tells the leg that it has."""
+        """Call one more party into the call; tells the leg that it has, or has already."""
         asked = await read(request, control.DialInto)
         check_party(asked.target, self._limits, "target")
         call = await live_call_of(self._switch, request, asked.account)
+        if called := called_leg(call, asked.target):
+            return answer(control.Dialled(call.id, called))
         _, leg = numbered(call, "l")  # a call numbers its legs: the next one's id is known
         event = DialRequested(asked.target, asked.timeout, asked.caller_id or "")
         await self._switch.steer(call.id, event)

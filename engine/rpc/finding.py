@@ -55,6 +55,12 @@ def leg_of(call: Call, agent: str) -> str:
     raise _missing("no_such_leg", f"no channel of agent {agent} in this call")
 
 
+def called_leg(call: Call, party: str) -> str | None:
+    """Find the leg on which a party is being called just now."""
+    called = (leg for leg in call.legs if leg.id != call.main and leg.state != "up")
+    return next((leg.id for leg in called if leg.party == party), None)
+
+
 def transfer_of(call: Call, session: str) -> Transfer:
     """Find a transfer session, live or ended."""
     for transfer in call.transfers:

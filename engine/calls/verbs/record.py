@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from engine.calls import taping
 from engine.calls.call import Call, Step, numbered
+from engine.calls.closing import freed
 from engine.calls.commands import AskWebhook, Command, StartMessage, StopMessage
 from engine.calls.doing import Asking, Next, Recording
 from engine.calls.events import (
@@ -40,11 +41,12 @@ def start(call: Call, verb: Record, now: int) -> Step:
         return play.start(call, verb, now)
     if call.archive is None:
         return _go_on(call, verb, "failed", None, now)
+    call, told = freed(call, call.main, now)  # nobody leaves a message on hold
     call, tape = taping.begun(call, call.main, "voicemail", now)
     data = verb.data
     doing = Recording(verb, tape.name, now, now + data.max_length * 1000)
     command = StartMessage(call.main, tape.name, data.max_length, data.silence, data.terminator)
-    return replace(call, doing=doing), (command,)
+    return replace(call, doing=doing), (*told, command)
 
 
 def on_event(call: Call, doing: Recording, event: Event, now: int) -> Step:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.causes import NORMAL, TEMPORARY_FAILURE
+from engine.calls.causes import BUSY, NORMAL, TEMPORARY_FAILURE
 from engine.calls.commands import (
     Bridge,
     DestroyBridge,
@@ -11,10 +11,11 @@ from engine.calls.commands import (
     Snoop,
     Unmute,
 )
-from engine.calls.events import BridgeFailed, LegEnded, LegPlaced, MuteRequested
+from engine.calls.events import BridgeFailed, LegEnded, LegPlaced, MemberRequested, MuteRequested
 from engine.calls.seating import Seat
-from tests.unit.calls.building import ID, MAIN
+from tests.unit.calls.building import ID, MAIN, talking
 from tests.unit.calls.steering import (
+    BOB,
     BRIDGE,
     DAN,
     FOURTH,
@@ -25,10 +26,13 @@ from tests.unit.calls.steering import (
     coaching,
     conference,
     conferring,
+    dialled_into,
+    hold,
     kick,
     leave,
     seat,
     together,
+    unhold,
 )
 
 BOX = f"{SNOOP}b"
@@ -185,3 +189,26 @@ def test_only_coach_and_coached_are_left() -> None:
     story.hang_up()
     assert story.state == "Ending"
     assert {THIRD, SNOOP} <= {each.leg for each in story.wanted(Hangup)}
+
+
+@pytest.mark.parametrize("gone", ["held", "hung up"])
+def test_a_coach_with_nobody_else_to_hear_it(gone: str) -> None:
+    """A snoop is heard only beside others: without them the coach sits with whom it coaches."""
+    story = coaching()
+    assert seat(story, THIRD) == Seat(BOX)
+    story.take(hold(MAIN) if gone == "held" else kick(MAIN))
+    assert {PEER, THIRD} <= together(story)
+    if gone == "held":
+        assert Bridge(BOX, (THIRD,)) in story.take(unhold(MAIN))
+
+
+def test_a_coach_outlives_its_conference() -> None:
+    """With the conference over nobody hears by accident who coached: it stays muted."""
+    story = talking(BOB)
+    third = dialled_into(story, state="answered")
+    story.take(MemberRequested(DAN, "7"))
+    fourth = story.call.legs[-1].id
+    story.take(coach(third, PEER, story.call.conferences[-1].id))
+    story.take(LegEnded(fourth, BUSY), 100)
+    assert story.call.conference is None
+    assert seat(story, third).muted == "in"

@@ -7,11 +7,13 @@ import pytest
 
 from engine.calls.commands import (
     AskWebhook,
+    Bridge,
     FetchMedia,
     FileTapes,
     Play,
     StartMessage,
     StopMessage,
+    StopMusic,
     StopPlayback,
 )
 from engine.calls.doing import Asking, Playing, Recording
@@ -34,6 +36,7 @@ from engine.calls.verbs.play import BEEP
 from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from wire.media import Audio, Speech
 
+MESSAGE: dict[str, Any] = {"type": "record", "data": {"beep": False}}
 ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")
 SILENT: dict[str, Any] = {"beep": False}
 
@@ -298,3 +301,25 @@ def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
     leg = story.call.invited[0]
     story.take(LegPlaced(leg), 5)
     assert StopPlayback(request) in story.take(LegAnswered(leg), 1_000)
+
+
+def test_a_party_who_answers_into_a_message() -> None:
+    """The message is stopped before they are joined: a leg that leaves one can't be bridged."""
+    story = leaving()
+    story.take(DialRequested("+4787654321", 40), 500)
+    party = story.call.legs[-1].id
+    commands = story.take(LegAnswered(party), 500)
+    assert commands[0] == StopMessage(name_of(story))
+    assert isinstance(commands[1], Bridge)
+
+
+def test_nobody_leaves_a_message_on_hold() -> None:
+    """Who was put on hold before is taken off it when the recording begins."""
+    story = called(
+        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE}, archive=ARCHIVE
+    )
+    story.take(HoldRequested(MAIN, held=True), 100)
+    commands = story.take(LegEnded(f"{ID}.l1", 17), 100)
+    assert not story.call.legs[0].held
+    assert StopMusic(MAIN) in commands
+    assert isinstance(commands[-1], StartMessage)
