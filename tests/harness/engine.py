@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 
+from tests.harness.cut import Cut
 from tests.harness.pbx import Pbx
 from tests.harness.ports import free_port
 from tests.harness.server import Server
@@ -32,7 +33,7 @@ class Refused(Exception):
 class Engine(Server):
     """One engine on a free port; everything on loopback may be fetched and asked."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a test names only what it varies
         self,
         folder: Path,
         *,
@@ -40,6 +41,7 @@ class Engine(Server):
         nodes: Sequence[Pbx],
         settings: Mapping[str, str] | None = None,
         token: str = "",
+        ways: Sequence[Cut] = (),
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
@@ -48,6 +50,7 @@ class Engine(Server):
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
+        self._ways = {way.leads_to: way.port for way in ways}  # else it goes there directly
 
     def command(self) -> Sequence[str]:
         """Return the command that operators use."""
@@ -56,7 +59,7 @@ class Engine(Server):
     def environment(self) -> Mapping[str, str]:
         """Return the settings."""
         return {
-            "SWITCHROOM_REDIS_URL": self._valkey.url,
+            "SWITCHROOM_REDIS_URL": f"redis://127.0.0.1:{self._way(self._valkey.port)}/0",
             "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
             "SWITCHROOM_RPC_PORT": str(self.port),
             "SWITCHROOM_RPC_TOKEN": self.token,
@@ -124,9 +127,12 @@ class Engine(Server):
     def _node(self, pbx: Pbx) -> dict[str, str]:
         return {
             "name": pbx.name,
-            "url": pbx.url,
+            "url": f"http://127.0.0.1:{self._way(pbx.ports.ari)}",
             "user": pbx.ari_user,
             "password": pbx.ari_password,
             "media_url": self.url,
             "ami_password": pbx.passwords.ami,
         }
+
+    def _way(self, port: int) -> int:
+        return self._ways.get(port, port)
