@@ -6,8 +6,8 @@ or slower than its limit.
 
 import argparse
 import asyncio
+import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -32,15 +32,21 @@ def main() -> int:
     console.width = max(console.width, WIDTH)
     calls = asked.calls or (QUICK_CALLS if asked.quick else CALLS)
     found: list[tuple[Outcome, Limits]] = []
+    failed = False
     for name in asked.only or (QUICK if asked.quick else FAULTS):
         console.print(f"[bold]{name}[/bold]: {FAULTS[name].happens.__doc__}")
-        with tempfile.TemporaryDirectory(prefix=f"chaos-{name}-") as folder:
-            setting = Setting(Path(folder), calls)
-            outcome = asyncio.run(run(name, FAULTS[name], setting))
+        folder = OUT / "chaos" / name  # its logs stay, to be looked at
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            outcome = asyncio.run(run(name, FAULTS[name], Setting(folder, calls)))
+        except Exception:  # noqa: BLE001 - one that can't be measured is no reason to drop the rest
+            console.print_exception(max_frames=5)
+            failed = True
+            continue
         keep(figures(outcome), OUT / "chaos.json")
         found.append((outcome, FAULTS[name].limits))
     show(found, console)
-    return int(any(outcome.misses(limits) for outcome, limits in found))
+    return int(failed or any(outcome.misses(limits) for outcome, limits in found))
 
 
 def _arguments() -> argparse.ArgumentParser:

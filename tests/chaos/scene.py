@@ -64,8 +64,9 @@ class Scene:
 
     @property
     def sound(self) -> Lab:
-        """The lab as seen through the engine that is asked."""
-        return self.cluster.labs[1]
+        """The lab as seen through the engine that is asked: the second, if it runs."""
+        labs = self.cluster.labs[1:] + self.cluster.labs[:1]
+        return next((lab for lab in labs if lab.engine.running()), labs[0])
 
     @property
     def ways(self) -> Ways:
