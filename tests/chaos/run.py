@@ -1,5 +1,6 @@
 """One fault from its scene to its figures."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
@@ -7,6 +8,8 @@ from msgspec import Struct
 from tests.chaos.ending import hung_up, lost, orphans
 from tests.chaos.outcome import Limits, Outcome
 from tests.chaos.scene import Scene, Setting, scene
+
+WITHIN_S = 100
 
 
 class Fault(Struct, frozen=True):
@@ -19,7 +22,7 @@ class Fault(Struct, frozen=True):
 
 async def run(name: str, fault: Fault, setting: Setting) -> Outcome:
     """Let a fault happen and measure it."""
-    async with scene(setting, is_cut=fault.is_cut) as made:
+    async with asyncio.timeout(WITHIN_S), scene(setting, is_cut=fault.is_cut) as made:
         notes: tuple[str, ...] = ()
         try:
             await fault.happens(made)
