@@ -1,7 +1,7 @@
 """The scene of a fault: two PBX nodes, one Valkey, two engines, and many live calls on them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -143,9 +143,16 @@ async def scene(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scen
             await made.controlled()
             yield made
         finally:
-            for task in watching:
-                task.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
+            await _ended(watching)
+
+
+async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        # Once more after a while: a client in the middle of a reconnection may swallow it.
+        _, pending = await asyncio.wait(pending, timeout=1)
 
 
 async def _peopled(
