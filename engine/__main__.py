@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import agents, calls, documents
+from engine.cli import agents, calls, conferences, documents, steer, transfers
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -23,9 +23,25 @@ app = cyclopts.App(
     help="Crash-safe media control for Asterisk.",
     default_parameter=Parameter(negative=()),
 )
-for command in (call, calls.calls, calls.timeline, calls.hangup, calls.nodes):
-    app.command(command)
-app.command(documents.route)
+calling = cyclopts.App(name="call")
+calling.default(call)
+calling.command(steer.show)
+app.command(calling)
+app.command(calls.calls)
+app.command(calls.timeline)
+app.command(calls.nodes)
+app.command(steer.mute)
+app.command(steer.unmute)
+app.command(steer.hold)
+app.command(steer.unhold)
+app.command(steer.dial)
+app.command(steer.hangup)
+app.command(steer.record)
+app.command(transfers.transfer)
+app.command(transfers.complete, name="transfer-complete")
+app.command(transfers.cancel, name="transfer-cancel")
+app.command(conferences.conference)
+app.command(documents.routed)
 app.command(documents.routes)
 app.command(documents.flow)
 app.command(agents.agents)

@@ -18,6 +18,7 @@ from engine.runtime.clock import LoopClock
 from engine.runtime.holding import Rhythm
 from engine.runtime.keeper import Keeper
 from engine.runtime.peers import Peers
+from engine.runtime.phones import Phones
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
@@ -95,6 +96,9 @@ class Engine:
             ari = await house.enter_async_context(building.ari(named, self._name))
             tapes = await building.recorder(settings, house, named, ari, archive)
             node = roster.switch.nodes[named.name] = desks.node(named, ari, tapes)
+            node.party_of = roster.party_of
+            phones = roster.phones[named.name] = Phones(ari, roster.directory.is_trunk)
+            tasks.start("phones", phones.run())
             house.push_async_callback(node.close)
             tasks.start("lanes", ari.run())
             tasks.start("reaper", Reaper(node, settings.reap_s).run())

@@ -97,17 +97,19 @@ def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
     return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
 
 
-async def archive(settings: Settings) -> Archive:
-    """Open the archive of recordings; a bucket is not asked for anything yet."""
+async def archive(settings: Settings) -> Archive | None:
+    """Open the archive, if anything can be recorded; a bucket is not asked for anything yet."""
+    if not any(node.ami_password or settings.ami_password for node in settings.nodes):
+        return None
     return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
 
 
 async def recorder(
-    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive
+    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive | None
 ) -> Recorder | None:
     """Build what records the calls of one PBX; None when its manager interface is not known."""
     password = node.ami_password or settings.ami_password
-    if password is None:
+    if password is None or kept is None:
         log.warning("calls are not recorded: no ami_password", node=node.name)
         return None
     url = str(node.url).rstrip("/")

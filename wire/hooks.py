@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from wire.answering import AnsweredBy
 
+RecordReason = Literal["terminator", "silence", "max-length", "hangup", "failed"]
 GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
 
 
@@ -54,4 +55,20 @@ class GatherResult(Struct, frozen=True, rename="camel"):
     to: To
     reason: GatherReason
     event: str = "gather"
+    custom_data: dict[str, Any] | None = None
+
+
+class RecordResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Tells where a message is, how long it is in seconds, and why it ended.
+
+    Without an address there is none; without a length it is still on its way there.
+    """
+
+    call_id: str
+    channel_id: str
+    reason: RecordReason
+    event: str
+    recording_url: str | None = None
+    recording_purpose: str | None = None
+    duration: int | None = None
     custom_data: dict[str, Any] | None = None

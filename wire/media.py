@@ -18,7 +18,14 @@ class Speech(Struct, frozen=True, tag="speech"):
     ssml: bool = False
 
 
-Source = Audio | Speech
+class Tone(Struct, frozen=True, tag="tone"):
+    """A beep."""
+
+    hz: int
+    duration_ms: int
+
+
+Source = Audio | Speech | Tone
 
 
 class Clip(Struct, frozen=True, array_like=True):

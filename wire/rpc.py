@@ -104,7 +104,10 @@ class CallRecordings(_Shape, frozen=True):
 
 
 class CallView(_Shape, frozen=True):
-    """A call as it stands; `verb` is the one that runs. Times in wall-clock milliseconds."""
+    """A call as it stands; `verb` is the one that runs. Times in wall-clock milliseconds.
+
+    `mainChannelId` names the leg that the tree runs on.
+    """
 
     call_id: str
     account: str
@@ -126,6 +129,7 @@ class CallView(_Shape, frozen=True):
     answered_by: str = ""  # human, machine, unknown, where it was detected
     custom_data: dict[str, Any] | None = None
     verb: str = ""
+    main_channel_id: str = ""
     transfers: tuple[TransferView, ...] = ()
     conferences: tuple[ConferenceView, ...] = ()
     recordings: tuple[RecordingView, ...] = ()

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from wire.answering import Prompt
 from wire.errors import BadInput, from_decoder
-from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Say, Verb
+from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Record, Say, Verb
 
-VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
+VERBS = ("play", "say", "gather", "dial", "flow", "hangup", "record")
 _decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
@@ -74,7 +74,7 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
         case Play(data=data):
             for url, where in _audio(data):
                 check_url(url, limits, _join(path, where))
-        case Gather(data=data):
+        case Gather(data=data) | Record(data=data):
             _check_prompt(data, _join(path, "data"), limits)
         case Dial(data=data):
             _check_dial(data, _join(path, "data"), limits)

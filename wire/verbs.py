@@ -43,6 +43,18 @@ class GatherData(Prompt, frozen=True):
     fallback: "Verb | None" = None
 
 
+class RecordData(Prompt, frozen=True):
+    """A message to record: after which prompt, and what ends it; times in seconds.
+
+    `silence` of 0: only the terminator, the longest time, or the end of the call.
+    """
+
+    beep: bool = True
+    max_length: Annotated[int, Meta(ge=1, le=3_600)] = 120
+    silence: Annotated[int, Meta(ge=0, le=60)] = 5
+    terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
+
+
 class MusicOnHold(_Shape, frozen=True):
     """Whether the waiting party hears music instead of ringing."""
 
@@ -104,6 +116,14 @@ class Gather(_Shape, frozen=True, tag="gather"):
     timeout: Seconds | None = None
 
 
+class Record(_Shape, frozen=True, tag="record"):
+    """Record a message and tell the action, an address or an object; timeout is the prompt's."""
+
+    data: RecordData = RecordData()
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
 class Dial(_Shape, frozen=True, tag="dial"):
     """Call someone, bridge on answer, and go on when that leg has ended; timeout in seconds."""
 
@@ -129,5 +149,5 @@ class Hangup(_Shape, frozen=True, tag="hangup"):
     timeout: Seconds | None = None
 
 
-Verb = Play | Say | Gather | Dial | Flow | Hangup
+Verb = Play | Say | Gather | Record | Dial | Flow | Hangup
 Action = Verb | Url

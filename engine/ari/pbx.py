@@ -30,6 +30,7 @@ UNUSED_EVENTS = (
     "PeerStatusChange",
     "PlaybackContinuing",
     "PlaybackStarted",
+    "RecordingStarted",
 )
 
 

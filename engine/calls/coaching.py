@@ -4,12 +4,13 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import Command, Hangup, Snoop
+from engine.calls.commands import Command, Hangup, Leave, Snoop
 from engine.calls.control import mute
+from engine.calls.doing import Talking
 from engine.calls.events import BridgeFailed, CoachRequested, Event, LegEnded, LegPlaced
 from engine.calls.leg import muted_too
 from engine.calls.members import changed
-from engine.calls.seating import coach_room
+from engine.calls.seating import coach_room, seats
 from engine.calls.sessions import Conference, Member
 
 
@@ -40,7 +41,16 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
             case BridgeFailed(bridge) if bridge == coach_room(each.snoop):
                 call, commands = _undone(call, each, now)
                 return call, (*commands, Hangup(each.snoop, causes.NORMAL))
-    return call, ()
+    return call, _stayed(call, event)
+
+
+def _stayed(call: Call, event: Event) -> tuple[Leave, ...]:
+    """Take a coach out who did not get to its snoop, and by now is to be in no bridge."""
+    if not isinstance(event, BridgeFailed) or not isinstance(call.doing, Talking):
+        return ()
+    room, outside = call.doing.bridge, seats(call)
+    late = (leg for leg in event.legs if leg in outside and not outside[leg].bridge)
+    return tuple(Leave(room, leg) for leg in late) if event.bridge != room else ()
 
 
 def ended(call: Call, coached: str, now: int) -> Step:

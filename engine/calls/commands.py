@@ -172,6 +172,22 @@ class FileTapes(_Command, frozen=True, tag="file"):
     names: tuple[str, ...]
 
 
+class StartMessage(_Command, frozen=True, tag="message"):
+    """Record what a leg says, to a file of the PBX, until one of these ends it; in seconds."""
+
+    leg: str
+    name: str
+    longest_s: int
+    silence_s: int  # 0: silence ends nothing
+    terminator: str
+
+
+class StopMessage(_Command, frozen=True, tag="stop-message"):
+    """End the recording of a message; it is kept."""
+
+    name: str
+
+
 class FetchMedia(_Command, frozen=True, tag="fetch"):
     """Get audio ready and tell, by MediaFetched."""
 
@@ -226,6 +242,8 @@ PbxCommand = (
     | DetectTalk
     | EndDetection
     | AnswerReferral
+    | StartMessage
+    | StopMessage
 )
 Errand = FetchMedia | AskWebhook | LoadFlow
 TapeCommand = StartTape | MuteTape | StopTape | FileTapes

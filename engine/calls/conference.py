@@ -7,12 +7,13 @@ or one waits for another who is being called. (Design section 7, "Conference".)
 from msgspec.structs import replace
 
 from engine.calls import causes, coaching
-from engine.calls.call import Call, Step, numbered
+from engine.calls.call import Call, Step, changed_leg, numbered
 from engine.calls.closing import end_conference, with_conference
 from engine.calls.commands import Command, Hangup
 from engine.calls.control import invite, uninvited
 from engine.calls.doing import Talking
 from engine.calls.events import (
+    BridgeFailed,
     Event,
     KickRequested,
     LegAnswered,
@@ -22,6 +23,7 @@ from engine.calls.events import (
     MemberRequested,
 )
 from engine.calls.members import changed, here, member_reason
+from engine.calls.seating import OUTSIDE, seats
 from engine.calls.sessions import MEMBER_MOVES, Conference, Member, MemberState
 from engine.calls.telling import tell_conference
 from engine.calls.tune import next_round, wished
@@ -63,11 +65,31 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
             return _connected(call, member, now) if member.state != "connected" else (call, ())
         case LegEnded(leg, cause) if member := conference.member(leg):
             return left(call, member, member_reason(member, cause), now)
+        case BridgeFailed(bridge, legs=legs) if not _strays(call, bridge, legs):
+            return _unjoined(call, legs, now)
         case _:
             call, tune = next_round(call, conference.tune, event)
             if tune is conference.tune:
                 return coaching.on_event(call, conference, event, now)
             return with_conference(call, replace(conference, tune=tune)), ()
+
+
+def _strays(call: Call, bridge: str, legs: tuple[str, ...]) -> bool:
+    """Tell whether some could not be joined because they belong elsewhere by now."""
+    here = seats(call)
+    is_main_room = isinstance(call.doing, Talking) and call.doing.bridge == bridge
+    return not is_main_room or any(here.get(leg, OUTSIDE).bridge != bridge for leg in legs)
+
+
+def _unjoined(call: Call, legs: tuple[str, ...], now: int) -> Step:
+    """Put out who can't be joined."""
+    commands: tuple[Command, ...] = ()
+    for leg in legs:
+        member = call.conference.member(leg) if call.conference else None
+        if member is not None:
+            call, more = left(call, member, "unavailable", now)
+            commands = (*commands, *more, Hangup(leg, causes.NORMAL))
+    return call, commands
 
 
 def put_out(call: Call, asked: KickRequested, now: int) -> Step:
@@ -77,6 +99,7 @@ def put_out(call: Call, asked: KickRequested, now: int) -> Step:
     member = conference.member(asked.leg) if conference and is_live else None
     if member is None:
         return call, ()  # it has left before
+    call = changed_leg(call, asked.leg, let_go=True)
     call, commands = left(call, member, "left" if asked.is_leave else "kicked", now)
     return call, (*commands, Hangup(asked.leg, causes.NORMAL))
 
@@ -98,13 +121,12 @@ def _without(call: Call, leg: str, now: int) -> Step:
         return call, ()
     live = [each for each in conference.members if each.is_live]
     connected = [each.leg for each in live if each.state == "connected"]
-    if not connected:
-        return call, ()  # the main leg was the last: its call ends
     if leg == call.main:
-        call, doing = _succeeded(call, doing, connected[0])
+        call, doing = _succeeded(call, doing, connected[0] if connected else leg)
     doing = replace(doing, legs=tuple(each for each in connected if each != call.main))
     call = replace(call, doing=doing)
-    if len(live) > 1 and (conference.state == "in-progress" or len(live) > len(connected)):
+    is_begun = conference.state == "in-progress"
+    if connected and len(live) > 1 and (is_begun or len(live) > len(connected)):
         return call, ()
     call, told = end_conference(call, conference, "too_few_members", now)
     if len(connected) > 1:

@@ -6,10 +6,11 @@ from engine.calls import causes
 from engine.calls.call import Call, Step, changed_leg, numbered, with_leg
 from engine.calls.closing import freed
 from engine.calls.commands import Command, Hangup, Originate
-from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Talking
+from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Recording, Talking
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.leg import Leg, Muted
 from engine.calls.telling import tell_leg
+from engine.calls.tune import begun_anew
 from engine.calls.verbs import gather, play
 from engine.calls.verbs.dial import reaching
 from engine.calls.verbs.prompt import stopped
@@ -25,7 +26,7 @@ def on_leg(call: Call, event: OnLeg, now: int) -> Step:
     leg = call.leg(event.leg)
     match event:
         case LegHangupRequested():
-            # The request may overtake the one that makes the leg: it is hung up again as it comes.
+            # Who answers before the hangup has come to it is not let in any more.
             call = changed_leg(call, event.leg, let_go=True)
             return call, (Hangup(event.leg, causes.NORMAL),)
         case MuteRequested(direction=direction):
@@ -37,10 +38,10 @@ def on_leg(call: Call, event: OnLeg, now: int) -> Step:
 
 
 def _silence(call: Call, leg: str, muted: Muted, now: int) -> Step:
-    """Mute a leg; a prompt is stopped for that and goes on, else its end would be waited for."""
+    """Mute a leg; what is played to it is stopped for that, else its end would be waited for."""
     call, told = mute(call, leg, muted, now)
     if not told or not stopped(call.doing):
-        return call, told
+        return begun_anew(call, leg) if told else call, told
     call, stops = _paused(call, leg, now)
     call, plays = _resumed(call, leg, now) if stops else (call, ())
     return call, (*told, *stops, *plays)
@@ -147,4 +148,4 @@ def joined(call: Call, leg: str, now: int) -> Step:
 
 def _again(doing: Doing) -> Action | None:
     """Give what a conversation interrupts: it begins anew afterwards."""
-    return doing.verb if isinstance(doing, (Playing, Gathering)) else None
+    return doing.verb if isinstance(doing, (Playing, Gathering, Recording)) else None

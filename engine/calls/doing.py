@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from engine.calls.detection import Heard
 from wire.answering import AnsweredBy, Detection
-from wire.hooks import DialResult
+from wire.hooks import DialResult, RecordReason
 from wire.media import Clip
-from wire.verbs import Action, Dial, Gather, Play, Say, Verb
+from wire.verbs import Action, Dial, Gather, Play, Record, Say, Verb
 
 
 class _Doing(Struct, frozen=True, array_like=True, tag_field="d"):
@@ -54,7 +54,7 @@ class Next(_Doing, frozen=True, tag="next"):
 class Playing(_Doing, frozen=True, tag="playing"):
     """Audio is fetched (no clips yet), then played, to the main leg."""
 
-    verb: Play | Say
+    verb: Play | Say | Record
     request: str
     deadline_ms: int
     clips: tuple[Clip, ...] = ()
@@ -103,6 +103,18 @@ class Greeting(Struct, frozen=True, array_like=True):
     def due_ms(self) -> int:
         """When something happens by itself."""
         return min(self.limit_ms, self.doing.deadline_ms)
+
+
+class Recording(_Doing, frozen=True, tag="recording"):
+    """A message is recorded, until it has ended; then it is on its way to the archive."""
+
+    verb: Record
+    tape: str
+    began_ms: int
+    deadline_ms: int
+    reason: RecordReason | Literal[""] = ""  # why it ended, as soon as that shows
+    request: str = ""  # to file it, once it has ended
+    ended_ms: int = 0
 
 
 class Dialing(_Doing, frozen=True, tag="dialing"):
@@ -173,6 +185,7 @@ Doing = (
     | Next
     | Playing
     | Gathering
+    | Recording
     | Dialing
     | Talking
     | Asking

@@ -83,6 +83,13 @@ class PlaybackEnded(_Event, frozen=True, tag="played"):
     failed: bool = False
 
 
+class MessageEnded(_Event, frozen=True, tag="message"):
+    """The recording of a message came to its end, or could not begin."""
+
+    name: str
+    failed: bool = False
+
+
 class ActionReplied(_Event, frozen=True, tag="replied"):
     """A webhook or a stored flow said what to do next; None: nothing more."""
 
@@ -262,6 +269,7 @@ Event = (
     | TalkEnded
     | MediaFetched
     | PlaybackEnded
+    | MessageEnded
     | ActionReplied
     | ActionFailed
     | BridgeFailed

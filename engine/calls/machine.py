@@ -19,12 +19,14 @@ from engine.calls.doing import (
     Next,
     Over,
     Playing,
+    Recording,
     Starting,
     Talking,
 )
 from engine.calls.events import (
     Control,
     DeadlinePassed,
+    DigitPressed,
     Event,
     HangupRequested,
     LegAnswered,
@@ -32,18 +34,20 @@ from engine.calls.events import (
     LegHangupRequested,
     LegPlaced,
     LegRang,
+    MediaFetched,
+    PlaybackEnded,
     Recovered,
     TapesFiled,
     TransferReferred,
 )
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
+from engine.calls.moving import moves, reseat
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
-from engine.calls.seating import moves, reseat
 from engine.calls.taping import noted, taped
 from engine.calls.telling import in_order, tell_leg_ended
-from engine.calls.verbs import ask, begin, dial, end, gather, solo, talk
+from engine.calls.verbs import ask, begin, dial, end, gather, record, solo, talk
 
 
 def step(call: Call, event: Event, now: int) -> Step:
@@ -72,6 +76,10 @@ def _refused(event: Event) -> tuple[Command, ...]:
 
 def _stepped(call: Call, event: Event, now: int) -> Step:
     match event:
+        case (
+            DigitPressed() | MediaFetched() | PlaybackEnded()
+        ):  # most events; no rule is about them
+            return _followed(call, event, now)
         case LegPlaced(leg) | LegRang(leg) | LegAnswered(leg):
             return _leg_moved(call, call.leg(leg), event, now)
         case LegEnded(leg):
@@ -90,8 +98,12 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
         case _ if isinstance(event, Control):
             return _asked(call, event, now)
         case _:
-            call, commands = followed(call, event, now)
-            return _do(call, commands, event, now)
+            return _followed(call, event, now)
+
+
+def _followed(call: Call, event: Event, now: int) -> Step:
+    call, commands = followed(call, event, now)
+    return _do(call, commands, event, now)
 
 
 def _asked(call: Call, event: Control, now: int) -> Step:
@@ -145,6 +157,8 @@ def _ended(call: Call, now: int, by: str, cause: int) -> Step:
     commands: tuple[Command, ...] = ()
     if isinstance(call.doing, Gathering) and call.leg(call.main) is None:
         call, commands = gather.abandon(call, call.doing, now)
+    if isinstance(call.doing, Recording):
+        call, commands = record.abandon(call, call.doing, now)
     call, hangups = end.start(call, now, by, cause)
     return call, (*commands, *hangups)
 
@@ -168,6 +182,8 @@ def _moved(call: Call, event: Event, now: int) -> Step:
     match call.doing:
         case Playing() | Gathering() | Detecting() as doing:
             return solo.on_event(call, doing, event, now)
+        case Recording() as doing:
+            return record.on_event(call, doing, event, now)
         case Asking() as doing:
             return ask.on_event(call, doing, event, now)
         case Dialing() as doing:

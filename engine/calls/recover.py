@@ -18,26 +18,28 @@ from engine.calls.commands import (
     Play,
     Ring,
     Snoop,
+    StartMessage,
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Dialing, Doing, Gathering, Playing
+from engine.calls.doing import Recording
 from engine.calls.events import (
     Event,
     LegAnswered,
     LegEnded,
     LegPlaced,
     LegRang,
+    MessageEnded,
     PlaybackEnded,
     Recovered,
 )
 from engine.calls.leg import Leg
+from engine.calls.playbacks import prompts, tunes
 from engine.calls.seating import OUTSIDE, seats
-from engine.calls.sessions import Tune
 
 
 class Seen(Struct, frozen=True):
-    """What a PBX shows: channels by state (`Up`, …), live playbacks, members of bridges.
+    """What a PBX shows: channels by state (`Up`, …), live playbacks and messages, bridges' members.
 
     `called`: of the legs that are still `Down`, those whose party has been called.
     """
@@ -46,42 +48,16 @@ class Seen(Struct, frozen=True):
     playbacks: frozenset[str] = frozenset()
     bridges: dict[str, tuple[str, ...]] = {}
     called: frozenset[str] = frozenset()
+    messages: frozenset[str] = frozenset()
 
 
-def playback_of(call: Call) -> str | None:
-    """Name the playback that a call waits for, if it does."""
-    return _playback_of(call.doing)
-
-
-def _playback_of(doing: Doing) -> str | None:
-    match doing:
-        case Playing(request=request, clips=clips, paused=False) if clips:
-            return request
-        case Gathering(phase="prompt", request=request, paused=False):
-            return request
+def message_of(call: Call) -> str | None:
+    """Name the message that is being recorded, if one is."""
+    match call.doing:
+        case Recording(tape=tape, request=""):
+            return tape
         case _:
             return None
-
-
-def _prompts(call: Call) -> dict[str, int]:
-    """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
-    greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
-    found = (call.doing, *(each.doing for each in greetings))
-    return {
-        playback: doing.ends_ms
-        for doing in found
-        if isinstance(doing, (Playing, Gathering)) and (playback := _playback_of(doing))
-    }
-
-
-def playbacks_of(call: Call) -> tuple[str, ...]:
-    """Name the playbacks whose end means something to a call: its prompt, and tunes."""
-    tunes = tuple(tune.playback for tune in _tunes(call))
-    return (*_prompts(call), *tunes)
-
-
-def _tunes(call: Call) -> list[Tune]:
-    return [seat.sound for seat in seats(call).values() if isinstance(seat.sound, Tune)]
 
 
 def missed(
@@ -94,6 +70,7 @@ def missed(
     events += _snoops(call, seen, outbox)
     events += _playbacks(call, outbox, seen, now)
     events += _rounds(call, outbox, seen)
+    events += _message(call, outbox, seen)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
 
@@ -133,7 +110,7 @@ def _calls(command: Command, leg: Leg) -> bool:
 
 def _playbacks(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) -> list[Event]:
     events: list[Event] = []
-    for playback, ends_ms in _prompts(call).items():
+    for playback, ends_ms in prompts(call).items():
         unsent = now < ends_ms and any(_plays(each, playback) for each in outbox)
         if playback not in seen.playbacks and not unsent:
             events.append(PlaybackEnded(playback))
@@ -142,8 +119,16 @@ def _playbacks(call: Call, outbox: tuple[Command, ...], seen: Seen, now: int) ->
 
 def _rounds(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
     """Tell which rounds of tunes have ended."""
-    over = (tune.playback for tune in _tunes(call) if tune.playback not in seen.playbacks)
+    over = (tune.playback for tune in tunes(call) if tune.playback not in seen.playbacks)
     return [PlaybackEnded(p) for p in over if not any(_plays(each, p) for each in outbox)]
+
+
+def _message(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
+    name = message_of(call)
+    if name is None or name in seen.messages:
+        return []
+    unsent = any(isinstance(each, StartMessage) and each.name == name for each in outbox)
+    return [] if unsent else [MessageEnded(name)]
 
 
 def _snoops(call: Call, seen: Seen, outbox: tuple[Command, ...]) -> list[Event]:
@@ -169,14 +154,15 @@ def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
         case Answer(leg):
             return seen.channels.get(leg) not in {None, "Up"}
         case Play(playback=playback):
-            wanted = now < _prompts(call).get(playback, 0)
-            wanted = wanted or any(tune.playback == playback for tune in _tunes(call))
+            wanted = now < prompts(call).get(playback, 0)
+            wanted = wanted or any(tune.playback == playback for tune in tunes(call))
             return wanted and playback not in seen.playbacks
-        case StartMusic(leg):
+        case StartMessage(name=name):
+            return message_of(call) == name and name not in seen.messages
+        case StartMusic(leg) | StartRinging(leg):
             # Into a conversation it would be heard until its end is told, and for an outage if not.
-            return seats(call).get(leg, OUTSIDE).sound == "music"
-        case StartRinging(leg):
-            return seats(call).get(leg, OUTSIDE).sound == "ringing"
+            sound = "music" if isinstance(command, StartMusic) else "ringing"
+            return seats(call).get(leg, OUTSIDE).sound == sound
         case Snoop(snoop):
             coaches = call.conference.members if call.conference else ()
             return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)

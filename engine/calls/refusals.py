@@ -5,7 +5,16 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.calls.call import Call
-from engine.calls.doing import Detecting, Dialing, Ending, Filing, Over, Starting, Talking
+from engine.calls.doing import (
+    Detecting,
+    Dialing,
+    Ending,
+    Filing,
+    Over,
+    Recording,
+    Starting,
+    Talking,
+)
 from engine.calls.events import (
     CoachRequested,
     Control,
@@ -90,6 +99,8 @@ def _not_up(call: Call, *legs: str) -> Refusal | None:
 
 
 def _unconnected(call: Call, event: Control) -> Refusal | None:
+    if isinstance(event, HoldRequested) and isinstance(call.doing, Recording) and event.held:
+        return _conflict("message_being_left", "a message is being recorded")
     greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
     if not isinstance(event, HoldRequested) or event.leg not in {each.leg for each in greetings}:
         return None

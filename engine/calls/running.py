@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.calls.call import Call, Step
 from engine.calls.commands import Command
 from engine.calls.doing import Next
-from engine.calls.verbs import ask, dial, end, solo
+from engine.calls.verbs import ask, dial, end, record, solo
 from wire import verbs
 from wire.verbs import Action, Verb
 
@@ -40,6 +40,8 @@ def _run(call: Call, verb: Verb, now: int) -> Step:
     match verb:
         case verbs.Play() | verbs.Say() | verbs.Gather():
             return solo.start(call, verb, now)
+        case verbs.Record():
+            return record.start(call, verb, now)
         case verbs.Flow(data=data):
             return _run_flow(call, data.flow_id, verb.action, now)
         case verbs.Dial(data=data) if data.flow_id is not None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.call import Call, Step, numbered
 from engine.calls.commands import Command, FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.events import TapesFiled, Wanted
-from engine.calls.tape import Purpose, Tape, tape_name
+from engine.calls.tape import Purpose, Tape, read_name, tape_name
 from engine.calls.telling import tell
 from wire.events import Kind
 
@@ -39,9 +39,9 @@ def asked(call: Call, wanted: Wanted, now: int) -> Step:
 
 def taped(call: Call, now: int) -> Step:
     """Bring the tape to the leg that is to be recorded now, muted as it is to be."""
-    tape = _running(call)
-    if tape is None and not call.recorded:
+    if not (call.recorded or call.tapes):
         return call, ()
+    tape = _running(call)
     leg = call.main if call.recorded and call.is_up(call.main) else ""
     commands: tuple[Command, ...] = ()
     if tape is not None and tape.leg != leg:
@@ -61,7 +61,7 @@ def begun(call: Call, leg: str, purpose: Purpose, now: int) -> tuple[Call, Tape]
     """Note a tape that begins now, with the name of its file."""
     call, tape_id = numbered(call, _KINDS[purpose])
     assert call.archive is not None  # noqa: S101 - without one, nothing is recorded
-    tape = Tape(tape_name(call.archive, tape_id, now), leg, purpose, now)
+    tape = Tape(tape_name(call.archive, tape_id, leg, now), leg, purpose, now)
     return replace(call, tapes=(*call.tapes, tape)), tape
 
 
@@ -72,14 +72,16 @@ def with_tape(call: Call, tape: Tape) -> Call:
 
 
 def filed_at_last(call: Call) -> Step:
-    """Ask for what has not been asked to be filed yet."""
-    left = [each for each in call.tapes if not each.filing]
+    """Ask for what has not been asked to be filed yet: the conversation, and each message."""
+    files: dict[str, tuple[str, ...]] = {}
+    for tape in call.tapes:
+        named = read_name(tape.name)
+        if named is not None and not tape.filing:
+            files[named.path] = (*files.get(named.path, ()), tape.name)
     commands: tuple[Command, ...] = ()
-    for purpose in _KINDS:
-        names = tuple(each.name for each in left if each.purpose == purpose)
-        if names:
-            call, command = filed(call, names)
-            commands = (*commands, command)
+    for names in files.values():
+        call, command = filed(call, names)
+        commands = (*commands, command)
     return call, commands
 
 

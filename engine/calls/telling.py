@@ -35,10 +35,12 @@ def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
 
 def in_order(commands: tuple[Command, ...]) -> tuple[Command, ...]:
     """Put what is told in the order of its numbers, whoever of several told it first."""
-    tells = sorted((each for each in commands if isinstance(each, Tell)), key=_number)
+    if len(commands) < 2:  # noqa: PLR2004 - one is in order
+        return commands
+    tells = [each for each in commands if isinstance(each, Tell)]
     if len(tells) < 2:  # noqa: PLR2004 - one is in order
         return commands
-    following = iter(tells)
+    following = iter(sorted(tells, key=_number))
     return tuple(next(following) if isinstance(each, Tell) else each for each in commands)
 
 
@@ -109,7 +111,7 @@ def tape_facts(call: Call, tape: Tape) -> dict[str, Any]:
     return {
         "recording_url": url_of(call, tape),
         "recording_purpose": tape.purpose,
-        "recording_duration": tape.duration_ms // 1000 if tape.state == "filed" else None,
+        "recording_duration": round(tape.duration_ms / 1000) if tape.state == "filed" else None,
     }
 
 

@@ -14,6 +14,7 @@ from engine.calls.commands import Hangup
 from engine.calls.control import invite, uninvited
 from engine.calls.doing import Talking
 from engine.calls.events import (
+    BridgeFailed,
     Event,
     LegAnswered,
     LegEnded,
@@ -65,6 +66,9 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
             return _answered(call, transfer, now)
         case LegEnded(leg, cause) if leg == transfer.target:
             return failed(call, transfer, cause, now)
+        case BridgeFailed(legs=legs) if transfer.target in legs:
+            call, commands = failed(call, transfer, causes.TEMPORARY_FAILURE, now)
+            return call, (*commands, Hangup(transfer.target, causes.NORMAL))
         case LegEnded(leg) if leg == transfer.source and transfer.mode == "attended":
             return _complete(call, replace(transfer, reason="source_hangup_intentional"), now)
         case _:
@@ -109,7 +113,7 @@ def failed(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
 
 def target_reason(transfer: Transfer, cause: int) -> str:
     """Say why a target was not reached, or that it has left."""
-    if transfer.state == "answered":
+    if transfer.state == "answered" and cause != causes.TEMPORARY_FAILURE:
         return "target_hangup"
     reasons = {
         causes.BUSY: "target_busy",

@@ -3,8 +3,10 @@
 from msgspec.structs import replace
 
 from engine.calls.call import Call, numbered
+from engine.calls.closing import with_conference, with_transfer
 from engine.calls.commands import FetchMedia
 from engine.calls.events import Event, MediaFetched, PlaybackEnded
+from engine.calls.seating import seats
 from engine.calls.sessions import Tune
 from wire.media import Audio
 
@@ -30,5 +32,22 @@ def next_round(call: Call, tune: Tune | None, event: Event) -> tuple[Call, Tune 
             return call, replace(tune, playback="", clips=())  # it can't be played: usual music
         case _:
             return call, tune
+    return _round(call, tune)
+
+
+def begun_anew(call: Call, leg: str) -> Call:
+    """Begin another round of the tune that a leg hears, if it hears one."""
+    seat = seats(call).get(leg)
+    if seat is None or not isinstance(seat.sound, Tune):
+        return call
+    call, tune = _round(call, seat.sound)
+    if call.transfer is not None:
+        return with_transfer(call, replace(call.transfer, tune=tune))
+    if call.conference is not None:
+        return with_conference(call, replace(call.conference, tune=tune))
+    return call
+
+
+def _round(call: Call, tune: Tune) -> tuple[Call, Tune]:
     call, playback = numbered(call, "p")
     return call, replace(tune, playback=playback)

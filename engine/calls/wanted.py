@@ -6,7 +6,7 @@ from engine.calls.call import Call
 from engine.calls.verbs.play import sources
 from engine.calls.verbs.prompt import sources as prompt
 from wire.media import Source
-from wire.verbs import Action, Dial, Gather, Play, Say, Verb
+from wire.verbs import Action, Dial, Gather, Play, Record, Say, Verb
 
 
 def wanted(action: Action | None) -> tuple[Source, ...]:
@@ -29,7 +29,7 @@ def wanted_by(call: Call) -> tuple[Source, ...]:
 def _collect(action: Action | None, found: dict[Source, None]) -> None:
     while action is not None and not isinstance(action, str):
         match action:
-            case Play() | Say():
+            case Play() | Say() | Record():
                 found.update(dict.fromkeys(sources(action)))
             case Gather(data=data):
                 found.update(dict.fromkeys(prompt(data)))

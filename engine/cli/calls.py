@@ -1,4 +1,4 @@
-"""`switchroom calls`, `hangup`, `timeline` and `nodes`: what there is, and one call's end."""
+"""`switchroom calls`, `timeline` and `nodes`: what there is, and one call's story."""
 
 import asyncio
 import sys
@@ -30,11 +30,6 @@ def calls(
     run(_calls(account, watch, where))
 
 
-def hangup(call_id: str, *, where: Where = HERE) -> None:
-    """End a call."""
-    run(_hangup(call_id, where))
-
-
 def timeline(
     call_id: str,
     *,
@@ -51,12 +46,11 @@ def nodes(*, where: Where = HERE) -> None:
 
 
 async def _calls(account: str, watch: bool, where: Where) -> None:
-    console = Console(highlight=False)
+    console = screen.for_tables()
     async with opened(*address(where, ClientSettings())) as client:
         if not watch:
             found = await client.calls(account)
-            width = None if console.is_terminal else screen.MOST
-            console.print(calls_table(found, time.time() * 1000), width=width)
+            console.print(calls_table(found, time.time() * 1000))
             return
         with Live(console=console, auto_refresh=False) as live:
             await _kept(client, account, live)
@@ -67,12 +61,6 @@ async def _kept(client: Client, account: str, live: Live) -> None:
         found = await client.calls(account)
         live.update(calls_table(found, time.time() * 1000), refresh=True)
         await asyncio.sleep(AGAIN_S)
-
-
-async def _hangup(call_id: str, where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
-        await client.hang_up(call_id)
-    Console(highlight=False).print(f"call {call_id} is told to end")
 
 
 async def _timeline(call_id: str, json: bool, where: Where) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from engine.cli.why import why
 from wire import rpc
 from wire.agents import Agents, AgentView
+from wire.control import ConferenceView
 from wire.events import CallEvent
 
 T = TypeVar("T")
@@ -50,20 +52,24 @@ class Client:
 
     async def call(self, call_id: str) -> rpc.CallView:
         """Show a call."""
-        return await self._ask(rpc.CallView, "GET", f"/calls/{call_id}")
+        return await self._ask(rpc.CallView, "GET", _path(call_id))
 
     async def calls(self, account: str = "") -> tuple[rpc.CallView, ...]:
         """List the live calls, of one account if named."""
         query = {"account": account} if account else {}
         return (await self._ask(rpc.Calls, "GET", "/calls", query=query)).calls
 
-    async def hang_up(self, call_id: str) -> rpc.CallView:
-        """End a call."""
-        return await self._ask(rpc.CallView, "POST", f"/calls/{call_id}/hangup", {})
+    async def steer(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
+        """Ask something of a live call, by the deed's path below the call's."""
+        return await self._ask(shape, "POST", f"{_path(call_id)}/{deed}", dict(body))
+
+    async def conference(self, call_id: str) -> ConferenceView:
+        """Show a call's live conference, or the last."""
+        return await self._ask(ConferenceView, "GET", f"{_path(call_id)}/conference/members")
 
     async def timeline(self, call_id: str) -> rpc.Timeline:
         """Tell a call's story."""
-        return await self._ask(rpc.Timeline, "GET", f"/calls/{call_id}/timeline")
+        return await self._ask(rpc.Timeline, "GET", f"{_path(call_id)}/timeline")
 
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
         """List the PBX nodes."""
@@ -148,6 +154,10 @@ class Client:
             return msgspec.json.decode(answer, type=shape)
         except msgspec.DecodeError as error:
             raise Unreachable(self.url, f"its answer is not understood ({error})") from None
+
+
+def _path(call_id: str) -> str:
+    return f"/calls/{quote(call_id, safe='')}"
 
 
 @asynccontextmanager

@@ -5,6 +5,9 @@ from typing import Any
 
 from engine.cli import words
 from engine.cli.row import ENGINE, WEB, Row, Seen
+from engine.cli.seats import seat
+from engine.cli.sessions import state
+from engine.cli.tapes import tape
 
 _SOUNDS = {
     "StartMusic": "music on hold",
@@ -12,6 +15,7 @@ _SOUNDS = {
     "StartRinging": "hears ringing",
     "StopRinging": "ringing ends",
 }
+_FOR = {"gathering": "gather, prompt: ", "dialing": "greeting: ", "talking": "for who waits: "}
 
 
 def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
@@ -21,22 +25,21 @@ def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
             return Row(_calls(command), ENGINE, leg, opens=leg, who=party)
         case {"is": "Answer", "leg": leg}:
             return Row("answers the call", ENGINE, leg, opens=leg, who=seen.caller)
-        case {"is": "Hangup", "leg": leg, "cause": cause}:
+        case {"is": "Hangup", "leg": leg, "cause": cause} if leg not in seen.snoops:
             return Row(f"hang up: {words.cause(cause)}", ENGINE, leg)
-        case {"is": "Bridge", "legs": legs}:
-            seen.bridge = tuple(legs)
-            return Row("talking: the legs hear each other", shape="join", kind="good",
-                       joined=seen.bridge)  # fmt: skip
-        case {"is": "DestroyBridge"}:
-            return Row("talking has ended", shape="join", kind="faint")
         case {"is": "DetectTalk", "leg": leg}:
             return Row("listens: a person or a machine?", ENGINE, leg, kind="sound")
         case {"is": "EndDetection", "leg": leg, "answered_by": who}:
             return Row(f"answered by: {who}", leg, kind="good" if who == "human" else "plain")
         case {"is": "AskWebhook" | "LoadFlow"}:
             return _asks(command, seen)
+        case {"is": "AnswerReferral", "leg": leg, "accepted": accepted}:
+            said = "accepted" if accepted else "declined (603)"
+            return Row(f"its REFER is {said}", ENGINE, leg, kind="good" if accepted else "bad")
+        case {"is": "Tell", "event": told}:
+            return state(told, seen)
         case _:
-            return _sound(command, doing)
+            return seat(command, seen) or tape(command, seen) or _sound(command, doing, seen)
 
 
 def _calls(command: Mapping[str, Any]) -> str:
@@ -44,12 +47,16 @@ def _calls(command: Mapping[str, Any]) -> str:
     return f"calls {command['party']}{showing}"
 
 
-def _sound(command: Mapping[str, Any], doing: str) -> Row | None:
+def _sound(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
     match command:
         case {"is": "FetchMedia", "sources": sources}:
-            verb = "gather, prompt: " if doing == "gathering" else ""
-            text = f"{verb}{words.sources(sources)}"
+            text = f"{_FOR.get(doing, '')}{words.sources(sources)}"
             return Row(text, shape="mark", kind="sound")
+        case {"is": "Play", "leg": leg, "playback": playback} if doing == "talking":
+            seen.tunes[playback] = leg
+            return Row("♪ music of its own", ENGINE, leg, kind="sound")
+        case {"is": "StopPlayback", "playback": playback} if playback in seen.tunes:
+            return Row("♪ music ends", ENGINE, seen.tunes[playback], kind="sound")
         case {"is": "Play", "leg": leg, "clips": clips, "offset_ms": offset_ms}:
             length = words.seconds(sum(length_ms for _key, length_ms in clips))
             onward = f", from {words.seconds(offset_ms)} on" if offset_ms else ""

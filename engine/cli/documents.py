@@ -13,11 +13,15 @@ from engine.cli.client import opened
 from engine.cli.faults import BadUse, run
 from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, whose
 
+routed = App(
+    name="route", usage="Usage: switchroom route NUMBER [ACTION] [OPTIONS]", version_flags=()
+)
 flow = App(name="flow", help="Store and show flows: trees that calls run by name.")
 
 
+@routed.default
 def route(  # noqa: PLR0913 - one for each flag
-    number: str,
+    number: str = "",
     action: Annotated[str, Parameter(help="JSON, @file, or an address to ask.")] = "",
     *,
     delete: Annotated[bool, Parameter(help="Take the route away.")] = False,
@@ -26,6 +30,9 @@ def route(  # noqa: PLR0913 - one for each flag
     where: Where = HERE,
 ) -> None:
     """Say what calls to a number run; the number * stands for all others."""
+    if not number:
+        routed.help_print()
+        return
     if delete and not action:
         run(_unrouted(number, where))
     run(_routed(number, "" if delete else action, account, custom_data, where))

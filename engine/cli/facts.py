@@ -5,6 +5,9 @@ from typing import Any
 
 from engine.cli import words
 from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
+from engine.cli.seats import unheard
+from engine.cli.tapes import filed
+from engine.cli.wishes import wish
 
 _DUE = {
     "starting": "nobody answered in time",
@@ -15,6 +18,7 @@ _DUE = {
     "talking": "the time to talk is up",
     "asking": "no answer in time",
     "ending": "a leg has not gone yet",
+    "filing": "the recording has not been filed in time",
 }
 OK = 200
 
@@ -31,6 +35,8 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
             return _ended(event, seen)
         case {"is": "DigitPressed", "leg": leg, "digit": digit}:
             return Row(f"presses {digit}", leg, kind="digit")
+        case {"is": "TalkStarted", "leg": leg}:
+            return Row("begins to make a sound", leg, kind="sound")
         case {"is": "TalkEnded", "leg": leg, "duration_ms": length_ms}:
             return Row(f"made a sound of {words.seconds(length_ms)}", leg, kind="sound")
         case {"is": "PlaybackEnded", "failed": True}:
@@ -47,23 +53,36 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
 def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
     match event:
         case {"is": "BridgeFailed", "reason": reason}:
+            seen.parted(*event.get("legs", ()))
             return Row(f"the legs could not be joined: {reason}", shape="mark", kind="bad")
-        case {"is": "HangupRequested", "by": by}:
-            return Row(f"the end is asked for by: {by}", shape="mark")
+        case {"is": "TapesFiled"}:
+            return filed(event)
         case {"is": "DeadlinePassed"}:
-            return Row(_DUE.get(seen.doing, "time is up"), shape="mark", kind="faint")
+            return Row(_due(seen), shape="mark", kind="faint")
         case {"is": "Recovered"}:
+            seen.rooms.clear()
+            for leg, bridge in event.get("bridged", ()):
+                seen.met(bridge, (leg,))
             return Row("an engine takes the call up again", shape="break", kind="good")
         case _:
-            return None
+            return wish(event, seen)
 
 
-def _ended(event: Mapping[str, Any], seen: Seen) -> Row:
+def _due(seen: Seen) -> str:
+    """Tell what was waited for, where that is certain: who rings may be it, or who is greeted."""
+    is_usual = bool(seen.ringing) == (seen.doing in {"starting", "dialing"})
+    return _DUE.get(seen.doing, "time is up") if is_usual else "time is up"
+
+
+def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
     leg = event["leg"]
+    if leg in seen.snoops:
+        return unheard(leg, seen)
     answered = leg in seen.answered
     cause = words.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
     kind: Kind = "plain" if answered else "bad"
-    seen.bridge = () if leg in seen.bridge else seen.bridge
+    seen.parted(leg)
+    seen.gone.add(leg)
     return Row(f"{'is gone' if answered else 'gone, unanswered'}: {cause}", leg,
                kind=kind, closes=leg)  # fmt: skip
 

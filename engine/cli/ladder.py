@@ -27,7 +27,7 @@ class _Lines(Struct):
 
     columns: dict[str, int]
     alive: set[str]
-    joined: tuple[str, ...] = ()
+    talking: tuple[str, ...] = ()
 
 
 def draw(story: Story, width: int) -> list[Text]:
@@ -98,7 +98,7 @@ def _picture(row: Row, lines: _Lines) -> str:
 def _idle(lines: _Lines) -> str:
     cells = [" "] * (max(lines.columns.values()) + 1)
     for lane in lines.alive:
-        cells[lines.columns[lane]] = "║" if lane in lines.joined else "│"
+        cells[lines.columns[lane]] = "║" if lane in lines.talking else "│"
     return "".join(cells)
 
 
@@ -123,7 +123,7 @@ def _join(cells: list[str], row: Row, lines: _Lines) -> None:
     columns = sorted(lines.columns[leg] for leg in row.joined)
     for low, high in pairwise(columns):
         for column in range(low + 1, high):
-            cells[column] = "╪" if cells[column] == "│" else "═"
+            cells[column] = "╪" if cells[column] in "│║" else "═"
     for column in columns:
         cells[column] = "╬"
     cells[columns[0]], cells[columns[-1]] = "╠", "╣"
@@ -131,10 +131,7 @@ def _join(cells: list[str], row: Row, lines: _Lines) -> None:
 
 def _passed(row: Row, lines: _Lines) -> None:
     lines.alive = (lines.alive | {row.opens} if row.opens else lines.alive) - {row.closes}
-    if row.shape == "join":
-        lines.joined = row.joined
-    elif row.closes in lines.joined:
-        lines.joined = ()
+    lines.talking = row.talking
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -22,16 +22,57 @@ class Row(Struct, frozen=True):
     opens: str = ""  # the lane that begins here
     closes: str = ""  # the lane that ends here
     who: str = ""  # who the lane is that begins
-    joined: tuple[str, ...] = ()  # from here on, for shape `join`; none ends it
+    joined: tuple[str, ...] = ()  # the legs that shape `join` draws together
+    talking: tuple[str, ...] = ()  # the legs that are in company from here on
     at_ms: int = 0  # since the call began
 
 
 @dataclass(slots=True)
 class Seen:
-    """What earlier moments said: answered legs, the flows asked for, sources by request."""
+    """What earlier moments said: who the legs are, who is with whom, how sessions stand."""
 
     caller: str
     doing: str = ""
     answered: set[str] = field(default_factory=set)
     flows: set[str] = field(default_factory=set)
-    bridge: tuple[str, ...] = ()
+    letters: dict[str, str] = field(default_factory=dict)  # of legs
+    rooms: dict[str, tuple[str, ...]] = field(default_factory=dict)  # bridges, and who is there
+    snoops: dict[str, str] = field(default_factory=dict)  # and whom they hear
+    tunes: dict[str, str] = field(default_factory=dict)  # playbacks, and who waits with them
+    gone: set[str] = field(default_factory=set)
+    states: dict[str, str] = field(default_factory=dict)  # of sessions and members
+    modes: dict[str, str] = field(default_factory=dict)  # of transfers
+
+    def name(self, leg: str) -> str:
+        """Give the letter of a leg's lane; who comes first is A."""
+        return self.letters.setdefault(leg, _letter(len(self.letters)))
+
+    def names(self, legs: tuple[str, ...]) -> str:
+        """Give the letters of several: A, B and C."""
+        *most, last = sorted(map(self.name, legs), key=lambda each: (len(each), each))
+        return f"{', '.join(most)} and {last}" if most else last
+
+    def met(self, bridge: str, legs: tuple[str, ...]) -> None:
+        """Note that legs are in a bridge now, and in no other."""
+        self.parted(*legs)
+        self.rooms[bridge] = (*self.rooms.get(bridge, ()), *legs)
+
+    def parted(self, *legs: str) -> None:
+        """Note that legs are in no bridge now."""
+        for bridge, there in self.rooms.items():
+            self.rooms[bridge] = tuple(each for each in there if each not in legs)
+
+    @property
+    def ringing(self) -> set[str]:
+        """The legs that are called and have not answered."""
+        return self.letters.keys() - self.answered - self.gone - self.snoops.keys()
+
+    @property
+    def talking(self) -> tuple[str, ...]:
+        """The legs that are in company."""
+        return tuple(leg for legs in self.rooms.values() if len(legs) > 1 for leg in legs)
+
+
+def _letter(place: int) -> str:
+    rounds, letter = divmod(place, 26)
+    return chr(ord("A") + letter) + (str(rounds) if rounds else "")

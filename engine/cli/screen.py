@@ -24,6 +24,12 @@ class Screen(Protocol):
         ...
 
 
+def for_tables() -> Console:
+    """Give a console that is wide enough for ids in a pipe; names are not taken for markup."""
+    console = Console(highlight=False, markup=False)
+    return console if console.is_terminal else Console(highlight=False, markup=False, width=MOST)
+
+
 def ladder(timeline: Timeline, console: Console) -> list[Text]:
     """Draw a timeline as wide as the console allows."""
     return [*title(timeline), *draw(tell(timeline), max(LEAST, min(MOST, console.width)))]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.cli.deeds import deed
 from engine.cli.facts import fact
 from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
-from wire.rpc import Moment, Timeline
+from wire.rpc import CallView, Moment, Timeline
 
 
 class Lane(Struct, frozen=True):
@@ -28,21 +28,31 @@ class Story(Struct, frozen=True):
 
 def tell(timeline: Timeline) -> Story:
     """Make the story of a timeline."""
-    rows = tuple(_rows(timeline))
-    return Story(_lanes(timeline, rows), rows)
+    seen = Seen(caller=timeline.call.from_)
+    rows = tuple(_rows(timeline, seen))
+    return Story(_lanes(timeline, rows, seen.letters), rows)
 
 
-def _rows(timeline: Timeline) -> Iterator[Row]:
-    call = timeline.call
-    seen = Seen(caller=call.from_)
-    for moment in timeline.moments:
-        for row in _of(moment, seen):
-            yield replace(row, at_ms=moment.at_ms - call.created_ms)
-        seen.doing = moment.doing
+def _rows(timeline: Timeline, seen: Seen) -> Iterator[Row]:
+    call, moments = timeline.call, timeline.moments
+    ends = (place for place, each in enumerate(moments) if 0 < call.ended_ms < each.at_ms)
+    end = next(ends, len(moments))  # recordings are filed after it
+    for moment in moments[:end]:
+        yield from _timed(moment, seen, call)
     if call.ended_ms:
         kind: Kind = "good" if call.status == "completed" else "bad"
         at_ms = call.ended_ms - call.created_ms
         yield Row(f"the call is over: {call.status}", shape="mark", kind=kind, at_ms=at_ms)
+    for moment in moments[end:]:
+        yield from _timed(moment, seen, call)
+
+
+def _timed(moment: Moment, seen: Seen, call: CallView) -> Iterator[Row]:
+    for row in _of(moment, seen):
+        for lane in {row.source, row.target} - {ENGINE, WEB}:
+            seen.name(lane)
+        yield replace(row, at_ms=moment.at_ms - call.created_ms, talking=seen.talking)
+    seen.doing = moment.doing
 
 
 def _of(moment: Moment, seen: Seen) -> Iterator[Row]:
@@ -61,14 +71,9 @@ def _listens(moment: Moment, seen: Seen) -> bool:
     return begins and not any(each["is"] == "FetchMedia" for each in moment.commands)
 
 
-def _lanes(timeline: Timeline, rows: tuple[Row, ...]) -> tuple[Lane, ...]:
-    legs: dict[str, str] = {row.opens: row.who for row in rows if row.opens not in {"", WEB}}
+def _lanes(timeline: Timeline, rows: tuple[Row, ...], letters: dict[str, str]) -> tuple[Lane, ...]:
+    who = {row.opens: row.who for row in rows if row.opens not in {"", WEB}}
     webs: dict[str, None] = {row.who: None for row in rows if row.opens == WEB}
     lanes = [Lane(ENGINE, ENGINE, timeline.call.node)]
-    lanes += [Lane(leg, _letter(place), who) for place, (leg, who) in enumerate(legs.items())]
+    lanes += [Lane(leg, letter, who.get(leg, "")) for leg, letter in letters.items()]
     return (*lanes, *([Lane(WEB, WEB, ", ".join(webs))] if webs else []))
-
-
-def _letter(place: int) -> str:
-    rounds, letter = divmod(place, 26)
-    return chr(ord("A") + letter) + (str(rounds) if rounds else "")

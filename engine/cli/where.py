@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 from pydantic import SecretStr
@@ -45,9 +46,19 @@ HERE = Where()
 
 
 def address(where: Where, settings: ClientSettings) -> tuple[str, str]:
-    """Return the engine's address and token."""
+    """Return the engine's address and token; raises BadUse."""
     url = where.url or settings.url
+    if not _is_address(url):
+        raise BadUse(f"--url {url}: an address such as http://127.0.0.1:8070 is expected")
     return url.rstrip("/"), where.token or settings.rpc_token.get_secret_value()
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # no port, or no host
+        return False
 
 
 def whose(account: str, settings: ClientSettings) -> str:

@@ -34,12 +34,24 @@ CAUSES = {
     127: "interworking",
 }
 _LONGEST = 60
+_MUTED = {"in": "nobody hears it", "out": "it hears nobody", "both": "neither way"}
+_UNMUTED = {"in": "it is heard", "out": "it hears", "both": "both ways"}
 
 
 def cause(number: int, sip_code: int = 0) -> str:
     """Name a hangup cause, with the SIP status that came with it."""
     name = CAUSES.get(number, "cause")
     return f"{name} ({number}, SIP {sip_code})" if sip_code else f"{name} ({number})"
+
+
+def muted(direction: str) -> str:
+    """Tell what a mute in a direction does."""
+    return _MUTED.get(direction, direction)
+
+
+def unmuted(direction: str) -> str:
+    """Tell what it means that a mute ends."""
+    return _UNMUTED.get(direction, direction)
 
 
 def seconds(milliseconds: float) -> str:

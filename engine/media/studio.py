@@ -14,7 +14,8 @@ from engine.media.process import Worker
 from engine.media.shelf import Shelf
 from engine.media.sniff import Container
 from engine.media.speakers import Speaker, ranked, spoken
-from wire.media import Audio, Source, Speech
+from engine.media.tone import beep
+from wire.media import Audio, Source, Speech, Tone
 
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
 
@@ -40,6 +41,8 @@ class Studio:
                     return await self._fetched(url, etag, now_ms)
                 case Speech():
                     return await self._spoken(source, now_ms)
+                case Tone():
+                    return Made(await self._clip(beep(source), now_ms), None)
         except OSError as error:
             raise MediaFailed("not_stored", str(error)) from error
 
@@ -62,12 +65,15 @@ class Studio:
 
     async def _spoken(self, speech: Speech, now_ms: int) -> Made:
         wav, speaker = await spoken(self._speakers, speech)
-        async with self._part() as raw:
-            await asyncio.to_thread(raw.write_bytes, wav)
-            clip = await self._transcoded(raw, "wav", now_ms)
+        clip = await self._clip(wav, now_ms)
         # A substitute's speech is tried again with the right speaker after a while.
         fresh_ms = None if speaker == self.first_speaker(speech) else self._limits.fresh_ms
         return Made(clip, fresh_ms, speaker=speaker)
+
+    async def _clip(self, wav: bytes, now_ms: int) -> Clip:
+        async with self._part() as raw:
+            await asyncio.to_thread(raw.write_bytes, wav)
+            return await self._transcoded(raw, "wav", now_ms)
 
     async def _transcoded(self, raw: Path, kind: Container, now_ms: int) -> Clip:
         async with self._part() as part:

@@ -1,6 +1,8 @@
 """Any engine answers any request: what is about another's slot is handed on, one hop at most."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import aiohttp
 from aiohttp import web
@@ -12,6 +14,7 @@ from engine.runtime.switch import Elsewhere
 from wire.rpc import Problem
 
 ANSWER_S = 10.0
+LAST_WORD_S = 0.3  # an owner that hands over answers what it has done
 SOON = {"Retry-After": "1"}
 
 
@@ -30,7 +33,7 @@ def forwarding(hop: Hop) -> Middleware:
             if is_handed_on(request):
                 return _nobody()
             url = hop.owners.url_of(slot)
-            answer = await _handed_on(hop, url, request) if url is not None else None
+            answer = await _handed_on(hop, slot, url, request) if url is not None else None
             if answer is not None:
                 return answer
             if loop.time() >= until_s:
@@ -40,11 +43,13 @@ def forwarding(hop: Hop) -> Middleware:
     return forward
 
 
-async def _handed_on(hop: Hop, url: str, request: web.Request) -> web.Response | None:
+async def _handed_on(
+    hop: Hop, slot: int | None, url: str, request: web.Request
+) -> web.Response | None:
     """Ask the owner; None when it did not do it, and the next owner may."""
     try:
         async with (
-            asyncio.timeout(ANSWER_S),
+            _while_owner(hop, slot, url),
             hop.session.request(
                 request.method,
                 f"{url}{request.rel_url}",
@@ -63,6 +68,24 @@ async def _handed_on(hop: Hop, url: str, request: web.Request) -> web.Response |
     if answered.headers.get(HANDED_ON) == "nobody":
         return None
     return _passed_on(answered, body)
+
+
+@asynccontextmanager
+async def _while_owner(hop: Hop, slot: int | None, url: str) -> AsyncIterator[None]:
+    """Raise TimeoutError in time, and soon when the slot has become another's: it is frozen."""
+    loop = asyncio.get_running_loop()
+
+    async def watch() -> None:
+        while slot is None or hop.owners.url_of(slot) == url:  # noqa: ASYNC110 - peers tell nobody
+            await asyncio.sleep(AGAIN_S)
+        deadline.reschedule(min(deadline.when() or 0, loop.time() + LAST_WORD_S))
+
+    async with asyncio.timeout(ANSWER_S) as deadline:
+        watching = loop.create_task(watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
 
 
 def _passed_on(answered: aiohttp.ClientResponse, body: bytes) -> web.Response:

@@ -6,7 +6,7 @@ import msgspec
 
 from engine.calls import causes
 from engine.calls.call import Call
-from engine.calls.commands import Tell
+from engine.calls.commands import Command, Tell
 from engine.calls.doing import Dialing, Gathering, Playing, Talking
 from engine.calls.ids import slot_and_node
 from engine.calls.leg import Leg
@@ -14,6 +14,9 @@ from engine.calls.replay import replay
 from engine.rpc.recordings import recording_views
 from engine.rpc.sessions import conference_view, transfer_view
 from wire import rpc
+from wire.events import Kind
+
+_SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
 
 
 def call_view(call: Call) -> rpc.CallView:
@@ -40,6 +43,7 @@ def call_view(call: Call) -> rpc.CallView:
         answered_by=call.answered_by or "",
         custom_data=call.custom_data,
         verb=_verb_of(call),
+        main_channel_id=call.main,
         transfers=tuple(transfer_view(call, each) for each in call.transfers),
         conferences=tuple(conference_view(call, each) for each in call.conferences),
         recordings=recording_views(call),
@@ -78,12 +82,17 @@ def timeline(call: Call, log: list[bytes]) -> rpc.Timeline:
         rpc.Moment(
             moment.now,
             _named(moment.event),
-            tuple(_named(each) for each in moment.commands if not isinstance(each, Tell)),
+            tuple(_named(each) for each in moment.commands if _is_of_story(each)),
             doing_of(moment.call),
         )
         for moment in replay(log)
     )
     return rpc.Timeline(call_view(call), moments)
+
+
+def _is_of_story(command: Command) -> bool:
+    """Tell whether nothing else in the story says it: of what is told, states of sessions."""
+    return not isinstance(command, Tell) or command.event.event in _SESSIONS
 
 
 def _named(value: msgspec.Struct) -> dict[str, Any]:

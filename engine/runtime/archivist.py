@@ -1,6 +1,7 @@
 """The archivist: recordings that lie on a PBX though their call has ended are filed, for ever."""
 
 import asyncio
+from typing import Protocol
 
 import msgspec
 import structlog
@@ -11,16 +12,23 @@ from engine.calls.ids import slot_and_node
 from engine.calls.tape import TapeName, read_name
 from engine.recordings.failure import FilingFailed
 from engine.runtime.node import Node
-from engine.runtime.recorder import Recorder
+from engine.runtime.snapshot import PbxAway, read
 
 log = structlog.get_logger()
 _stored = msgspec.json.Decoder(list[StoredRecording])
 
 
+class Files(Protocol):
+    """Who files tapes; `recorder.Recorder` is the real one."""
+
+    async def file(self, names: list[str]) -> int | None:
+        """File tapes of one recording, then delete them; raises FilingFailed."""
+
+
 class Archivist:
     """Sweeps one node for what a crash, or an archive that was away, has left there."""
 
-    def __init__(self, node: Node, recorder: Recorder, period_s: float) -> None:
+    def __init__(self, node: Node, recorder: Files, period_s: float) -> None:
         self._node = node
         self._recorder = recorder
         self._period_s = period_s
@@ -50,9 +58,13 @@ class Archivist:
 
     async def _left(self) -> dict[str, list[str]]:
         """List the names of tapes that no live call has, by the recording that they belong to."""
-        reply = await self._node.pbx.ask(recordings.list_stored())
         found: dict[str, list[str]] = {}
-        for each in _stored.decode(reply.body) if reply.ok else ():
+        try:
+            stored = await read(self._node.pbx, recordings.list_stored(), _stored)
+        except PbxAway as error:
+            log.info("archivist waits for the pbx", node=self._node.name, error=str(error))
+            return found
+        for each in stored:
             tape = read_name(each.name)
             if tape is not None and self._is_left(tape):
                 found.setdefault(tape.path, []).append(each.name)

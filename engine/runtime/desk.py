@@ -27,6 +27,7 @@ from engine.runtime.requests import Dialplan, requests
 log = structlog.get_logger()
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
 EARLY = (Answer, Prefetch)
+LOST_LINE = b""  # as a line of the log reads that the store has lost
 NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
 
 
@@ -142,7 +143,7 @@ class Desk:
     def store_again(self) -> None:
         """Store every call as it is: the store knows nothing of them any more."""
         for actor in self.actors.values():
-            self._writer.write(actor.want([], [], self.place.node), _nothing)
+            self._writer.write(actor.want([], [LOST_LINE], self.place.node), _nothing)
 
     def retire(self) -> None:
         """Do nothing more: the calls are another's, or will be."""

@@ -60,6 +60,7 @@ class Errands:
         self._flows = flows
         self._limits = limits
         self._running: dict[str, asyncio.Task[Event]] = {}
+        self._done: dict[str, Callable[[Event], None]] = {}
 
     def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Give the clips of sources that are all at hand; None when one must be fetched."""
@@ -71,7 +72,11 @@ class Errands:
         self._library.prefetch(command.sources)
 
     def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run an errand; `done` gets the event that ends it. A second run of it adds nothing."""
+        """Run an errand; `done` gets the event that ends it.
+
+        A second run of it adds nothing, but its `done` is told: the call may have been taken anew.
+        """
+        self._done[errand.request] = done
         if errand.request in self._running:
             return
         task = asyncio.get_running_loop().create_task(self._event(errand, call))
@@ -79,6 +84,7 @@ class Errands:
 
         def ended(task: asyncio.Task[Event]) -> None:
             self._running.pop(errand.request, None)
+            done = self._done.pop(errand.request)
             if not task.cancelled():
                 done(_failed(errand, task) if task.exception() else task.result())
 

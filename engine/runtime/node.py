@@ -5,13 +5,15 @@ from collections.abc import Callable
 from functools import partial
 
 import structlog
+from msgspec.structs import replace
 
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
-from engine.calls.events import LegEnded
-from engine.calls.recover import Seen, missed, playbacks_of, rung_by
+from engine.calls.events import LegEnded, TransferReferred
+from engine.calls.playbacks import playbacks_of
+from engine.calls.recover import Seen, message_of, missed, rung_by
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival
@@ -43,6 +45,7 @@ class Node:
         self._clock = clock
         self._arrive = arrive
         self._strain_ms = strain_ms
+        self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
         self._recoveries: dict[int, asyncio.Task[None]] = {}
         self._away: dict[int, Timer] = {}
         for slot, desk in desks.items():
@@ -91,6 +94,8 @@ class Node:
         actor = desk.route(about)
         if actor is not None:
             meant = translate(event, self._clock.now_ms())
+            if isinstance(meant, TransferReferred):
+                meant = replace(meant, party=self.party_of(meant.party))
             if meant is not None:
                 desk.feed(actor, meant)
         elif isinstance(event, StasisStart):
@@ -130,7 +135,9 @@ class Node:
         desk = self.desks[slot]
         log.error("node lost", node=self.name, slot=slot, calls=len(desk.actors))
         for actor in list(desk.actors.values()):
-            ended = tuple(LegEnded(leg.id, causes.LOST) for leg in actor.call.legs)
+            # One that waits for its recordings has no leg, and waits no more.
+            legs = [leg.id for leg in actor.call.legs] or [actor.call.main]
+            ended = tuple(LegEnded(leg, causes.LOST) for leg in legs)
             desk.resume(actor, (), ended)
 
     def _doubt(self, slot: int) -> None:
@@ -151,8 +158,9 @@ class Node:
             actors = desk.actors.values()
             waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
             rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
+            recorded = [name for actor in actors if (name := message_of(actor.call))]
             try:
-                seen, channels = await look(self.pbx, waited_for, rung)
+                seen, channels = await look(self.pbx, waited_for, rung, recorded)
                 break
             except PbxAway as error:
                 log.warning("pbx does not answer", node=self.name, slot=slot, error=str(error))

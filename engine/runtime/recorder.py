@@ -67,8 +67,9 @@ class Recorder:
 
     def leave(self, call: str) -> None:
         """Do no more for a call: it is another engine's, which does again what is not done."""
-        if task := self._tasks.get(call):
-            task.cancel()
+        for name, task in self._tasks.items():
+            if name == call or name.startswith(f"{call}."):
+                task.cancel()
 
     async def file(self, names: Sequence[str]) -> int | None:
         """File tapes of one recording, then delete them from the PBX; raises FilingFailed."""
@@ -170,12 +171,24 @@ class Recorder:
         return TapesFiled(command.request, length_ms)
 
     async def _filed(self, path: str, read: list[tuple[str, TapeName]]) -> int | None:
-        parts = [Part(name, found.began_ms) for name, found in read]
+        for name, tape in read:
+            if await self._is_running(name, tape):
+                raise FilingFailed("busy", f"{name} is being recorded")
+        parts = [Part(name, tape.began_ms) for name, tape in read]
         length_ms = await self._cabinet.file(path, CHANNELS[read[0][1].purpose], parts)
         if length_ms is not None:
             for part in parts:  # what can't be deleted now, the archivist finds
                 await self._pbx.ask(recordings.delete_stored(part.name))
         return length_ms
+
+    async def _is_running(self, name: str, tape: TapeName) -> bool:
+        """Tell whether a file may still grow: a call that was given up has not ended its legs."""
+        is_message = tape.purpose == "voicemail"
+        asked = recordings.get_live(name) if is_message else channels.get(tape.leg)
+        reply = await self._pbx.ask(asked)
+        if reply.status == 0:
+            raise FilingFailed("pbx", "no answer")
+        return reply.ok
 
 
 def _value(body: bytes) -> str:

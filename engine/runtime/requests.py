@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from engine.ari.generated.operations import bridges, channels, playbacks
+from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Reply, Request
 from engine.calls import causes
 from engine.calls.commands import (
@@ -23,25 +23,39 @@ from engine.calls.commands import (
     Play,
     Ring,
     Snoop,
+    StartMessage,
     StartMusic,
     StartRinging,
+    StopMessage,
     StopMusic,
     StopPlayback,
     StopRinging,
     Unmute,
 )
-from engine.calls.events import BridgeFailed, Event, LegEnded, PlaybackEnded
+from engine.calls.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
+from engine.calls.ids import call_of
 from engine.runtime.ports import Agents
 
 GONE = 404
 CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
 TALK_LEVEL = 256  # Asterisk's default, here and for AMD
+OVERTIME_S = 1  # the call's own limit comes first, Asterisk's is the safety net
+KNOWN = 409
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
 
 Sound = StartMusic | StopMusic | StartRinging | StopRinging
 Single = (
-    Answer | Hangup | StopPlayback | Leave | DestroyBridge | Mute | Unmute | AnswerReferral | Sound
+    Answer
+    | Hangup
+    | StopPlayback
+    | StopMessage
+    | Leave
+    | DestroyBridge
+    | Mute
+    | Unmute
+    | AnswerReferral
+    | Sound
 )
 
 
@@ -82,6 +96,8 @@ def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
         case Bridge(bridge, legs):
             joined = bridges.add_channel(bridge, channel=list(legs))
             return (bridges.create_with_id(bridge, type="mixing"), joined)
+        case StartMessage():
+            return _recording(command)
         case Snoop(snoop, leg):
             return (_coaching(leg, snoop, plan),)
         case _:
@@ -96,6 +112,8 @@ def _single(command: Single) -> Request:
             return channels.hangup(leg, reason_code=str(cause))
         case StopPlayback(playback):
             return playbacks.stop(playback)
+        case StopMessage(name):
+            return recordings.stop(name)
         case Leave(bridge, leg):
             return bridges.remove_channel(bridge, channel=[leg])
         case DestroyBridge(bridge):
@@ -123,6 +141,30 @@ _SOUNDS: dict[type, Callable[[str], Request]] = {
 }
 
 
+def _recording(command: StartMessage) -> tuple[Request, ...]:
+    terminator = command.terminator
+    record = channels.record(
+        command.leg,
+        name=command.name,
+        format="sln",
+        max_duration_seconds=command.longest_s + OVERTIME_S,
+        max_silence_seconds=command.silence_s,
+        if_exists="fail",
+        terminate_on="#" if terminator == "#" else "*" if terminator == "*" else "none",
+    )
+    if call_of(command.leg) is None:
+        return (record,)
+    # A leg that we called is recorded only after it has been in a bridge of ours (measured).
+    room = f"{command.leg}b"
+    return (
+        bridges.create_with_id(room, type="mixing"),
+        bridges.add_channel(room, channel=[command.leg]),
+        bridges.remove_channel(room, channel=[command.leg]),
+        bridges.destroy(room),
+        record,
+    )
+
+
 def _coaching(leg: str, snoop: str, plan: Dialplan) -> Request:
     # A coach hears all that the other says and hears; what the coach says, the other alone hears.
     return channels.snoop_channel_with_id(
@@ -148,8 +190,8 @@ def may_block(command: PbxCommand) -> bool:
 
 
 def in_one_breath(command: PbxCommand) -> bool:
-    """Tell what is sent without waiting in between: a crash there would leave a mark that lies."""
-    return isinstance(command, Ring)
+    """Tell what is sent without waiting in between: half of it would leave a mark, or a bridge."""
+    return isinstance(command, (Ring, StartMessage))
 
 
 def outcome(command: PbxCommand, reply: Reply) -> Event | None:
@@ -164,6 +206,8 @@ def outcome(command: PbxCommand, reply: Reply) -> Event | None:
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Play(playback=playback) if not reply.ok:
             return PlaybackEnded(playback, failed=True)
+        case StartMessage(name=name) if not reply.ok:
+            return MessageEnded(name, failed=reply.status != KNOWN)  # known: it has been recorded
         case Answer(leg) if reply.status == GONE:
             return LegEnded(leg, causes.NORMAL)
         case Bridge(bridge, legs) if not reply.ok:  # 409 here: a leg that can't be joined

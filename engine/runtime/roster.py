@@ -4,24 +4,34 @@ from collections.abc import Iterator, Mapping
 
 from engine.calls.call import Call
 from engine.runtime.agents import Directory
+from engine.runtime.phones import Phones
 from engine.runtime.presence import NodePresence
 from engine.runtime.switch import Switch
 from wire.agents import Agent, AgentView, Presence
 
 
 class Roster:
-    """Looks agents up in this engine's nodes and calls; `presences` is filled by node."""
+    """Looks agents up in this engine's nodes and calls.
+
+    By node: `phones` are known to each engine, `presences` to the one that hears who registers.
+    """
 
     def __init__(self, directory: Directory, switch: Switch) -> None:
         self.directory = directory
         self.presences: dict[str, NodePresence] = {}
+        self.phones: dict[str, Phones] = {}
         self.switch = switch
 
     def unlisted(self, agent_id: str) -> Agent | None:
         """Give the agent whom no document names, if a node knows the template's endpoint."""
         endpoint = self.directory.default(agent_id)
-        is_known = any(each.knows(endpoint) for each in self.presences.values())
+        heard = any(each.knows(endpoint) for each in self.presences.values())
+        is_known = heard or any(each.knows(endpoint) for each in self.phones.values())
         return Agent(endpoint) if is_known else None
+
+    def party_of(self, number: str) -> str:
+        """Name whom a phone means by a number that it asks for: an agent's extension, or itself."""
+        return f"agent:{number}" if number and self.unlisted(number) else number
 
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Show agents of an account, by id."""

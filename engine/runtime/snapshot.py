@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from engine.ari.generated.models import Bridge, Channel
-from engine.ari.generated.operations import bridges, channels, playbacks
+from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
 from engine.calls.recover import Seen
 from engine.runtime.ports import Pbx
@@ -23,23 +23,26 @@ class PbxAway(Exception):
 
 
 async def look(
-    pbx: Pbx, waited_for: Iterable[str], rung: Iterable[str] = ()
+    pbx: Pbx, waited_for: Iterable[str], rung: Iterable[str] = (), recorded: Iterable[str] = ()
 ) -> tuple[Seen, tuple[Channel, ...]]:
-    """See all channels and bridges, what plays, and which legs were called; raises PbxAway."""
-    seen_channels = await _read(pbx, channels.list_(), _channels)
-    seen_bridges = await _read(pbx, bridges.list_(), _bridges)
+    """See all channels and bridges, what plays and records, who was called; raises PbxAway."""
+    seen_channels = await read(pbx, channels.list_(), _channels)
+    seen_bridges = await read(pbx, bridges.list_(), _bridges)
     alive = await asyncio.gather(*(_found(pbx, playbacks.get(e), e) for e in waited_for))
     called = await asyncio.gather(*(_found(pbx, _mark(leg), leg) for leg in rung))
+    live = await asyncio.gather(*(_found(pbx, recordings.get_live(e), e) for e in recorded))
     seen = Seen(
         channels={channel.id: channel.state for channel in seen_channels},
         playbacks=frozenset(each for each in alive if each),
         bridges={bridge.id: tuple(bridge.channels) for bridge in seen_bridges},
         called=frozenset(each for each in called if each),
+        messages=frozenset(each for each in live if each),
     )
     return seen, tuple(seen_channels)
 
 
-async def _read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens]) -> Seens:
+async def read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens]) -> Seens:
+    """Read what a PBX answers; raises PbxAway."""
     reply = await pbx.ask(request)
     if not reply.ok:
         raise PbxAway(f"{request.path}: status {reply.status}")

@@ -124,8 +124,9 @@ class Switch:
             raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
         stored = asyncio.Event()
         desk.feed(actor, event, stored.set)
+        after = actor.call  # what others ask meanwhile may not be stored yet
         await _told(stored, f"call {call} took it, and it is not stored yet")
-        return actor.call
+        return after
 
     def check_ours(self, call: str) -> None:
         """Raise Elsewhere when a call's slot is not this engine's."""

@@ -15,6 +15,8 @@ from engine.ari.generated.events import (
     ChannelTalkingStarted,
     ChannelTransfer,
     PlaybackFinished,
+    RecordingFailed,
+    RecordingFinished,
     StasisEnd,
     StasisStart,
 )
@@ -27,12 +29,14 @@ from engine.calls.events import (
     LegEnded,
     LegPlaced,
     LegRang,
+    MessageEnded,
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
     TransferReferred,
 )
 from engine.calls.ids import call_of
+from engine.calls.tape import read_name
 from wire.patterns import NUMBER
 
 SNOOP = r"\.s[0-9]+\Z"
@@ -55,6 +59,9 @@ def subject(event: AriEvent) -> str | None:
             return channel.id
         case ChannelTransfer(referred_by=by):
             return by.source_channel.id
+        case RecordingFinished(recording=recording) | RecordingFailed(recording=recording):
+            tape = read_name(recording.name)
+            return tape.id if tape else None
         case _:
             return None
 
@@ -64,12 +71,6 @@ def translate(event: AriEvent, now: int) -> Event | None:
     match event:
         case ChannelDtmfReceived(channel=channel, digit=digit, duration_ms=duration_ms):
             return DigitPressed(channel.id, digit, now - duration_ms)
-        case PlaybackFinished(playback=playback):
-            return PlaybackEnded(playback.id, playback.state == "failed")
-        case ChannelTalkingStarted(channel=channel):
-            return TalkStarted(channel.id)
-        case ChannelTalkingFinished(channel=channel, duration=duration_ms):
-            return TalkEnded(channel.id, duration_ms)
         case ChannelTransfer(state=None):  # with one it tells what we have answered
             return _referred(event)
         case ChannelStateChange(channel=channel):
@@ -81,6 +82,22 @@ def translate(event: AriEvent, now: int) -> Event | None:
             return LegEnded(channel.id, causes.NORMAL) if is_last else None
         case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
             return LegEnded(channel.id, cause or causes.NORMAL, sip or 0)
+        case _:
+            return _of_sound(event)
+
+
+def _of_sound(event: AriEvent) -> Event | None:
+    match event:
+        case PlaybackFinished(playback=playback):
+            return PlaybackEnded(playback.id, playback.state == "failed")
+        case RecordingFinished(recording=recording):
+            return MessageEnded(recording.name)
+        case RecordingFailed(recording=recording):
+            return MessageEnded(recording.name, failed=True)
+        case ChannelTalkingStarted(channel=channel):
+            return TalkStarted(channel.id)
+        case ChannelTalkingFinished(channel=channel, duration=duration_ms):
+            return TalkEnded(channel.id, duration_ms)
         case _:
             return None
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import aiohttp
 from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
+from engine.rpc.hop import Owners
 from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
@@ -77,11 +78,14 @@ class Alone:
         return None
 
 
+ALONE = Alone()
+
+
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self) -> None:
-        self.store = MoodyStore()
+    def __init__(self, store: MoodyStore | None = None) -> None:
+        self.store = store or MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -90,7 +94,13 @@ class Bench:
         self.roster: Roster
         self.parts: Parts
 
-    async def open(self, house: AsyncExitStack, folder: Path) -> None:
+    async def open(
+        self,
+        house: AsyncExitStack,
+        folder: Path,
+        slots: Iterable[int] = range(SLOTS),
+        owners: Owners = ALONE,
+    ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
@@ -99,7 +109,7 @@ class Bench:
         self.switch = Switch(self.store, clock, gate, rules, directory=directory)
         self.roster = Roster(directory, self.switch)
         desks = {}
-        for slot in range(SLOTS):
+        for slot in slots:
             writer = Writer(self.store, slot, await claimed(self.store, slot, "me"), lambda: 0.0)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
@@ -113,7 +123,7 @@ class Bench:
         library = await house.enter_async_context(
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, Alone())
+        self.parts = Parts(self.switch, self.store, library, Limits(), SLOTS, self.roster, owners)
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 
     async def ask(

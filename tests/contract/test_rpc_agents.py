@@ -99,3 +99,11 @@ async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
     assert not (await view(bench, "/agents/other/sales7"))["busy"]
     end(bench, call)
     assert not (await view(bench))["busy"]
+
+
+async def test_an_extension_is_an_agent(bench: Bench) -> None:
+    """What a phone asks for is an agent where a node knows its endpoint, else a number."""
+    async with watched(bench, "pbx1", a1002="online"):
+        assert bench.roster.party_of("1002") == "agent:1002"
+        assert bench.roster.party_of("4712345678") == "4712345678"
+        assert bench.roster.party_of("") == ""

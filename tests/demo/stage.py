@@ -21,7 +21,7 @@ from engine.cli.watch import News, to_the_end
 from tests.harness.pbx import Pbx
 from tests.harness.phone import Phone, now_ms
 from tests.harness.until import until
-from wire.rpc import Timeline
+from wire.rpc import CallView, Timeline
 
 
 class Stage(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Stage(Struct, frozen=True):
         except TimeoutError as error:
             self.console.print(f"stuck: {error}", style="bold red")
             with suppress(Refused):
-                await self.client.hang_up(call_id)
+                await self.client.steer(CallView, call_id, "hangup", {})
         return await watching
 
     async def _watched(self, call_id: str) -> Timeline:

@@ -16,14 +16,13 @@ class Transfer:
     async def start(self, mode: str = "attended", **more: object) -> View:
         """Begin it."""
         crowd = self._crowd
-        view = await crowd.steer(
-            "transfers",
-            transferMode=mode,
-            customerChannelId=await crowd.leg("customer"),
-            sourceChannelId=await crowd.leg("source"),
-            target={"kind": "number", "number": crowd["target"].address},
-            **more,
-        )
+        asked = {
+            "transferMode": mode,
+            "customerChannelId": await crowd.leg("customer"),
+            "sourceChannelId": await crowd.leg("source"),
+            "target": {"kind": "number", "number": crowd["target"].address},
+        }
+        view = await crowd.steer("transfers", **{**asked, **more})
         self.id = view["transferSessionId"]
         return view
 
@@ -59,29 +58,23 @@ class Conference:
     async def add(self, name: str, **more: object) -> View:
         """Call a party in."""
         address = self._crowd[name].address
-        view = await self._crowd.steer(
-            "conference/members",
-            requestedByAgentId="ada",
-            targetExternalNumber=address,
-            **more,
-        )
+        asked = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
+        view = await self._crowd.steer("conference/members", **asked)
         self.id = view["conferenceSessionId"]
         return view
 
     async def kick(self, name: str) -> View:
         """Put a party out."""
-        return await self._ask(
-            "kick", requesterAgentId="ada", targetChannelId=await self._leg(name)
-        )
+        return await self.ask("kick", requesterAgentId="ada", targetChannelId=await self._leg(name))
 
     async def leave(self, name: str) -> View:
         """Let a party leave."""
-        return await self._ask("leave", agentId="ada", channelId=await self._leg(name))
+        return await self.ask("leave", agentId="ada", channelId=await self._leg(name))
 
     async def coach(self, name: str, coached: str | None) -> View:
         """Let a party be heard by one other only, or by all again."""
         other = {"coachedChannelId": await self._leg(coached)} if coached else {}
-        return await self._ask("coach", channelId=await self._leg(name), **other)
+        return await self.ask("coach", channelId=await self._leg(name), **other)
 
     async def view(self) -> View:
         """Show it."""
@@ -99,6 +92,12 @@ class Conference:
     async def _leg(self, name: str) -> str:
         return await self._crowd.leg(name)
 
-    async def _ask(self, path: str, **asked: Any) -> View:
+    async def ask(self, path: str, **asked: Any) -> View:
+        """Ask something of it."""
         asked = {"conferenceSessionId": self.id, **asked}
         return await self._crowd.steer(f"conference/{path}", **asked)
+
+
+def among(*names: str, silent: str = "") -> dict[str, str]:
+    """Say what each of some hears when all hear all others, but not who is silent."""
+    return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}

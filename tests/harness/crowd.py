@@ -53,16 +53,21 @@ class Crowd:
     def __getitem__(self, name: str) -> Phone:
         return self.phones[name]
 
-    async def phone(self, name: str, *, picks_up: bool = True) -> Phone:
+    async def phone(self, name: str, *, picks_up: bool = True, port: int = 0) -> Phone:
         """Let a party wait to be called; one that does not pick up answers on `pick_up`."""
         answers = Phone.answering(
-            free_port(), tone_hz=TONES_HZ[name], after_ms=1 if picks_up else NEVER_MS
+            port or free_port(), tone_hz=TONES_HZ[name], after_ms=1 if picks_up else NEVER_MS
         )
         return await self._let_in(name, answers)
 
-    async def refusing(self, name: str, status: int) -> Phone:
+    async def agent(self, name: str, agent: str) -> Phone:
+        """Let a party wait at an agent's registered phone."""
+        self._parties[name] = f"agent:{agent}"
+        return await self._let_in(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
+
+    async def refusing(self, name: str, status: int, port: int = 0) -> Phone:
         """Let a party wait that refuses to be called."""
-        return await self._let_in(name, Phone.refusing(free_port(), status))
+        return await self._let_in(name, Phone.refusing(port or free_port(), status))
 
     async def caller(self, number: str) -> Phone:
         """Let the customer call a number; the call is found by that."""

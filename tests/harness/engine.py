@@ -65,6 +65,7 @@ class Engine(Server):
             "SWITCHROOM_RPC_TOKEN": self.token,
             "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
             "SWITCHROOM_RECORDINGS_URL": f"file://{self.recordings}",
+            "SWITCHROOM_RECORDINGS_S": "1",
             "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
             "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
             "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',

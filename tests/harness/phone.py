@@ -154,8 +154,13 @@ class Phone:
         """Wait for the end of the call, or its refusal."""
         await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
 
-    def pick_up(self) -> None:
-        """Answer now, instead of later."""
+    def speaks_for(self, length_ms: int) -> None:
+        """Be silent so long after the answer: a person who has said a word, a machine's end."""
+        self._line.voice_ms = length_ms
+
+    async def pick_up(self) -> None:
+        """Answer as soon as it rings, instead of later."""
+        await self.rung()
         self._sip.tell("OPTIONS")
 
     def refer(self, elsewhere: str) -> None:
@@ -167,6 +172,19 @@ class Phone:
         before = len(self.presses)
         await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
         return self.presses[before:]
+
+    async def speak_for(self, for_ms: int) -> None:
+        """Let so much more be said."""
+        until_ms = self._line.spoken_ms + for_ms
+        await until(lambda: self._line.spoken_ms >= until_ms, what="something to be said")
+
+    def hush(self) -> None:
+        """Say nothing more, but go on sending that."""
+        self._line.hush()
+
+    def fall_silent(self) -> None:
+        """Send nothing more."""
+        self._line.silence()
 
     async def hang_up(self) -> None:
         """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""

@@ -5,12 +5,14 @@ import struct
 import time
 from collections.abc import Callable
 
+import numpy as np
 from msgspec import Struct
 
 from tests.harness.audio import FRAME_MS, FRAME_SAMPLES, Frame, from_ulaw, to_ulaw, tone
 
 ULAW = 0
 DIGITS = 101  # the payload type that the scenarios' SDP names
+QUIET = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 KEYS = "0123456789*#ABCD"
 END_COPIES = 3  # RFC 4733, 2.5.1.4: the last packet is sent three times
 
@@ -29,6 +31,7 @@ class RtpLine(asyncio.DatagramProtocol):
     def __init__(self, tone_hz: int) -> None:
         self.frames: list[Frame] = []
         self.peer: tuple[str, int] | None = None
+        self.voice_ms: int | None = None  # how long its tone lasts; then it sends silence
         self._speech = to_ulaw(tone(tone_hz)) if tone_hz else None
         self._sequence = 0
         self._timestamp = 0
@@ -51,6 +54,15 @@ class RtpLine(asyncio.DatagramProtocol):
         self.peer = ("127.0.0.1", port)
         if self._speaker is None:
             self._speaker = asyncio.get_running_loop().create_task(self._spoken())
+
+    @property
+    def spoken_ms(self) -> int:
+        """Tell for how long it has spoken."""
+        return self._timestamp * FRAME_MS // FRAME_SAMPLES
+
+    def hush(self) -> None:
+        """Send silence from now on."""
+        self._speech = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 
     def silence(self) -> None:
         """Say nothing more."""
@@ -87,9 +99,12 @@ class RtpLine(asyncio.DatagramProtocol):
     async def _spoken(self) -> None:
         loop = asyncio.get_running_loop()
         due_s = loop.time()
+        spoken_ms = 0
         while True:
             if self._speech is not None and not self._is_pressing:
-                self._send(ULAW, self._speech, self._timestamp)
+                is_over = self.voice_ms is not None and spoken_ms >= self.voice_ms
+                self._send(ULAW, QUIET if is_over else self._speech, self._timestamp)
+            spoken_ms += FRAME_MS
             self._timestamp += FRAME_SAMPLES
             due_s += FRAME_MS / 1000
             await asyncio.sleep(max(0, due_s - loop.time()))

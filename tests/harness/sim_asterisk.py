@@ -8,7 +8,6 @@ from typing import ClassVar
 import msgspec
 
 from engine.ari.request import Reply, Request
-from tests.harness.sim_referrals import SimReferrals
 from tests.harness.sim_request import (
     KNOWN,
     NO_CONTENT,
@@ -19,21 +18,29 @@ from tests.harness.sim_request import (
     Asked,
     Deeds,
 )
+from tests.harness.sim_tapes import MONITOR, SimTapes
 
 
-class SimAsterisk(SimReferrals):
+class SimAsterisk(SimTapes):
     """All that the engine asks of a PBX."""
 
     def handle(self, request: Request, reply: Answered) -> None:
         """Do a request; `reply` is called now, or, where Asterisk would block, later."""
         kind, target, deed, more, *_ = (*request.path.split("/"), "", "", "")
+        if kind == "recordings":
+            kind, target, deed, more = f"{kind}/{target}", deed, more, ""
         asked = Asked(target, deed, more, dict(request.query), reply)
         answer = self.DEEDS[request.method, kind, deed](self, asked)
         if answer is not None:
             reply(answer)
 
-    def _list_channels(self, _asked: Asked) -> Reply:
+    def _list_channels(self) -> Reply:
         return Reply(200, msgspec.json.encode([each.shape() for each in self.channels.values()]))
+
+    def _list_or_show(self, asked: Asked) -> Reply:
+        if not asked.target:
+            return self._list_channels()
+        return OK if asked.target in self.channels else NOT_FOUND
 
     def _make(self, asked: Asked) -> Reply:
         channel_id = asked.query["channelId"]
@@ -57,6 +64,8 @@ class SimAsterisk(SimReferrals):
 
     def _show_mark(self, asked: Asked) -> Reply:
         channel = self.channels.get(asked.target)
+        if channel and asked.query["variable"] == MONITOR:
+            return self.shown(channel)
         return OK if channel and asked.query["variable"] in channel.marks else NOT_FOUND
 
     def _dial(self, asked: Asked) -> Reply:
@@ -99,8 +108,8 @@ class SimAsterisk(SimReferrals):
         return NO_CONTENT
 
     DEEDS: ClassVar[Deeds] = {
-        **SimReferrals.DEEDS,
-        ("GET", "channels", ""): _list_channels,
+        **SimTapes.DEEDS,
+        ("GET", "channels", ""): _list_or_show,
         ("POST", "channels", ""): _make,
         ("POST", "channels", "dial"): _dial,
         ("POST", "channels", "variable"): _mark,

@@ -154,6 +154,8 @@ class _Sent:
 def _words(event: Any) -> str:
     if isinstance(event, ChannelTransfer):
         return f"ChannelTransfer {event.referred_by.source_channel.id} {event.state}"
+    if recording := getattr(event, "recording", None):
+        return f"{type(event).__name__} {recording.name}"
     about = getattr(event, "channel", None) or event.playback
     more = " ".join(str(getattr(event, k)) for k in ("digit", "cause") if hasattr(event, k))
     return f"{type(event).__name__} {about.id} {about.state} {more}".rstrip()

@@ -7,7 +7,7 @@ the PBX cannot play it. A text to speak is the same without `https://audio/`.
 from engine.media.clip import MediaFailed
 from tests.harness.sim_clock import SimClock
 from tests.harness.sim_loop import SimLoop
-from wire.media import Audio, Clip, Source
+from wire.media import Audio, Clip, Source, Tone
 
 
 class SimLibrary:
@@ -41,6 +41,8 @@ class SimLibrary:
 
 def parts(source: Source) -> tuple[int, int, str]:
     """Read a source's length, delay and kind."""
+    if isinstance(source, Tone):
+        return source.duration_ms, 0, "ok"
     text = source.url if isinstance(source, Audio) else source.text
     length_ms, delay_ms, kind = text.rsplit("/", 3)[-3:]
     return int(length_ms.rpartition(" ")[2]), int(delay_ms), kind

@@ -57,6 +57,9 @@ class SimPhones:
             self._after(stays_ms, self.pbx.hangs_up, channel)
         if is_main and rng.random() < 0.5:
             self._after(rng.uniform(0, 15_000), self._burst, channel)
+        if not channel.is_inbound and rng.random() < 0.8:
+            length_ms = rng.choice((50, 300, 700, 2_500))
+            self._after(rng.uniform(20, 2_000), self.pbx.speaks, channel, length_ms)
 
     def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
         """Press keys before the prompt is over, at its very end, after it, or not."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harness.asks import Conference
+from tests.harness.asks import Conference, among
 from tests.harness.crowd import Crowd
 from tests.harness.engine import Refused
 from tests.harness.media_server import MediaServer
@@ -23,11 +23,6 @@ async def conference(crowd: Crowd, hooks: WebhookServer) -> Conference:
     return conference
 
 
-def among(*names: str, silent: str = "") -> dict[str, str]:
-    """Say what each of some hears when all hear all others, but not who is silent."""
-    return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}
-
-
 async def test_four_hear_all_others(crowd: Crowd, conference: Conference) -> None:
     """And nobody itself; then the members are shown."""
     await conference.becomes("in-progress")
@@ -46,7 +41,7 @@ async def test_who_comes_is_heard_when_it_answers(crowd: Crowd) -> None:
     assert (await conference.add("target"))["conferenceSessionId"] == conference.id
     assert len(first["members"]) == 3
     await crowd.hear(customer="source", source="customer", target="")
-    target.pick_up()
+    await target.pick_up()
     await crowd.hear(**among(*FOUR[:3]))
     assert [m.method for m in target.messages if not m.status].count("INVITE") == 1
 
@@ -158,7 +153,7 @@ async def test_one_waits_for_another(crowd: Crowd, sounds: MediaServer, song: bo
     await target.rung()
     await crowd["source"].hang_up()
     await crowd.hear_for(1000, {"customer": "song" if song else "music"})
-    target.pick_up()
+    await target.pick_up()
     await crowd.hear(customer="target", target="customer")
 
 

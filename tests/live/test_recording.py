@@ -1,93 +1,231 @@
-"""Recordings on real lines: who is heard on which side, and that none is lost."""
+"""Recordings on real lines: who is heard on which side, when nothing is, and that none is lost."""
 
-import wave
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
-from tests.harness.audio import HEARD, Samples, level
+from tests.harness.asks import Transfer
+from tests.harness.crowd import TONES_HZ, Crowd
+from tests.harness.engine import Refused
+from tests.harness.filed import LEFT, RIGHT, STEP_MS, Filed
 from tests.harness.live import Lab
 from tests.harness.phone import Phone
 from tests.harness.until import until
 
-Span = tuple[int, int]
-LEFT, RIGHT = 0, 1
-STEP_MS = 100  # whole periods of every tone
-OTHERS = {400, 440, 480, 600, 700, 900}  # 440 and 480 ring
+DIAL = {"type": "dial", "data": {"number": "+4722222222", "moh": {"enable": False}}}
+CALLER_HZ, CALLEE_HZ = 400, 600
 
 
-class Recording:
-    """A stereo file: left what the leg said, right what it heard."""
-
-    def __init__(self, path: Path) -> None:
-        with wave.open(str(path)) as file:
-            self.channels = file.getnchannels()
-            assert (file.getsampwidth(), file.getframerate()) == (2, 8000)
-            samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
-        self.sides: list[Samples] = [samples[n :: self.channels] for n in range(self.channels)]
-        self.length_ms = len(self.sides[0]) // 8
-
-    def spans(self, side: int, hz: int) -> list[Span]:
-        """Say from when to when a tone is what is heard on a side, in steps of 100 ms."""
-        samples, found = self.sides[side], list[Span]()
-        for at_ms in range(0, self.length_ms - STEP_MS + 1, STEP_MS):
-            heard = samples[at_ms * 8 : (at_ms + STEP_MS) * 8]
-            if level(heard, hz) < HEARD or any(
-                level(heard, each) > HEARD for each in OTHERS - {hz}
-            ):
-                continue
-            if found and found[-1][1] == at_ms:
-                found[-1] = (found[-1][0], at_ms + STEP_MS)
-            else:
-                found.append((at_ms, at_ms + STEP_MS))
-        return found
-
-    def heard_ms(self, side: int, hz: int) -> int:
-        """Say for how long a tone is what is heard on a side."""
-        return sum(end - begin for begin, end in self.spans(side, hz))
-
-
-def recording(lab: Lab, url: object) -> Recording:
-    """Open a recording that has been filed, by its address."""
+def path_of(lab: Lab, url: object) -> Path:
+    """Return where a recording is filed, by its address."""
     path = Path(str(url).removeprefix("file://"))
     assert path.is_relative_to(lab.engine.recordings)
-    return Recording(path)
+    return path
 
 
-async def completed(lab: Lab, call: str) -> Mapping[str, Any]:
-    """Wait for the end of a call, and give the event that told it."""
-    await lab.ended(call)
-    return await lab.engine.told(call, "completed")
+async def filed(lab: Lab, call: str) -> Filed:
+    """Wait for the end of a call, and for the recording that it tells of, which leaves the PBX."""
+    await lab.ended(call, timeout_s=20)
+    told = await lab.engine.told(call, "completed")
+    assert told["recordingPurpose"] == "call"
+    path = path_of(lab, told["recordingUrl"])
+    await until(path.exists, timeout_s=20, what=f"{path} to be filed")
+    await until(lambda: _left(lab), what="the PBX to have nothing left of it")
+    return Filed(path)
+
+
+async def _left(lab: Lab) -> bool:
+    return bool(await lab.ari("recordings/stored") == [])
+
+
+def heard_for(phone: Phone, hz: int) -> int:
+    """Tell for how long a phone has heard a tone."""
+    return sum(each.length_ms for each in phone.heard(hz))
 
 
 async def talked(phone: Phone, hz: int, for_ms: int = 700) -> None:
-    """Wait until a phone has heard the other for so long."""
-    await until(
-        lambda: sum(each.length_ms for each in phone.heard(hz)) >= for_ms,
-        what=f"{hz} Hz for a while",
-    )
+    """Wait until a phone has heard the other for that much longer."""
+    before = heard_for(phone, hz)
+    await until(lambda: heard_for(phone, hz) - before >= for_ms, what=f"{hz} Hz for a while")
 
 
-async def test_both_sides_of_a_call_are_recorded_apart(lab: Lab) -> None:
-    """recordCall: the caller is on the left, what it hears on the right, from the answer on."""
-    number = await lab.number({"type": "dial", "data": {"number": "+4722222222"}}, recordCall=True)
+@asynccontextmanager
+async def talk(lab: Lab, **route: object) -> AsyncIterator[tuple[str, Phone, Phone]]:
+    """Let a caller, who is recorded, be connected; gives the call and both phones."""
+    number = await lab.number(DIAL, **{"recordCall": True, **route})
     async with (
-        Phone.answering(lab.trunk_port, tone_hz=600, after_ms=500) as far,
-        Phone.calling(lab.pbx, number, tone_hz=400) as caller,
+        Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ, after_ms=300) as far,
+        Phone.calling(lab.pbx, number, tone_hz=CALLER_HZ) as caller,
     ):
         call = await lab.only_call()
-        await talked(far, 400)
+        await talked(far, CALLER_HZ)
+        yield call, caller, far
+
+
+async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
+    """The caller is on the left, what it hears on the right; its length is told."""
+    async with talk(lab) as (call, caller, _far):
         await caller.hang_up()
-        told = await completed(lab, call)
-    assert told["recordingPurpose"] == "call"
-    found = recording(lab, told["recordingUrl"])
+        found = await filed(lab, call)
+    told = await lab.engine.told(call, "completed")
     assert found.channels == 2
-    assert found.heard_ms(LEFT, 400) >= found.length_ms - 2 * STEP_MS
-    assert found.heard_ms(RIGHT, 440) == 0, "the ring tone is two tones"
-    assert found.heard_ms(RIGHT, 600) >= 500
-    assert found.heard_ms(LEFT, 600) == found.heard_ms(RIGHT, 400) == 0
-    assert found.length_ms == approx(told["recordingDuration"] * 1000, abs=1000)
-    assert await lab.ari("recordings/stored") == [], "nothing stays on the PBX"
+    assert found.heard_ms(LEFT, CALLER_HZ) >= found.length_ms - 2 * STEP_MS
+    assert found.heard_ms(LEFT, CALLEE_HZ) == 0
+    assert found.heard_ms(RIGHT, CALLEE_HZ) >= 500
+    assert found.heard_ms(RIGHT, CALLER_HZ) == 0
+    assert found.spans(RIGHT, 440)[0][0] <= STEP_MS, "recorded from the answer on: it rings"
+    assert found.length_ms == approx(told["recordingDuration"] * 1000, abs=500)
+
+
+async def test_a_call_that_is_made_is_recorded(lab: Lab) -> None:
+    """The guide's form of recordCall; a party that is called stands on the left."""
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ) as far:
+        action = {"type": "say", "data": {"text": "Press any key."}}
+        call = await lab.call(to="+4722222222", action=action, recordCall={"enable": True})
+        await far.ended()
+        found = await filed(lab, call)
+    assert found.heard_ms(LEFT, CALLEE_HZ) >= found.length_ms - 2 * STEP_MS
+    assert found.sides[RIGHT].any(), "what was said to it"
+
+
+async def test_a_pause_is_silence(lab: Lab) -> None:
+    """Both sides are silent for as long as it is paused; time goes on."""
+    async with talk(lab) as (call, caller, far):
+        recording = f"/calls/{call}/recording"
+        view = await lab.engine.rpc("POST", f"{recording}/pause", {})
+        assert [each["state"] for each in view["recordings"]] == ["paused"]
+        await talked(far, CALLER_HZ, 1_000)
+        await lab.engine.rpc("POST", f"{recording}/resume", {})
+        await talked(far, CALLER_HZ)
+        await caller.hang_up()
+        found = await filed(lab, call)
+    spoken = found.spans(LEFT, CALLER_HZ)
+    assert len(spoken) == 2
+    assert spoken[1][0] - spoken[0][1] == approx(1_000, abs=300)
+    during = slice((spoken[0][1] + STEP_MS) * 8, (spoken[1][0] - STEP_MS) * 8)
+    assert not found.sides[LEFT][during].any()
+    assert not found.sides[RIGHT][during].any()
+
+
+async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
+    """On request, in the midst of a call; what lies between two pieces is silence."""
+    async with talk(lab, recordCall=False) as (call, caller, far):
+        recording = f"/calls/{call}/recording"
+        for deed in ("start", "stop", "start"):
+            await lab.engine.rpc("POST", f"{recording}/{deed}", {})
+            await talked(far, CALLER_HZ, 900)
+        await caller.hang_up()
+        found = await filed(lab, call)
+    first, second = found.spans(LEFT, CALLER_HZ)
+    assert second[0] - first[1] == approx(900, abs=300)
+    assert found.heard_ms(RIGHT, 440) == 0, "it did not ring any more"
+
+
+async def test_a_transfer_is_recorded_to_its_end(crowd: Crowd, lab: Lab) -> None:
+    """When the caller hands the call over and goes, the one who stays is recorded from then on."""
+    source, target = await crowd.phone("source"), await crowd.phone("target")
+    customer = await crowd.phone("customer")
+    action = {"type": "dial", "data": {"number": customer.address}}
+    crowd.call = await lab.call(to=source.address, action=action, recordCall=True)
+    await crowd.hear(customer="source", source="customer")
+    transfer = Transfer(crowd)
+    await transfer.start()
+    await crowd.hear(source="target", target="source")
+    await transfer.complete()
+    await crowd.hear(customer="target", target="customer")
+    await target.hang_up()
+    found = await filed(lab, crowd.call)
+    ends = [found.spans(LEFT, TONES_HZ[name])[-1][1] for name in ("source", "customer")]
+    assert ends[0] <= ends[1] == approx(found.length_ms, abs=300)
+    assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 500
+    assert found.spans(RIGHT, TONES_HZ["target"])[-1][1] == approx(found.length_ms, abs=300)
+
+
+async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: Lab) -> None:
+    """SIGKILL in the midst of a call: the PBX records on, and the next engine files all of it."""
+    async with talk(lab) as (call, caller, far):
+        before_ms = heard_for(far, CALLER_HZ)
+        await lab.engine.kill()
+        await talked(far, CALLER_HZ, 1_000)
+        await lab.engine.start()
+        await until(lambda: _is_live(lab, call), what="the call to be live again")
+        await talked(far, CALLER_HZ)
+        talked_ms = heard_for(far, CALLER_HZ)
+        await caller.hang_up()
+        found = await filed(lab, call)
+    assert talked_ms - before_ms > 1_500
+    (spoken,) = found.spans(LEFT, CALLER_HZ)
+    assert spoken[1] - spoken[0] >= talked_ms
+
+
+async def _is_live(lab: Lab, call: str) -> bool:
+    calls = (await lab.engine.rpc("GET", "/calls"))["calls"]
+    return call in {each["callId"] for each in calls}
+
+
+async def test_a_call_that_ends_without_an_engine_is_filed(lab: Lab) -> None:
+    """Everybody hangs up while no engine runs: the next one finds the recording on the PBX."""
+    async with talk(lab) as (call, caller, far):
+        await lab.engine.kill()
+        await caller.hang_up()
+        await far.hang_up()
+        await lab.engine.start()
+        found = await filed(lab, call)
+    assert found.heard_ms(LEFT, CALLER_HZ) >= 700
+
+
+async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
+    """The call ends, telling the address; when the archive is back the recording is put there."""
+    archive = lab.engine.recordings
+    async with talk(lab) as (call, caller, _far):
+        elsewhere = archive.rename(archive.with_name("elsewhere"))
+        archive.touch()  # where a directory was, nothing can be stored
+        await caller.hang_up()
+        await lab.ended(call, timeout_s=15)
+        told = await lab.engine.told(call, "completed")
+        assert "recordingUrl" in told
+        assert "recordingDuration" not in told
+        assert len(await lab.ari("recordings/stored")) == 1
+        archive.unlink()
+        elsewhere.rename(archive)
+        found = await filed(lab, call)
+    assert found.heard_ms(LEFT, CALLER_HZ) >= 700
+
+
+async def test_killed_while_it_is_filed(lab: Lab) -> None:
+    """SIGKILL at the very end of a call, several times: whatever was done, the file is whole."""
+    for _ in range(3):
+        async with talk(lab) as (call, caller, _far):
+            await caller.hang_up()
+            await lab.engine.kill()
+            await lab.engine.start()
+            found = await filed(lab, call)
+        assert found.heard_ms(LEFT, CALLER_HZ) >= 700
+
+
+@pytest.mark.parametrize("wish", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
+async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, wish: object) -> None:
+    """The wish is a boolean, or an object with enable."""
+    with pytest.raises(Refused) as refused:
+        await lab.call(to="+4722222222", recordCall=wish)
+    assert refused.value.status == 400
+    assert refused.value.problem["errors"][0]["path"].startswith("recordCall")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "http_404")],
+)
+async def test_what_can_not_be_done_is_refused(lab: Lab, path: str, status: int, code: str) -> None:
+    """A call that is not recorded can't be paused."""
+    async with talk(lab, recordCall=False) as (call, caller, _far):
+        with pytest.raises(Refused) as refused:
+            await lab.engine.rpc("POST", f"/calls/{call}/recording/{path}", {})
+        await caller.hang_up()
+    assert (refused.value.status, refused.value.problem["code"]) == (status, code)
+    view: Mapping[str, Any] = await lab.ended(call)
+    assert "recordings" not in view

@@ -27,7 +27,7 @@ async def ringing(crowd: Crowd, mode: str = "attended", **more: object) -> Trans
 async def answered(crowd: Crowd) -> Transfer:
     """Let source and target talk."""
     transfer = await ringing(crowd)
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     await crowd.hear(source="target", target="source", customer="music")
     return transfer
 

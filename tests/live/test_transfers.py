@@ -31,7 +31,7 @@ async def attended(talk: Crowd) -> Transfer:
 @pytest.fixture
 async def answered(talk: Crowd, attended: Transfer) -> Transfer:
     """Let the target have answered."""
-    talk["target"].pick_up()
+    await talk["target"].pick_up()
     await attended.becomes("answered")
     await talk.hear(source="target", target="source", customer="music")
     return attended
@@ -54,7 +54,7 @@ async def handed_over(crowd: Crowd) -> None:
 async def test_attended(talk: Crowd, attended: Transfer) -> None:
     """Ringing for the source, music for the customer; source and target; customer and target."""
     await talk.hear(source="ringing", customer="music", target="")
-    talk["target"].pick_up()
+    await talk["target"].pick_up()
     await talk.hear(source="target", target="source", customer="music")
     view = await attended.complete()
     assert (view["state"], view["endedBy"]) == ("completed", "ada")
@@ -85,7 +85,7 @@ async def test_completed_while_it_rings(talk: Crowd, attended: Transfer) -> None
     await attended.complete()
     await talk["source"].ended()
     await talk.hear(customer="music")
-    talk["target"].pick_up()
+    await talk["target"].pick_up()
     await attended.becomes("blind_transferred", "manual_complete")
     await handed_over(talk)
 
@@ -94,7 +94,7 @@ async def test_the_source_hangs_up_while_it_rings(talk: Crowd, attended: Transfe
     """The same, without being asked."""
     await talk["source"].hang_up()
     await talk.hear(customer="music")
-    talk["target"].pick_up()
+    await talk["target"].pick_up()
     await attended.becomes("blind_transferred", "source_hangup_intentional")
     await handed_over(talk)
 
@@ -106,7 +106,7 @@ async def test_blind(talk: Crowd) -> None:
     await talk["source"].ended()
     await rung(talk["target"], transfer)
     await talk.hear(customer="music", target="")
-    talk["target"].pick_up()
+    await talk["target"].pick_up()
     await transfer.becomes("blind_transferred")
     await handed_over(talk)
 
@@ -118,7 +118,7 @@ async def test_music_of_ones_own(talk: Crowd, sounds: MediaServer, mode: str) ->
     await transfer.start(mode, mohAudioUrl=sounds.tone(1550, 500))
     await rung(talk["target"], transfer)
     await talk.hear_for(2000, {"customer": "song"})
-    talk["target"].pick_up()
+    await talk["target"].pick_up()
     if mode == "attended":
         await talk.hear(source="target", target="source", customer="song")
         await transfer.complete()
@@ -134,7 +134,7 @@ async def test_by_an_agent_who_called(crowd: Crowd, hooks: WebhookServer, mode: 
     customer, transfer = await crowd.leg("customer"), Transfer(crowd)
     await transfer.start(mode)
     await rung(crowd["target"], transfer)
-    crowd["target"].pick_up()
+    await crowd["target"].pick_up()
     if mode == "attended":
         await crowd.hear(source="target", target="source", customer="music")
         await transfer.complete()

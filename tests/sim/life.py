@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
@@ -16,6 +17,7 @@ from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort
 from engine.runtime.reaper import Reaper
+from engine.runtime.recorder import Ami, Cabinet, Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.switch import Rules, Switch
 from engine.runtime.takeover import Claimant, take_over
@@ -26,6 +28,7 @@ from tests.harness.sim_clock import LifeClock, SimClock
 from tests.harness.sim_line import SimLine
 from tests.harness.sim_loop import SimLoop
 from tests.harness.sim_media import SimLibrary
+from tests.harness.sim_recorder import Filed, SimAmi, SimCabinet
 from tests.harness.sim_store import SimStore
 from tests.harness.sim_webhooks import SimAsker, SimServers
 from tests.sim.faults import Faults
@@ -51,6 +54,8 @@ class Surroundings(Struct, frozen=True):
     servers: SimServers
     at_hand: dict[Source, Clip]
     faults: Faults
+    archive: Filed
+    archive_url: str  # empty: nothing can be recorded
 
 
 class Broken(Struct, frozen=True):
@@ -61,6 +66,8 @@ class Broken(Struct, frozen=True):
     errands: Callable[[ErrandsPort], ErrandsPort] = lambda errands: errands
     clock: Callable[[Clock], Clock] = lambda clock: clock
     hear: Callable[[Hear], Hear] = lambda hear: hear
+    ami: Callable[[Ami], Ami] = lambda ami: ami
+    cabinet: Callable[[Cabinet], Cabinet] = lambda cabinet: cabinet
 
 
 class Life:
@@ -79,7 +86,7 @@ class Life:
         self._number = number
         self._broken = broken
         gate = Gate(self.clock, 1_000_000, 1_000_000)
-        rules = Rules(1, LONGEST_MS, "+4721930000")
+        rules = Rules(1, LONGEST_MS, "+4721930000", around.archive_url)
         self.switch = Switch(self.store, self.clock, gate, rules, random.Random(number).randbytes)  # type: ignore[arg-type]  # as much of a Store as a life needs
 
     def start(self) -> None:
@@ -120,7 +127,8 @@ class Life:
         errands = self._broken.errands(Errands(library, asker, store, DEFAULT_LIMITS))
         pbx = self._broken.pbx(self.line)
         plan = Dialplan(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
-        place = Place(NODE, 0, pbx, plan)
+        recorder = self._recorder()
+        place = Place(NODE, 0, pbx, plan, recorder)
         clock = self._broken.clock(self.clock)
         self.desk = Desk(place, clock, self._broken.writer(self.writer), errands)
         self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
@@ -129,11 +137,19 @@ class Life:
         self.line.hear = self._broken.hear(self.hearing.on_event)
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0).run())
+        self.loop.create_task(Archivist(self.node, recorder, 10.0).run())
         for stored in owned.calls:
             self.switch.adopt(stored, 0)
         self.is_ready = True
         if self.line.is_up:
             self.connect()
+
+    def _recorder(self) -> Recorder:
+        around, broken = self._around, self._broken
+        chance = random.Random(f"record {self._number}")
+        cabinet = SimCabinet(self.line, self.store, around.faults, around.archive, chance)
+        ami = SimAmi(self.line, around.faults)
+        return Recorder(self.line, broken.ami(ami), broken.cabinet(cabinet))
 
     def _fenced(self, _slot: int) -> None:
         self.loop.broken.append("fenced, with no other engine there")

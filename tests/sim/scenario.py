@@ -2,11 +2,15 @@
 
 import random
 
+from msgspec.structs import replace
+
 from wire import verbs
-from wire.rpc import NumberRoute, Originate
+from wire.answering import Confirm, MachineDetection
+from wire.rpc import AnsweredDetection, NumberRoute, Originate
 from wire.verbs import Action, Verb
 
 FLOWS = 3
+MESSAGES = 0.4  # of what would be played, where messages are left
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
@@ -16,7 +20,14 @@ WEIGHTS = (4, 2, 6, 6, 1, 0.3)
 class Scenarios:
     """Makes what the calls of one seed will run."""
 
-    def __init__(self, rng: random.Random, *, trouble_with_media: bool) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        *,
+        trouble_with_media: bool,
+        messages: random.Random | None = None,
+    ) -> None:
+        self._messages = messages  # whose chance makes some prompts messages
         self._rng = rng
         self._trouble_with_media = trouble_with_media
 
@@ -32,6 +43,7 @@ class Scenarios:
             from_first=rng.random() < 0.3,
             timeout=rng.choice((2, 5, 15)),
             request_id=request_id,
+            machine_detection=rng.random() < 0.2 and self._answered_detection(),
         )
 
     def route(self) -> NumberRoute:
@@ -57,6 +69,8 @@ class Scenarios:
         rng = self._rng
         after = self.action(depth - 1)
         match rng.choices(VERBS, WEIGHTS):
+            case ["play"] if self._messages and self._messages.random() < MESSAGES:
+                return self._message(self._messages, after)
             case ["play"]:
                 many = tuple(self.audio() for _ in range(rng.choice((2, 3))))
                 url = self.audio() if rng.random() < 0.7 else many
@@ -72,6 +86,16 @@ class Scenarios:
                 return verbs.Flow(verbs.FlowData(self._flow_id()), after)
             case _:
                 return verbs.Hangup()
+
+    def _message(self, rng: random.Random, after: Action | None) -> verbs.Record:
+        data = verbs.RecordData(
+            text=rng.choice((None, "300/5/ok", "2000/40/bad")),
+            beep=rng.random() < 0.7,
+            max_length=rng.choice((1, 3, 10)),
+            silence=rng.choice((0, 1, 3)),
+            terminator=rng.choice(("#", "#", "*", "5", "")),
+        )
+        return verbs.Record(data, after)
 
     def _gather(self, depth: int, after: Action | None) -> verbs.Gather:
         rng = self._rng
@@ -100,7 +124,29 @@ class Scenarios:
         else:
             data = verbs.DialData(number=self.party(), time_limit=limit, moh=music)
         timeout = rng.choice((1, 5, 20)) if rng.random() < 0.8 else None
-        return verbs.Dial(data, after, timeout)
+        return verbs.Dial(self._greeted(data) if kind < 0.7 else data, after, timeout)
+
+    def _greeted(self, data: verbs.DialData) -> verbs.DialData:
+        rng = self._rng
+        whisper: Verb | None = None
+        if rng.random() < 0.4:
+            keys = verbs.Gather(verbs.GatherData(max_digits=1, timeout=500))
+            whisper = verbs.Play(verbs.PlayData(self.audio()), rng.choice((None, keys)))
+        confirm = Confirm(
+            audio_url=self.audio() if rng.random() < 0.5 else None,
+            digit=rng.choice("123"),
+            timeout=rng.choice((1_000, 5_000)),
+        )
+        return replace(
+            data,
+            whisper=whisper,
+            confirm=confirm if rng.random() < 0.3 else None,
+            machine_detection=rng.choice((False, True, MachineDetection(on_machine="hangup"))),
+        )
+
+    def _answered_detection(self) -> AnsweredDetection:
+        play = verbs.Play(verbs.PlayData(self.audio()))
+        return AnsweredDetection(on_machine=self._rng.choice(("continue", "hangup", play)))
 
     def party(self) -> str:
         """Choose whom to call; some can't be reached."""

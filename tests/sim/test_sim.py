@@ -24,6 +24,7 @@ from tests.sim.planted import (
     Stuttering,
 )
 from tests.sim.planted_lines import Again, Careless, Eager
+from tests.sim.planted_tapes import Mute, Piecemeal, Shredder
 from tests.sim.quiet import quiet
 from tests.sim.story import Story
 
@@ -134,6 +135,20 @@ PLANTED = {
         "needed by nobody",
     ),
     "keys are not heard": (Broken(hear=lambda hear: Deaf(hear, ChannelDtmfReceived)), "gathered"),
+    "tapes are not started": (
+        Broken(ami=lambda ami: Mute(ami, "MixMonitor")),
+        "is not recorded for",
+    ),
+    "tapes are not stopped": (
+        Broken(ami=lambda ami: Mute(ami, "StopMixMonitor")),
+        "is recorded for|two tapes at once",
+    ),
+    "pauses are heard": (
+        Broken(ami=lambda ami: Mute(ami, "MixMonitorMute")),
+        "is overheard for",
+    ),
+    "recordings are thrown away": (Broken(cabinet=Shredder), "was filed 0 times"),
+    "recordings lack a part": (Broken(cabinet=Piecemeal), "was filed 0 times"),
     "keys are heard twice": (Broken(hear=Stuttering), "gathered"),
 }
 

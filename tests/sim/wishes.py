@@ -14,6 +14,7 @@ from engine.calls.events import (
     LegHangupRequested,
     MemberRequested,
     MuteRequested,
+    RecordingRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
@@ -38,14 +39,20 @@ class Wishes:
             self._hold: 3,
             self._hang_up: 1,
             self._dial: 1.5,
-            self._transfer: 3 if isinstance(call.doing, Talking) else 0.3,
+            self._transfer: 5 if isinstance(call.doing, Talking) else 0.3,
             self._complete: 5 if call.transfer else 0.3,
             self._cancel: 3 if call.transfer else 0.3,
             self._add: 3 if isinstance(call.doing, Talking) else 0.3,
             self._kick: 2 if call.conference else 0.2,
             self._coach: 3 if call.conference else 0.2,
         }
+        if call.archive is not None:
+            weights[self._record] = 2
         return self._rng.choices(list(weights), list(weights.values()))[0](call)
+
+    def _record(self, call: Call) -> Control:
+        del call
+        return RecordingRequested(self._rng.choice(("start", "pause", "resume", "stop")))
 
     def _mute(self, call: Call) -> Control:
         return MuteRequested(self._leg(call), self._rng.choice(("", "in", "out", "both")))
@@ -123,4 +130,7 @@ class Wishes:
         return known[-1] if kind < 0.9 else self._rng.choice(known)
 
     def _music(self) -> str | None:
-        return self._scenarios.audio() if self._rng.random() < 0.3 else None
+        kind = self._rng.random()
+        if kind < 0.3:
+            return "https://audio/200/5/ok"  # so short that it comes round
+        return self._scenarios.audio() if kind < 0.5 else None

@@ -13,9 +13,10 @@ from tests.harness.sim_clock import START_MS, SimClock
 from tests.harness.sim_loop import leave_loop
 from tests.harness.sim_media import length_ms
 from tests.harness.sim_phone import SimPhones
+from tests.harness.sim_recorder import Filed
 from tests.harness.sim_store import done
 from tests.harness.sim_webhooks import SimServers
-from tests.sim import faults
+from tests.sim import faults, recorders
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
 from tests.sim.scenario import FLOWS, Scenarios
@@ -45,16 +46,27 @@ class World:
         self.pbx = SimAsterisk(self.clock, self.phones, self._told, length_ms)
         self.phones.pbx = self.pbx
         self.memory = Memory(self.clock.now_ms, kept_s=1e9, stream_length=1_000_000)
-        self.scenarios = Scenarios(rng, trouble_with_media="media" in kinds)
+        # Chance of its own, here too: the worlds in which nothing is recorded stay as they were.
+        self._records = recorders.choose(seed)
+        messages = self._records.messages
+        self.scenarios = Scenarios(rng, trouble_with_media="media" in kinds, messages=messages)
         self.servers = SimServers(rng, self.scenarios.offer)
+        self.archive: Filed = {}
+        self.pbx.chance = self._records.chance
         self._trace = trace
-        around = Surroundings(self.clock, rng, self.pbx, self.memory, self.servers, {}, self.faults)
+        around = Surroundings(
+            self.clock,
+            rng,
+            self.pbx,
+            self.memory,
+            self.servers,
+            {},
+            self.faults,
+            self.archive,
+            self._records.archive_url,
+        )
         self._strikes = Strikes(around, broken, self._say if trace else None)
-        # Chance of its own: the worlds that nobody steers stay as they were.
-        chance = random.Random(f"steer {seed}")
-        wishes = Wishes(chance, Scenarios(chance, trouble_with_media="media" in kinds))
-        self.phones.patience = chance.choice((1, 1, 4))
-        self.steerers = Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
+        self.steerers = self._steerers()
 
     @property
     def lives(self) -> list[Life]:
@@ -82,6 +94,14 @@ class World:
             self.clock.run(self.clock.at_ms)
             leave_loop()
 
+    def _steerers(self) -> Steerers:
+        # Chance of its own: the worlds that nobody steers stay as they were.
+        chance = random.Random(f"steer {self.seed}")
+        self.phones.patience = chance.choice((1, 1, 4))
+        has_trouble = "media" in self.faults.kinds
+        wishes = Wishes(chance, Scenarios(chance, trouble_with_media=has_trouble))
+        return Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
+
     def _plan(self, within_ms: float) -> None:
         for number in range(self.calls):
             begin_ms = self._rng.uniform(50, within_ms)
@@ -93,14 +113,14 @@ class World:
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"
         if self._rng.random() < 0.98:
-            route = msgspec.json.encode(self.scenarios.route())
+            route = msgspec.json.encode(self._records.wished(self.scenarios.route()))
             done(self.memory.put_route(dialled, route))
         channel = self.pbx.arrives(f"1700.{number}", "+4799", dialled, APP)
         if channel.ended_ms is None:
             self.phones.calls(channel)
 
     def _call_out(self, number: int) -> None:
-        asked = self.scenarios.outbound(f"s{self.seed:07d}c{number}")
+        asked = self._records.wished(self.scenarios.outbound(f"s{self.seed:07d}c{number}"))
         life = self._strikes.life
         if life.is_ready:
             life.loop.create_task(self._originate(life, asked))
@@ -128,7 +148,8 @@ class World:
     def _is_silent(self) -> bool:
         life = self._strikes.life
         is_idle = life.is_ready and not life.desk.actors and self._strikes.is_well()
-        return is_idle and not self.pbx.channels and not self.pbx.bridges
+        is_empty = not self.pbx.channels and not self.pbx.bridges and not self.pbx.files
+        return is_idle and is_empty
 
     def _say(self, words: str) -> None:
         if self._trace:

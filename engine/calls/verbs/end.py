@@ -45,12 +45,15 @@ def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
 
 
 def finish(call: Call, now: int) -> Step:
-    """Call it over, once its recordings are filed; those of a lost PBX are when it is back."""
+    """Call it over, once its recordings are filed.
+
+    Those of legs that may live on are left to the archivist: they are recorded still.
+    """
+    is_gone = not call.legs and call.reason != causes.reason(causes.LOST)
     call = replace(call, legs=(), rest=(), ended_ms=now, status=_status(call))
+    if is_filed(call) or not is_gone:
+        return _over(call, now)
     call, commands = filed_at_last(call)
-    if is_filed(call) or call.reason == causes.reason(causes.LOST):
-        call, told = _over(call, now)
-        return call, (*commands, *told)
     return replace(call, doing=Filing(now + FILING_MS)), commands
 
 
@@ -59,6 +62,8 @@ def on_filing(call: Call, event: Event, now: int) -> Step:
     match event:
         case TapesFiled() if is_filed(call) or event.fault:
             return _over(call, now)
+        case Recovered():
+            return replace(call, doing=Filing(now + FILING_MS)), ()
         case DeadlinePassed() | LegEnded(cause=causes.LOST):
             return _over(call, now)
         case _:

@@ -4,11 +4,10 @@ A digit stops the prompt. Its time is its key-down: Asterisk reports a digit at 
 clock is given GRACE_MS for a key that went down in time (design fact 6).
 """
 
-from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.call import Call, Step, is_held, numbered
-from engine.calls.commands import AskWebhook, FetchMedia, StopPlayback, Tell
+from engine.calls.commands import AskWebhook, FetchMedia, StopPlayback
 from engine.calls.doing import Asking, Gathering, Next
 from engine.calls.events import (
     DeadlinePassed,
@@ -19,12 +18,12 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.telling import tell
 from engine.calls.verbs.ask import WEBHOOK_MS
+from engine.calls.verbs.gathered import result, tell_gathered
 from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.prompt import length_ms, paused, played_on, sources, stopped
-from wire.hooks import GatherReason, GatherResult, To
+from wire.hooks import GatherReason
 from wire.media import Clip
 from wire.verbs import Gather
 
@@ -105,11 +104,11 @@ def _heard(call: Call, doing: Gathering, now: int) -> Step:
 
 def abandon(call: Call, doing: Gathering, now: int) -> Step:
     """Tell what was collected of a caller who hung up; nobody waits for the answer."""
-    call, told = _tell(call, doing, "hangup", now)
+    call, told = tell_gathered(call, doing, "hangup", now)
     if not isinstance(doing.verb.action, str):
         return call, (told,)
     call, request = numbered(call, "r")
-    body = _result(call, doing, "hangup")
+    body = result(call, doing, "hangup")
     return call, (told, AskWebhook(request, doing.verb.action, body))
 
 
@@ -157,7 +156,7 @@ def _late(call: Call, doing: Gathering, now: int) -> Step:
 
 def _finish(call: Call, doing: Gathering, reason: GatherReason, now: int) -> Step:
     stops = stopped(doing)
-    call, told = _tell(call, doing, reason, now)
+    call, told = tell_gathered(call, doing, reason, now)
     data, action = doing.verb.data, doing.verb.action
     if reason == "timeout" and not doing.digits and data.fallback is not None:
         return replace(call, doing=Next(data.fallback, "gather")), (*stops, told)
@@ -165,24 +164,8 @@ def _finish(call: Call, doing: Gathering, reason: GatherReason, now: int) -> Ste
         return replace(call, doing=Next(action, "gather", digits=doing.digits)), (*stops, told)
     call, request = numbered(call, "r")
     asking = Asking(request, now + WEBHOOK_MS, data.fallback)
-    asked = AskWebhook(request, action, _result(call, doing, reason))
+    asked = AskWebhook(request, action, result(call, doing, reason))
     return replace(call, doing=asking), (*stops, told, asked)
-
-
-def _tell(call: Call, doing: Gathering, reason: GatherReason, now: int) -> tuple[Call, Tell]:
-    facts = {"channel_id": doing.leg, "dtmf": doing.digits, "reason": reason}
-    return tell(call, "gathered", now, **facts)
-
-
-def _result(call: Call, doing: Gathering, reason: GatherReason) -> bytes:
-    result = GatherResult(
-        call_id=call.id,
-        dtmf=doing.digits,
-        to=To(doing.leg),
-        reason=reason,
-        custom_data=call.custom_data,
-    )
-    return to_json(result)
 
 
 def _renewed(call: Call, doing: Gathering, now: int) -> Call:

@@ -1,4 +1,7 @@
-"""play and say: get the audio, let the leg hear it, go on. What can't be had is passed over."""
+"""play and say: get the audio, let the leg hear it, go on. What can't be had is passed over.
+
+What a record lets its leg hear first is played here too; then the rest of it runs.
+"""
 
 from msgspec.structs import replace
 
@@ -6,16 +9,19 @@ from engine.calls.call import Call, Step, is_held, numbered
 from engine.calls.commands import FetchMedia, StopPlayback
 from engine.calls.doing import Next, Playing
 from engine.calls.events import DeadlinePassed, Event, MediaFetched, PlaybackEnded, Recovered
+from engine.calls.verbs import prompt
 from engine.calls.verbs.prompt import length_ms, paused, played_on
 from wire import verbs
-from wire.media import Audio, Clip, Source, Speech
+from wire.media import Audio, Clip, Source, Speech, Tone
 
+Heard = verbs.Play | verbs.Say | verbs.Record
+BEEP = Tone(1_000, 250)
 FETCH_MS = 20_000
 GRACE_MS = 5_000  # a playback that outlives its length by this is given up
 GONE_MS = 200  # one fails when its leg hangs up, a moment before that is told
 
 
-def start(call: Call, verb: verbs.Play | verbs.Say, now: int) -> Step:
+def start(call: Call, verb: Heard, now: int) -> Step:
     """Ask for the audio."""
     call, request = numbered(call, "p")
     held = is_held(call, call.main)
@@ -72,14 +78,23 @@ def _play(call: Call, doing: Playing, clips: tuple[Clip, ...], now: int) -> Step
 
 
 def _end(call: Call, doing: Playing) -> Call:
-    event = "say" if isinstance(doing.verb, verbs.Say) else "play"
-    return replace(call, doing=Next(doing.verb.action, event))
+    match doing.verb:
+        case verbs.Record(data=data) as verb:
+            rest = replace(verb, data=replace(data, audio_url=None, text=None, beep=False))
+            return replace(call, doing=Next(rest, "record"))
+        case verbs.Say():
+            return replace(call, doing=Next(doing.verb.action, "say"))
+        case verbs.Play():
+            return replace(call, doing=Next(doing.verb.action, "play"))
 
 
-def sources(verb: verbs.Play | verbs.Say) -> tuple[Source, ...]:
+def sources(verb: Heard) -> tuple[Source, ...]:
     """List what a verb will want to have heard."""
-    if isinstance(verb, verbs.Say):
-        data = verb.data
-        return (Speech(data.text, data.voice, data.language, data.ssml),)
-    url = verb.data.audio_url
-    return (Audio(url),) if isinstance(url, str) else tuple(Audio(each) for each in url)
+    match verb:
+        case verbs.Say(data=data):
+            return (Speech(data.text, data.voice, data.language, data.ssml),)
+        case verbs.Record(data=data):
+            return (*prompt.sources(data), *((BEEP,) if data.beep else ()))
+        case verbs.Play(data=data):
+            urls = (data.audio_url,) if isinstance(data.audio_url, str) else data.audio_url
+            return tuple(Audio(each) for each in urls)

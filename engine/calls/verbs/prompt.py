@@ -5,8 +5,8 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from engine.calls.call import Call, numbered
-from engine.calls.commands import Command, Play, StopPlayback
-from engine.calls.doing import Doing, Gathering, Playing
+from engine.calls.commands import Command, Play, StopMessage, StopPlayback
+from engine.calls.doing import Doing, Gathering, Playing, Recording
 from wire.answering import Prompt
 from wire.media import Audio, Clip, Source, Speech
 
@@ -44,13 +44,15 @@ def played_on(doing: Prompting, leg: str, now: int) -> tuple[Prompting, Command]
     return doing, Play(leg, doing.request, clips, offset_ms)
 
 
-def stopped(doing: Doing) -> tuple[StopPlayback, ...]:
-    """End the prompt that is heard, if one is."""
+def stopped(doing: Doing) -> tuple[StopPlayback | StopMessage, ...]:
+    """End the prompt that is heard, or the message that is being left, if one is."""
     match doing:
         case Playing(request=request, ends_ms=ends_ms) if ends_ms:
             return (StopPlayback(request),)
         case Gathering(phase="prompt", request=request, paused=False):
             return (StopPlayback(request),)
+        case Recording(tape=tape, request=""):
+            return (StopMessage(tape),)
         case _:
             return ()
 

@@ -5,9 +5,10 @@ from msgspec.structs import replace
 from engine.calls import causes
 from engine.calls.call import Call, Step
 from engine.calls.closing import closed, freed
-from engine.calls.commands import Hangup
+from engine.calls.commands import Bridge, Hangup
 from engine.calls.doing import Next, Talking
 from engine.calls.events import ActionFailed, ActionReplied, BridgeFailed, DeadlinePassed, Event
+from engine.calls.seating import OUTSIDE, seats
 from engine.calls.verbs import ask
 from wire.hooks import DialResult
 from wire.verbs import Action
@@ -19,8 +20,7 @@ def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
         case DeadlinePassed():
             return dismissed(call, doing, doing.legs, now)
         case BridgeFailed(bridge, legs=legs) if bridge == doing.bridge:
-            lost = tuple(leg for leg in doing.legs if leg in legs)
-            return dismissed(call, doing, doing.legs if call.main in legs else lost, now)
+            return _unjoined(call, doing, legs, now)
         case ActionReplied(request, action) if doing.asking and request == doing.asking.request:
             return replace(call, doing=_then(doing, action)), ask.prefetched(action)
         case ActionFailed(request, reason) if doing.asking and request == doing.asking.request:
@@ -28,6 +28,16 @@ def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
             return replace(call, doing=_then(doing, doing.asking.fallback)), ()
         case _:
             return call, ()
+
+
+def _unjoined(call: Call, doing: Talking, legs: tuple[str, ...], now: int) -> Step:
+    """Join legs without those who belong elsewhere by now; put out who can't be joined."""
+    here = seats(call)
+    left = tuple(leg for leg in legs if here.get(leg, OUTSIDE).bridge == doing.bridge)
+    if left != legs:
+        return call, (Bridge(doing.bridge, left),) if left else ()
+    lost = tuple(leg for leg in doing.legs if leg in legs)
+    return dismissed(call, doing, doing.legs if call.main in legs else lost, now)
 
 
 def _then(doing: Talking, action: Action | None) -> Talking:

@@ -18,7 +18,7 @@ SKEW_S = 2.0  # the PBX tells its time in whole seconds
 LIMIT_S = 5.0
 NOT_FOUND, UNAUTHORIZED, NOT_BOOTED, FINE = 404, 401, 503, 200
 MODULES = (
-    *("app_stasis", "bridge_simple", "chan_pjsip", "codec_ulaw", "format_wav"),
+    *("app_stasis", "bridge_simple", "chan_pjsip", "codec_ulaw", "format_wav", "func_talkdetect"),
     *("res_ari_applications", "res_ari_asterisk", "res_ari_bridges", "res_ari_channels"),
     *("res_ari_events", "res_ari_playbacks", "res_curl", "res_http_media_cache"),
     *("res_http_websocket", "res_musiconhold", "res_pjsip_session", "res_pjsip_sdp_rtp"),

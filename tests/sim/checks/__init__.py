@@ -7,9 +7,12 @@ from tests.sim.checks import (
     digits,
     ends,
     errands,
+    greetings,
+    handing,
     legs,
     orders,
     prompts,
+    recordings,
     referrals,
     rings,
     rooms,
@@ -41,6 +44,9 @@ CHECKS = (
     together.check,
     referrals.check,
     answers.check,
+    handing.check,
+    greetings.check,
+    recordings.check,
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from engine.calls.doing import Dialing
 from tests.harness.sim_channel import SimChannel
 from tests.harness.sim_phone import is_dialled
 from tests.sim.checks.spans import AT_ONCE_MS
@@ -12,9 +13,17 @@ from tests.sim.world import World
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     """Check every leg of a world."""
     opened = {story.opened.main for story in told}
+    greeted = {
+        leg.leg
+        for story in told
+        for moment in story.moments
+        if isinstance(moment.call.doing, Dialing)
+        for leg in moment.call.doing.greetings
+    }
     channels = [*world.pbx.past.values(), *world.pbx.channels.values()]
     for channel in channels:
-        if is_dialled(channel) and (waited_ms := _waited_ms(world, channel)) > AT_ONCE_MS:
+        is_waiting = is_dialled(channel) and channel.id not in greeted
+        if is_waiting and (waited_ms := _waited_ms(world, channel)) > AT_ONCE_MS:
             yield channel.id, f"answered, and left in silence for {waited_ms:.0f} ms"
         # Nobody repeats a refusal that was lost: the reaper has it.
         is_due = channel.id in opened or "lost" not in world.faults.kinds

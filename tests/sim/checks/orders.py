@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.commands import Hangup, StopPlayback
+from tests.harness.sim_channel import SimPlayback
 from tests.sim.checks.spans import AT_ONCE_MS
 from tests.sim.story import Story
 from tests.sim.world import World
@@ -16,10 +17,16 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
                 match command:
                     case Hangup(leg) if channel := world.pbx.past.get(leg):
                         ended_ms, what = channel.ended_ms, leg
-                    case StopPlayback(playback) if heard := world.pbx.heard.get(playback):
+                    case StopPlayback(playback) if heard := _heard(world, playback, moment.now):
                         ended_ms, what = heard.ended_ms, playback
                     case _:
                         continue
                 until_ms = world.clock.at_ms if ended_ms is None else ended_ms
                 if world.faults.healthy_ms(moment.now, max(until_ms, moment.now)) > AT_ONCE_MS:
                     yield what, f"was to end at {moment.now}, and went on"
+
+
+def _heard(world: World, playback: str, before_ms: int) -> SimPlayback | None:
+    """Find a playback; a tune's round may be played once more, to another leg."""
+    heard = world.pbx.heard.get(playback)
+    return heard if heard and heard.asked_ms <= before_ms else None

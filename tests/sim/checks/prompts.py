@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from engine.calls.call import Call, is_held
 from engine.calls.commands import FetchMedia, Play
 from engine.calls.doing import Gathering, Playing
 from engine.calls.events import DeadlinePassed, MediaFetched
-from engine.calls.recover import playback_of
+from engine.calls.playbacks import playback_of
 from tests.harness.sim_media import parts
 from tests.sim.story import Story
 from tests.sim.world import World
@@ -20,6 +21,18 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     for story in told:
         for words in (*_fetched(story), *_played(world, story), *_left(world, story)):
             yield story.id, words
+        if any(map(_is_stuck, (moment.call for moment in story.moments))):
+            yield story.id, "a prompt stayed paused when its leg was taken off hold"
+
+
+def _is_stuck(call: Call) -> bool:
+    match call.doing:
+        case Playing(paused=True):
+            return not is_held(call, call.main)
+        case Gathering(leg=leg, paused=True):
+            return not is_held(call, leg)
+        case _:
+            return False
 
 
 def _fetched(story: Story) -> Iterator[str]:

@@ -52,8 +52,8 @@ def _must_hear(call: Call, leg_id: str) -> bool:
             return False
         case Talking():  # who is left by one on hold may hear silence
             return not any(other.held for other in call.legs if other is not leg)
-        case Dialing():
-            return True
+        case Dialing(greetings=greetings):  # it speaks, or is waited for
+            return leg_id not in {each.leg for each in greetings}
         case Gathering(leg=asked) if leg_id == asked:
             return False
         case _:

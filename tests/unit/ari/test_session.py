@@ -1,8 +1,11 @@
 """An app's events: back, in order, lost once, taken over."""
 
+from collections.abc import Callable
+
 from engine.ari.decode import UnknownEvent
 from engine.ari.generated.events import ApplicationRegistered, Message
 from engine.ari.http_lane import HttpLane
+from engine.ari.link import always
 from engine.ari.pbx import Pbx
 from engine.ari.session import EventSocket
 from tests.harness.until import until
@@ -37,8 +40,8 @@ class Diary:
         return [note.split(":")[0] for note in self.heard]
 
 
-def _socket(pbx: Pbx, diary: Diary) -> EventSocket:
-    return EventSocket(pbx, "app", diary, HttpLane(pbx), unused_events=("Dial",))
+def _socket(pbx: Pbx, diary: Diary, may: Callable[[], bool] = always) -> EventSocket:
+    return EventSocket(pbx, "app", diary, HttpLane(pbx), unused_events=("Dial",), may=may)
 
 
 async def test_back_comes_after_the_filter_and_before_the_events() -> None:
@@ -116,3 +119,22 @@ async def test_a_replaced_session_ends() -> None:
         assert task.exception() is None
         assert diary.heard == ["back", "replaced"]
         await until(lambda: fake.sockets["app"][-1].closed)
+
+
+async def test_who_may_not_does_not_connect() -> None:
+    """An app that may be another's by now is not taken back; when it may be, it is."""
+    diary, asked = Diary(), list[bool]()
+    mine = {"is": True}
+
+    def may() -> bool:
+        asked.append(mine["is"])
+        return mine["is"]
+
+    async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary, may).run()):
+        await until(lambda: diary.heard == ["back"])
+        mine["is"] = False
+        fake.drop("app")
+        await until(lambda: asked.count(False) > 3)
+        assert diary.words() == ["back", "lost"]
+        mine["is"] = True
+        await until(lambda: diary.words() == ["back", "lost", "back"])

@@ -2,14 +2,18 @@
 
 from typing import Any, Literal
 
+from engine.calls.commands import FetchMedia
 from engine.calls.events import (
     CoachRequested,
     DialRequested,
+    Event,
     HoldRequested,
     KickRequested,
     LegAnswered,
+    LegEnded,
     LegPlaced,
     LegRang,
+    MediaFetched,
     MemberRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
@@ -17,7 +21,7 @@ from engine.calls.events import (
 )
 from engine.calls.seating import OUTSIDE, Seat, seats
 from engine.calls.sessions import Conference, Transfer, TransferMode
-from tests.unit.calls.building import ID, MAIN, Story, talking
+from tests.unit.calls.building import CLIPS, ID, MAIN, Story, talking
 
 BOB, CAROL, DAN = "+4712345678", "+4787654321", "agent:9"
 PEER = f"{ID}.l1"
@@ -27,6 +31,7 @@ TARGET = f"{ID}.l4"
 ROOM = f"{ID}.f3"
 THIRD = f"{ID}.l4"
 FOURTH = f"{ID}.l5"
+SNOOP = f"{ID}.s5"
 TUNE = "https://example.com/tune.wav"
 
 Way = Literal["starting", "ringback", "answered"]
@@ -156,3 +161,38 @@ def sessions_told(story: Story) -> list[tuple[str | None, str | None]]:
 def conferences_told(story: Story) -> list[tuple[str | None, str | None]]:
     """List the states of conferences that were told, with their reasons."""
     return [(e.session_state, e.reason) for e in story.told if e.event == "conference"]
+
+
+def members_told(story: Story, leg: str) -> list[tuple[str | None, str | None]]:
+    """List a member's states as they were told, with their reasons."""
+    told = [e for e in story.told if e.event == "conference-member" and e.channel_id == leg]
+    return [(each.session_state, each.reason) for each in told]
+
+
+def coaching() -> Story:
+    """Make a conference in which Carol coaches Bob."""
+    story = conferring()
+    story.take(coach(THIRD, PEER))
+    story.take(LegPlaced(SNOOP))
+    return story
+
+
+def tuned() -> Story:
+    """Make a transfer whose customer hears music of its own."""
+    story = transferring("answered", music=TUNE)
+    story.take(MediaFetched(story.wanted(FetchMedia)[-1].request, CLIPS))
+    return story
+
+
+def waiting() -> Story:
+    """Make a conference in which one waits for another."""
+    story = inviting()
+    story.take(LegEnded(PEER, 16))
+    return story
+
+
+def after(story: Story, *events: Event) -> Story:
+    """Let more happen."""
+    for event in events:
+        story.take(event)
+    return story

@@ -13,14 +13,16 @@ from engine.calls.commands import (
 )
 from engine.calls.events import BridgeFailed, LegEnded, LegPlaced, MuteRequested
 from engine.calls.seating import Seat
-from tests.unit.calls.building import ID, MAIN, Story, say
+from tests.unit.calls.building import ID, MAIN
 from tests.unit.calls.steering import (
     BRIDGE,
     DAN,
     FOURTH,
     PEER,
+    SNOOP,
     THIRD,
     coach,
+    coaching,
     conference,
     conferring,
     kick,
@@ -29,16 +31,7 @@ from tests.unit.calls.steering import (
     together,
 )
 
-SNOOP = f"{ID}.s5"
 BOX = f"{SNOOP}b"
-
-
-def coaching() -> Story:
-    """Make a conference in which Carol coaches Bob."""
-    story = conferring(action=say())
-    story.take(coach(THIRD, PEER))
-    story.take(LegPlaced(SNOOP), 5)
-    return story
 
 
 def test_a_coach_begins() -> None:

@@ -1,33 +1,27 @@
 """A dialled-in party answers: it joins whoever talks, or interrupts what the call does."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 
 from engine.calls.causes import NORMAL
 from engine.calls.commands import (
-    AskWebhook,
     Bridge,
     DestroyBridge,
     FetchMedia,
     Hangup,
     Leave,
     Play,
-    Prefetch,
     StopPlayback,
     StopRinging,
 )
-from engine.calls.doing import Asking, Dialing, Gathering, Playing, Talking
+from engine.calls.doing import Dialing, Gathering, Playing, Talking
 from engine.calls.events import (
-    ActionFailed,
-    ActionReplied,
     LegAnswered,
     LegEnded,
     LegPlaced,
     MediaFetched,
 )
-from engine.calls.verbs.ask import WEBHOOK_MS
 from tests.unit.calls.building import (
     CLIPS,
     HTTPS,
@@ -39,7 +33,6 @@ from tests.unit.calls.building import (
     dialing,
     say,
     talking,
-    tree,
 )
 from tests.unit.calls.steering import (
     BOB,
@@ -127,66 +120,6 @@ def test_an_agent_is_dialled_in() -> None:
     leg = dialled_into(story, DAN, state="answered")
     assert story.doing(Talking).verb.data.agent_id == "9"
     assert story.doing(Talking).leg == leg
-
-
-def asking_while_talking() -> Story:
-    """Make a call that asks what to do while two talk."""
-    story = called(HTTPS)
-    dialled_into(story, state="answered")
-    return story
-
-
-def test_an_answer_that_comes_during_the_conversation() -> None:
-    """It is run afterwards; what it wants to have heard is fetched at once."""
-    story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    commands = story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, tree(say())))
-    assert [type(each) for each in commands] == [Prefetch]
-    assert story.state == "Talking"
-    story.take(LegEnded(leg, NORMAL))
-    assert story.state == "Playing"
-
-
-def test_an_answer_that_comes_after_the_conversation() -> None:
-    """It is still waited for, once more as long as ever, and is not asked again."""
-    story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    story.take(LegEnded(leg, NORMAL), 30_000)
-    assert story.doing(Asking).deadline_ms == story.now + WEBHOOK_MS
-    assert len(story.wanted(AskWebhook)) == 1
-    story.take(ActionReplied(story.doing(Asking).request, tree(say())))
-    assert story.state == "Playing"
-
-
-def test_no_answer_during_the_conversation() -> None:
-    """The call ends after it, for the reason it would have ended for before."""
-    story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
-    assert story.state == "Talking"
-    story.take(LegEnded(leg, NORMAL))
-    assert (story.state, story.call.reason) == ("Ending", "action_failed:status_500")
-
-
-def test_no_answer_but_a_fallback() -> None:
-    """A gather's fallback runs after the conversation."""
-    gather = {"type": "gather", "data": {"maxDigits": 1, "fallback": say()}, "action": HTTPS}
-    story = called(gather)
-    story.press("1")
-    leg = dialled_into(story, state="answered")
-    story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
-    story.take(LegEnded(leg, NORMAL))
-    assert story.state == "Playing"
-
-
-def test_what_is_asked_after_the_conversation() -> None:
-    """An address that was answered is told that a dial has ended."""
-    story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, HTTPS))
-    story.take(LegEnded(leg, NORMAL), 3_000)
-    body = json.loads(story.wanted(AskWebhook)[-1].body)
-    assert (body["event"], body["dial"]["number"]) == ("dial", CAROL)
 
 
 def test_into_a_dial() -> None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from engine.calls.call import Call, deadline_ms, expects
 from engine.calls.codec import Entry, Record, decode_call, decode_record, encode
 from engine.calls.commands import Bridge, Hangup, Originate, Tell
-from engine.calls.doing import Next, Over, Talking
+from engine.calls.doing import Dialing, Next, Over, Talking
 from engine.calls.events import (
     ActionFailed,
     ActionReplied,
@@ -35,6 +35,8 @@ from engine.calls.events import (
     MediaFetched,
     PlaybackEnded,
     Recovered,
+    TalkEnded,
+    TalkStarted,
 )
 from engine.calls.machine import step
 from engine.calls.recover import Seen, missed
@@ -56,6 +58,7 @@ from tests.unit.calls.building import (
     talking,
     tree,
 )
+from wire.answering import Detection
 from wire.verbs import Action
 
 BOB, EVE = "+4712345678", "+4787654321"
@@ -237,6 +240,16 @@ LEAVES = some.sampled_from(
 )
 
 
+GREETINGS = some.fixed_dictionaries(
+    {},
+    optional={
+        "whisper": some.sampled_from([say("for sales"), {"type": "gather", "action": say()}]),
+        "confirm": some.sampled_from([{}, {"digit": "2", "audioUrl": HTTPS}]),
+        "machineDetection": some.sampled_from([True, {"onMachine": "hangup"}]),
+    },
+)
+
+
 def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
     verbs = some.sampled_from([None, {"type": "hangup"}, say("fallback"), {"type": "gather"}])
     timeouts = some.sampled_from([None, 0.001, 1, 600])
@@ -254,16 +267,22 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
             some.integers(1, 3),
         ),
         some.builds(
-            lambda after, numbers, timeout, music: {
+            lambda after, numbers, timeout, music, greeting: {
                 "type": "dial",
                 "action": after,
                 "timeout": timeout,
-                "data": {"number": numbers, "timeLimit": timeout, "moh": {"enable": music}},
+                "data": {
+                    "number": numbers,
+                    "timeLimit": timeout,
+                    "moh": {"enable": music},
+                    **greeting,
+                },
             },
             inner,
             some.lists(some.sampled_from([BOB, EVE]), min_size=1, max_size=3),
             timeouts,
             some.booleans(),
+            GREETINGS,
         ),
         some.builds(
             lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner
@@ -272,6 +291,7 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
 
 
 TREES = some.recursive(LEAVES, _around, max_leaves=6)
+ON_MACHINE = some.sampled_from([None, "continue", "hangup", HTTPS])
 PLACES = some.integers(0, 99)
 
 
@@ -289,10 +309,13 @@ class AnyStory(RuleBasedStateMachine):
         self.first: Call
         self.before_over: int | None = None
 
-    @initialize(tree=TREES, comes_in=some.booleans())
-    def begin(self, tree: Any, comes_in: bool) -> None:
-        """Open a call of any tree, in either direction."""
+    @initialize(tree=TREES, comes_in=some.booleans(), on_machine=ON_MACHINE)
+    def begin(self, tree: Any, comes_in: bool, on_machine: str | None) -> None:
+        """Open a call of any tree, in either direction, listening to who answers or not."""
         self.first = inbound(tree) if comes_in else outbound(tree)
+        if on_machine is not None:
+            starting = replace(self.first.doing, detection=Detection(), on_machine=on_machine)
+            self.first = replace(self.first, doing=starting)
         self.story = Story(self.first)
         self.take(CallOpened(), 0)
 
@@ -312,7 +335,10 @@ class AnyStory(RuleBasedStateMachine):
 
     def request(self, is_right: bool) -> str:
         """Choose the request that is waited for, or another."""
-        return str(getattr(self.story.call.doing, "request", "none")) if is_right else "other"
+        doing = self.story.call.doing
+        if isinstance(doing, Dialing) and doing.greetings:
+            return str(getattr(doing.greetings[-1].doing, "request", "none"))
+        return str(getattr(doing, "request", "none")) if is_right else "other"
 
     @rule(place=PLACES, kind=some.sampled_from([LegPlaced, LegRang, LegAnswered]))
     def a_leg_moves(self, place: int, kind: type[LegPlaced]) -> None:
@@ -324,11 +350,22 @@ class AnyStory(RuleBasedStateMachine):
         """Someone hangs up."""
         self.take(LegEnded(self.leg(place), cause), 500)
 
-    @rule(digit=some.sampled_from("0123456789*#"), held_ms=some.integers(-50, 5_000))
-    def a_digit(self, digit: str, held_ms: int) -> None:
+    @rule(
+        place=PLACES,
+        digit=some.sampled_from("0123456789*#"),
+        held_ms=some.integers(-50, 5_000),
+        on_main=some.booleans(),
+    )
+    def a_digit(self, place: int, digit: str, held_ms: int, on_main: bool) -> None:
         """Let a key go."""
-        pressed = DigitPressed(self.story.call.main, digit, self.story.now + 100 - held_ms)
-        self.take(pressed, 100)
+        leg = self.story.call.main if on_main else self.leg(place)
+        self.take(DigitPressed(leg, digit, self.story.now + 100 - held_ms), 100)
+
+    @rule(place=PLACES, length_ms=some.integers(0, 3_000), is_over=some.booleans())
+    def a_sound(self, place: int, length_ms: int, is_over: bool) -> None:
+        """Say something, or have said it."""
+        leg = self.leg(place)
+        self.take(TalkEnded(leg, length_ms) if is_over else TalkStarted(leg), 200)
 
     @rule(is_right=some.booleans(), clips=some.sampled_from([(), CLIPS]))
     def media(self, is_right: bool, clips: tuple[Any, ...]) -> None:

@@ -29,7 +29,8 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.recover import Seen, missed, playback_of, rung_by
+from engine.calls.playbacks import playback_of
+from engine.calls.recover import Seen, missed, rung_by
 from tests.unit.calls.building import (
     CHANNEL,
     HTTPS,

@@ -6,7 +6,8 @@ from engine.calls.codec import Record, decode_record, encode
 from engine.calls.commands import DetectTalk, EndDetection, FetchMedia, Play
 from engine.calls.doing import Dialing, Gathering, Playing
 from engine.calls.events import LegAnswered, LegEnded, MediaFetched, PlaybackEnded, Recovered
-from engine.calls.recover import Seen, missed, playbacks_of
+from engine.calls.playbacks import playbacks_of
+from engine.calls.recover import Seen, missed
 from tests.unit.calls.building import CLIPS, ID, MAIN, Story, dialing, say
 
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"

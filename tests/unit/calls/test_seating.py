@@ -21,7 +21,8 @@ from engine.calls.commands import (
 )
 from engine.calls.doing import Ending, Over
 from engine.calls.events import LegEnded, LegPlaced, MediaFetched, MuteRequested
-from engine.calls.seating import OUTSIDE, Seat, coach_room, moves, reseat, rooms, seats
+from engine.calls.moving import moves, reseat
+from engine.calls.seating import OUTSIDE, Seat, coach_room, rooms, seats
 from tests.unit.calls.building import (
     CLIPS,
     ID,
@@ -37,6 +38,7 @@ from tests.unit.calls.steering import (
     BOB,
     BRIDGE,
     PEER,
+    SNOOP,
     TARGET,
     THIRD,
     TUNE,
@@ -49,7 +51,6 @@ from tests.unit.calls.steering import (
     transferring,
 )
 
-SNOOP = f"{ID}.s5"
 INSIDE = Seat(BRIDGE)
 MUSIC = Seat(sound="music")
 RINGING = Seat(sound="ringing")

@@ -46,7 +46,7 @@ def test_a_recording_begins_when_the_main_leg_answers() -> None:
     story.take(CallOpened())
     assert tapes(story) == []
     story.take(LegAnswered(CHANNEL), 70)
-    name = f"acme~2026-11-21~{ID}.k1~{NOW + 70}"
+    name = f"acme~2026-11-21~{ID}.k1~{NOW + 70}~{CHANNEL}"
     assert tapes(story) == [StartTape(CHANNEL, name)]
 
 

@@ -178,12 +178,16 @@ def test_one_transfer_follows_another() -> None:
     assert len({each.id for each in story.call.transfers}) == 2
 
 
-def test_source_and_target_that_cannot_be_joined() -> None:
-    """The source is put out, the target too; the tree goes on with the customer."""
-    story = transferring("answered", action=say())
-    story.take(BridgeFailed(BRIDGE, "no", (PEER, TARGET)))
-    assert {each.leg for each in story.wanted(Hangup)} == {PEER, TARGET}
-    assert (story.state, transfer(story).state) == ("Playing", "abandoned")
+@pytest.mark.parametrize("legs", [(PEER, TARGET), (TARGET,)])
+def test_a_target_that_cannot_be_joined(legs: tuple[str, ...]) -> None:
+    """It is let go; source and customer have each other back."""
+    story = transferring("answered")
+    commands = story.take(BridgeFailed(BRIDGE, "no", legs))
+    assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
+    joined = {leg for c in commands if isinstance(c, Bridge) for leg in c.legs}
+    assert joined == {MAIN, *legs} - {TARGET}
+    assert together(story) == {MAIN, PEER}
+    assert sessions_told(story)[-1] == ("failed", "target_unavailable")
 
 
 def test_the_bridge_is_left_for_the_prompt() -> None:

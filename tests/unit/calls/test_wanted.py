@@ -1,8 +1,12 @@
 """What a tree will want to have heard."""
 
-from engine.calls.wanted import wanted
-from tests.unit.calls.building import HTTPS, say, tree
+from msgspec.structs import replace
+
+from engine.calls.doing import Playing
+from engine.calls.wanted import wanted, wanted_by
+from tests.unit.calls.building import HTTPS, outbound, say, tree
 from wire.media import Audio, Speech
+from wire.verbs import Say
 
 
 def test_the_whole_tree_is_searched() -> None:
@@ -38,3 +42,12 @@ def test_a_greeting_is_wanted() -> None:
         Speech("Press one."),
         Speech("Your number?"),
     )
+
+
+def test_a_call_wants_what_is_left_of_it() -> None:
+    """What it hears now, what follows, and what comes after its flow; no more."""
+    left = tree(say("now", action=say("then")))
+    assert isinstance(left, Say)
+    doing = Playing(left, "p", 0)
+    call = replace(outbound(), doing=doing, rest=(tree(say("after")), HTTPS))
+    assert wanted_by(call) == (Speech("now"), Speech("then"), Speech("after"))

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from wire import rpc
 from wire.agents import Agents, AgentView
+from wire.control import Dialled
 from wire.events import CallEvent
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
@@ -35,6 +36,7 @@ class FakeEngine:
     """Serves on a free port; the port outlives `stop`, so that `start` is a restart."""
 
     def __init__(self) -> None:
+        self.call: rpc.CallView | None = None  # if it is another than the timelines'
         self.timelines: list[rpc.Timeline] = [timeline()]  # one an ask, the last for ever
         self.problem: rpc.Problem | None = None
         self.asked: list[tuple[str, str, Any]] = []
@@ -81,7 +83,7 @@ class FakeEngine:
         return _json(self._told(request.method, request.match_info["path"]))
 
     def _told(self, method: str, path: str) -> object:
-        call = self.timelines[0].call
+        call = self.call or self.timelines[0].call
         match method, path.split("/"):
             case "POST", ["calls"]:
                 return rpc.Started(call.call_id)
@@ -97,8 +99,8 @@ class FakeEngine:
                 return AWAY
             case "GET", ["flows", *_]:
                 return {"type": "hangup"}
-            case _, ["calls", *_]:
-                return call
+            case _, ["calls", _, *deed]:
+                return _steered(call, deed)
             case _:
                 return {}
 
@@ -111,6 +113,20 @@ class FakeEngine:
             event = await self.events.get()
             body = msgspec.json.encode(event)
             await response.write(b'id: {"0":"7-0"}\nevent: x\ndata: %b\n\n' % body)
+
+
+def _steered(call: rpc.CallView, deed: list[str]) -> object:
+    match deed:
+        case ["dial"]:
+            return Dialled(call.call_id, f"{call.call_id}.l9")
+        case ["transfers", *_]:
+            return call.transfers[-1]
+        case ["conference", _]:
+            return call.conferences[-1]
+        case ["recording", _]:
+            return rpc.CallRecordings(call.call_id, call.recordings)
+        case _:
+            return call
 
 
 def _json(body: object, status: int = 200) -> web.Response:

@@ -1,9 +1,6 @@
 """The command as people type it, as a process of its own."""
 
-import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,23 +9,8 @@ from engine.cli.call import NOTHING, Asked, originate_body
 from engine.cli.faults import BadUse
 from engine.cli.typed import action, mapping
 from tests.harness.ports import free_port
-from tests.unit.cli.fake_engine import TOKEN, FakeEngine, timeline
-
-ROOT = Path(__file__).parents[3]
-
-
-async def switchroom(tmp_path: Path, url: str, *typed: str) -> tuple[int, str, str]:
-    """Run the command in an empty folder; returns its exit status and what it printed."""
-    env = {**os.environ, "SWITCHROOM_RPC_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "engine", *typed, "--url", url),
-        cwd=tmp_path,
-        env=env,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+from tests.unit.cli.fake_engine import FakeEngine, timeline
+from tests.unit.cli.steered import switchroom
 
 
 async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
@@ -63,6 +45,23 @@ async def test_a_route_without_action_is_refused(tmp_path: Path) -> None:
     async with FakeEngine() as engine:
         status, _, err = await switchroom(tmp_path, engine.url, "route", "+15550100")
     assert (status, err) == (2, "switchroom: either an action, or --delete\n")
+
+
+async def test_a_route_of_nothing_is_helped(tmp_path: Path) -> None:
+    """`switchroom route` alone says how it is used."""
+    status, out, err = await switchroom(tmp_path, "http://127.0.0.1:1", "route")
+    assert (status, err) == (0, "")
+    assert out.startswith("Usage: switchroom route NUMBER")
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8070", "localhost:8070", "http://", "http://a:port", "ftp://a", "http://[1"]
+)
+async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
+    """What is no address is told as such, with what one looks like."""
+    told = await switchroom(tmp_path, url, "calls")
+    wanted = "an address such as http://127.0.0.1:8070 is expected"
+    assert told == (2, "", f"switchroom: --url {url}: {wanted}\n")
 
 
 async def test_agents_are_listed(tmp_path: Path) -> None:

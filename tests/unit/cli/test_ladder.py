@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine.cli.ladder import draw
 from engine.cli.row import ENGINE, Row
 from engine.cli.story import Lane, Story, tell
 from tests.unit.cli.fake_engine import timeline
+from wire.rpc import Timeline
 
 GOLDEN = Path(__file__).with_name("inbound.txt")
+STORIES = Path(__file__).with_name("stories")  # of calls on a real PBX
 
 
 def drawn(story: Story, width: int) -> list[str]:
@@ -20,6 +23,14 @@ def drawn(story: Story, width: int) -> list[str]:
 def test_draws_a_whole_call() -> None:
     """Legs, prompt, digits, webhook, dial, bridge, goodbye and hangups stand in one picture."""
     assert drawn(tell(timeline()), 100) == GOLDEN.read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", ["legs", "transfers", "conference"])
+def test_draws_steered_calls(name: str) -> None:
+    """Mutes, holds, dials, recordings; transfers, REFER; members, a coach and its snoop."""
+    file = STORIES / f"{name}.json"
+    told = msgspec.json.decode(file.read_bytes(), type=Timeline)
+    assert drawn(tell(told), 120) == file.with_suffix(".txt").read_text().splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
@@ -52,8 +63,8 @@ def test_bridged_legs_look_bridged() -> None:
     rows = (
         Row("calls", ENGINE, "a", opens="a"),
         Row("calls", ENGINE, "b", opens="b"),
-        Row("talking", shape="join", joined=("a", "b")),
-        Row("presses 1", "b"),
+        Row("talking", shape="join", joined=("a", "b"), talking=("a", "b")),
+        Row("presses 1", "b", talking=("a", "b")),
         Row("is gone", "b", closes="b"),
         Row("end", shape="mark"),
     )

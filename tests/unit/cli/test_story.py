@@ -1,33 +1,8 @@
 """What a timeline's moments are told as."""
 
-from typing import Any
-
-from msgspec.structs import replace
-
-from engine.cli.story import Story, tell
+from engine.cli.story import tell
 from tests.unit.cli.fake_engine import timeline
-from wire.rpc import Moment, Timeline
-
-Told = tuple[dict[str, Any], list[dict[str, Any]], str]
-
-
-def story(*moments: Told) -> Story:
-    """Tell a call that is still going on, from events, commands and what it then does."""
-    call = replace(timeline().call, ended_ms=0, created_ms=1000)
-    told = tuple(
-        Moment(1000 + place, event, tuple(commands), doing)
-        for place, (event, commands, doing) in enumerate(moments)
-    )
-    return tell(Timeline(call, told))
-
-
-def words(told: Story) -> list[str]:
-    """Give the rows' words."""
-    return [row.text for row in told.rows]
-
-
-CALLS = {"is": "Originate", "leg": "l0", "party": "+1555", "caller_id": ""}
-OPENED: Told = ({"is": "CallOpened"}, [CALLS], "starting")
+from tests.unit.cli.stories_told import OPENED, Told, story, words
 
 
 def test_legs_are_lettered_in_the_order_of_their_calls() -> None:

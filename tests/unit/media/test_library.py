@@ -195,3 +195,16 @@ async def test_close(room: Room) -> None:
     await room.library.close()
     with pytest.raises(asyncio.CancelledError):
         await waiter
+
+
+async def test_a_clip_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
+    """Its key is asked for before it is there: one that nobody makes is not waited for."""
+    room = Room(tmp_path)
+    assert await room.library.coming(ONE.key) is None
+    room.studio.open.clear()
+    room.library.prefetch((A,))
+    coming = asyncio.create_task(room.library.coming(TWO.key))
+    await asyncio.sleep(0)
+    assert not coming.done()
+    room.studio.open.set()
+    assert await coming is None

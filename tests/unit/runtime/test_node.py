@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 
 from engine.ari.request import Reply
+from engine.calls.events import LegAnswered
 from engine.runtime.agents import Directory
 from engine.runtime.inbound import Arrival
 from engine.runtime.node import Node
@@ -15,9 +16,9 @@ from engine.runtime.placement import Gate
 from engine.runtime.switch import Rules, Switch
 from engine.store.memory import Memory
 from tests.harness.until import until
-from tests.unit.calls.building import CHANNEL, MAIN, outbound, say, tree
+from tests.unit.calls.building import CHANNEL, ID, MAIN, outbound, say, tree
 from tests.unit.runtime.building import World
-from tests.unit.runtime.test_translate import ari, channel
+from tests.unit.runtime.test_translate import ari, channel, refer
 from wire.rpc import NumberRoute
 
 
@@ -176,3 +177,17 @@ async def test_no_answer_is_looked_into() -> None:
         assert at.node.is_away
         await until(lambda: not at.node.is_away, every_s=0.001)
         assert at.world.pbx.lines == ["POST channels/create", "POST channels/create"]
+
+
+async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:
+    """A number that is an agent's extension is that agent, who is called."""
+    async with around() as at:
+        at.node.party_of = lambda number: f"agent:{number}"
+        desk = at.world.desk
+        actor = desk.open(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+        for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
+            desk.feed(actor, event)
+        at.world.pbx.settle()
+        at.node.heard(0, refer(destination="1002"))
+        at.world.pbx.settle()
+        assert [transfer.party for transfer in actor.call.transfers] == ["agent:1002"]

@@ -4,7 +4,7 @@ import pytest
 
 from engine.ari.request import Reply
 from engine.calls import commands as do
-from engine.calls.events import BridgeFailed, Event, LegEnded, PlaybackEnded
+from engine.calls.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
 from engine.runtime.requests import in_one_breath, may_block, outcome, requests
 from tests.unit.calls.building import CLIPS, ID, MAIN
 from tests.unit.runtime.building import PLAN
@@ -29,6 +29,18 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
     (do.DetectTalk(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
     (do.EndDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
+    (do.StartMessage("1.7", "a~v1", 60, 5, "#"), ["POST channels/1.7/record"]),
+    (
+        do.StartMessage(MAIN, "a~v1", 60, 5, "#"),
+        [
+            f"POST bridges/{MAIN}b",
+            f"POST bridges/{MAIN}b/addChannel",
+            f"POST bridges/{MAIN}b/removeChannel",
+            f"DELETE bridges/{MAIN}b",
+            f"POST channels/{MAIN}/record",
+        ],
+    ),
+    (do.StopMessage("a~v1"), ["POST recordings/live/a~v1/stop"]),
 ]
 
 
@@ -131,3 +143,16 @@ def test_talk_is_detected_by_a_variable() -> None:
     assert dict(begun.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
     (ended,) = requests(do.EndDetection(MAIN, "human"), PLAN)
     assert dict(ended.query) == {"variable": "TALK_DETECT(remove)", "value": ""}
+
+
+def test_a_message_is_never_recorded_over() -> None:
+    """Asterisk ends it at what it can, a second later than we; a name that is known is refused."""
+    (record,) = requests(do.StartMessage("1.7", "a~v1", 60, 5, "5"), PLAN)
+    asked = dict(record.query)
+    assert (asked["name"], asked["format"], asked["ifExists"]) == ("a~v1", "sln", "fail")
+    assert (asked["maxDurationSeconds"], asked["maxSilenceSeconds"]) == ("61", "5")
+    assert asked["terminateOn"] == "none", "it knows * and # only"
+    start = do.StartMessage("1.7", "a~v1", 60, 5, "#")
+    assert outcome(start, Reply(409)) == MessageEnded("a~v1")
+    assert outcome(start, Reply(404)) == MessageEnded("a~v1", failed=True)
+    assert outcome(start, Reply(201)) is None

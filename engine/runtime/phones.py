@@ -1,0 +1,40 @@
+"""Which endpoints but the trunk's there are at one node, registered or not, looked up at times."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from engine.ari.generated.models import Endpoint
+from engine.ari.generated.operations import endpoints
+from engine.runtime.ports import Pbx
+from engine.runtime.presence import AGAIN_S, TECHNOLOGY
+
+PERIOD_S = 30.0
+_endpoints = msgspec.json.Decoder(list[Endpoint])
+
+
+class Phones:
+    """What a node has configured, as last seen; `run` looks."""
+
+    def __init__(
+        self, pbx: Pbx, is_trunk: Callable[[str], bool], period_s: float = PERIOD_S
+    ) -> None:
+        self._pbx = pbx
+        self._is_trunk = is_trunk
+        self._period_s = period_s
+        self._names: frozenset[str] = frozenset()
+
+    def knows(self, endpoint: str) -> bool:
+        """Tell whether there is such an endpoint."""
+        return endpoint in self._names
+
+    async def run(self) -> None:
+        """Look until cancelled; what was seen counts while the node does not answer."""
+        while True:
+            reply = await self._pbx.ask(endpoints.list_by_tech(TECHNOLOGY))
+            if reply.ok:
+                found = _endpoints.decode(reply.body)
+                names = {f"{each.technology}/{each.resource}" for each in found}
+                self._names = frozenset(each for each in names if not self._is_trunk(each))
+            await asyncio.sleep(self._period_s if reply.ok else AGAIN_S)

@@ -1,0 +1,300 @@
+"""record: what is heard first, what ends a message, what is told, and where it goes."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.calls.commands import (
+    AskWebhook,
+    FetchMedia,
+    FileTapes,
+    Play,
+    StartMessage,
+    StopMessage,
+    StopPlayback,
+)
+from engine.calls.doing import Asking, Playing, Recording
+from engine.calls.events import (
+    DialRequested,
+    DigitPressed,
+    HoldRequested,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    MessageEnded,
+    PlaybackEnded,
+    Recovered,
+    TapesFiled,
+)
+from engine.calls.recover import Seen, missed
+from engine.calls.refusals import refused
+from engine.calls.tape import Archive
+from engine.calls.verbs.play import BEEP
+from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
+from wire.media import Audio, Speech
+
+ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")
+SILENT: dict[str, Any] = {"beep": False}
+
+
+def leaving(action: Any = None, **data: Any) -> Story:
+    """Make a call in which a message is being left."""
+    verb = {"type": "record", "data": {**SILENT, **data}, "action": action or say("thanks")}
+    return called(verb, archive=ARCHIVE)
+
+
+def name_of(story: Story) -> str:
+    """Name the message."""
+    return story.wanted(StartMessage)[0].name
+
+
+def ended(story: Story, after_ms: int = 3_000, *, failed: bool = False) -> None:
+    """Let the PBX tell the message's end."""
+    story.take(MessageEnded(name_of(story), failed), after_ms)
+
+
+def filed(story: Story, duration_ms: int = 2_600, fault: str = "", after_ms: int = 30) -> None:
+    """Let the message be filed."""
+    story.take(TapesFiled(story.wanted(FileTapes)[0].request, duration_ms, fault), after_ms)
+
+
+def recorded(story: Story) -> tuple[str | None, ...]:
+    """Give what was told of the message: reason, address, length."""
+    (told,) = [each for each in story.told if each.event == "recorded"]
+    length = None if told.recording_duration is None else str(told.recording_duration)
+    return told.reason, told.recording_url, length
+
+
+def url_of(story: Story) -> str:
+    """Give where the message is filed."""
+    return f"s3://calls/acme/2026-11-21/{name_of(story).split('~')[2]}.wav"
+
+
+def test_prompt_and_beep_come_first() -> None:
+    """They are played as one; then the recording begins, with what ends it."""
+    data = {"text": "Speak now.", "maxLength": 30, "silence": 3, "terminator": "*"}
+    story = called({"type": "record", "data": data}, archive=ARCHIVE)
+    assert story.wanted(FetchMedia)[0].sources == (Speech("Speak now."), BEEP)
+    story.fetched()
+    request = story.doing(Playing).request
+    assert story.wanted(Play)[0].clips == CLIPS
+    assert story.wanted(StartMessage) == []
+    story.take(PlaybackEnded(request), 4_000)
+    (start,) = story.wanted(StartMessage)
+    assert (start.leg, start.longest_s, start.silence_s, start.terminator) == (MAIN, 30, 3, "*")
+    assert story.state == "Recording"
+
+
+def test_what_can_not_be_had_is_passed_over() -> None:
+    """Without prompt and beep the message is recorded all the same."""
+    story = called({"type": "record", "data": {"audioUrl": HTTPS}}, archive=ARCHIVE)
+    assert story.wanted(FetchMedia)[0].sources == (Audio(HTTPS), BEEP)
+    story.fetched(())
+    assert len(story.wanted(StartMessage)) == 1
+
+
+def test_without_an_archive_nothing_is_recorded() -> None:
+    """The tree goes on at once, and says so."""
+    story = called({"type": "record", "action": say()})
+    assert story.wanted(StartMessage) == []
+    assert recorded(story) == ("failed", None, None)
+    assert story.state == "Playing"
+
+
+def test_a_key_ends_a_message() -> None:
+    """The terminator; any other key is nothing. What follows waits for the file."""
+    story = leaving()
+    assert story.press("1") == ()
+    assert story.press("#") == (StopMessage(name_of(story)),)
+    assert story.press("#") == ()
+    ended(story, 5)
+    assert story.state == "Recording"
+    filed(story)
+    assert recorded(story) == ("terminator", url_of(story), "3")
+    assert story.state == "Playing"
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_key_may_be_told_after_the_end(is_first: bool) -> None:
+    """Asterisk ends at the key, too: whichever is told first, and however soon it is filed."""
+    story = leaving()
+    ended(story)
+    if is_first:
+        filed(story, after_ms=1)
+        assert recorded_not_yet(story)
+    story.take(DigitPressed(MAIN, "#", story.now), 5)
+    if is_first:
+        story.due()
+    else:
+        filed(story)
+    assert recorded(story)[0] == "terminator"
+
+
+def recorded_not_yet(story: Story) -> bool:
+    """Tell whether nothing was told yet."""
+    return all(each.event != "recorded" for each in story.told)
+
+
+def test_silence_ends_a_message() -> None:
+    """When no key and no hangup shows within a moment, it was that."""
+    story = leaving()
+    ended(story)
+    filed(story, after_ms=2)
+    story.due()
+    assert recorded(story)[0] == "silence"
+    assert story.now == story.told[-1].timestamp
+
+
+def test_the_longest_time_ends_a_message() -> None:
+    """By our own clock; Asterisk's is late."""
+    story = leaving(maxLength=10)
+    begun = story.now
+    assert story.due() == (StopMessage(name_of(story)),)
+    assert story.now - begun == 10_000
+    ended(story, 5)
+    filed(story, 10_000)
+    assert recorded(story) == ("max-length", url_of(story), "10")
+
+
+def test_asterisks_own_limit_is_the_longest_time_too() -> None:
+    """It comes first where ours could not: while no engine was there."""
+    story = leaving(maxLength=10)
+    ended(story, 11_500)
+    filed(story, after_ms=250)
+    assert recorded(story)[0] == "max-length"
+
+
+def test_a_message_whose_end_is_not_told_is_filed_with_the_call() -> None:
+    """It may still be recorded: nothing is filed that may grow."""
+    story = leaving(maxLength=10)
+    story.due()
+    story.due()
+    assert recorded(story) == ("max-length", url_of(story), None)
+    assert story.wanted(FileTapes) == []
+    story.hang_up()
+    assert story.wanted(FileTapes)[0].names == (name_of(story),)
+
+
+def test_who_hangs_up_has_left_a_message() -> None:
+    """It is told at once, and filed while the call ends; nobody waits for the webhook's answer."""
+    story = leaving(HTTPS)
+    ended(story)
+    story.hang_up()
+    assert recorded(story) == ("hangup", url_of(story), None)
+    (asked,) = story.wanted(AskWebhook)
+    assert msgspec.json.decode(asked.body)["reason"] == "hangup"
+    assert story.state == "Filing"
+    filed(story)
+    end = story.told[-1]
+    assert (end.event, end.recording_purpose, end.recording_url) == (
+        "completed",
+        "voicemail",
+        url_of(story),
+    )
+
+
+def test_an_address_is_told_of_the_message() -> None:
+    """Where it is, how long it is, and why it ended."""
+    story = leaving(HTTPS)
+    story.press("#")
+    ended(story, 5)
+    filed(story)
+    assert isinstance(story.call.doing, Asking)
+    (asked,) = story.wanted(AskWebhook)
+    assert msgspec.json.decode(asked.body) == {
+        "callId": ID,
+        "channelId": MAIN,
+        "event": "record",
+        "reason": "terminator",
+        "recordingUrl": url_of(story),
+        "recordingPurpose": "voicemail",
+        "duration": 3,
+    }
+
+
+@pytest.mark.parametrize("fault", ["archive: away", "lost"])
+def test_what_is_not_filed_now(fault: str) -> None:
+    """An archive that is away gets it later, so its address is told; a file that is nowhere not."""
+    story = leaving()
+    story.press("#")
+    ended(story, 5)
+    filed(story, 0, fault)
+    url = None if fault == "lost" else url_of(story)
+    assert recorded(story) == ("terminator", url, None)
+
+
+def test_a_message_that_can_not_be_recorded() -> None:
+    """The PBX refuses: the tree goes on."""
+    story = leaving()
+    ended(story, 5, failed=True)
+    filed(story, 0, "lost")
+    assert recorded(story) == ("failed", None, None)
+    assert story.state == "Playing"
+
+
+def test_filing_that_takes_long_is_not_waited_for() -> None:
+    """The caller hears silence meanwhile."""
+    story = leaving()
+    story.press("#")
+    ended(story, 5)
+    before = story.now
+    story.due()
+    assert recorded(story) == ("terminator", url_of(story), None)
+    assert story.now - before == 5_000
+
+
+def test_a_message_is_not_held() -> None:
+    """Music would be heard instead of it: a hold is refused."""
+    story = leaving()
+    refusal = refused(story.call, HoldRequested(MAIN, True))
+    assert refusal is not None
+    assert refusal.code == "message_being_left"
+    assert refused(story.call, HoldRequested(MAIN, False)) is None
+
+
+def test_a_conversation_that_comes_upon_a_message() -> None:
+    """It ends there and is kept; afterwards another is recorded."""
+    story = leaving()
+    first = name_of(story)
+    story.take(DialRequested("+4744444444", 30), 1_000)
+    leg = story.call.invited[0]
+    story.take(LegPlaced(leg), 5)
+    assert StopMessage(first) in story.take(LegAnswered(leg), 1_000)
+    story.take(LegEnded(leg, 16), 5_000)
+    assert story.state == "Recording"
+    story.hang_up()
+    second = story.wanted(StartMessage)[1].name
+    assert [each.names for each in story.wanted(FileTapes)] == [(first,), (second,)]
+
+
+def test_a_message_is_taken_up_again() -> None:
+    """Live on the PBX it goes on; ended meanwhile it is told so; never begun, it begins."""
+    story = leaving()
+    name, start = name_of(story), story.wanted(StartMessage)[0]
+    here = {MAIN: "Up"}
+    live = Seen(here, messages=frozenset({name}))
+    assert missed(story.call, (start,), live, story.now) == ((), (Recovered(),))
+    over = Seen(here)
+    assert missed(story.call, (), over, story.now)[1] == (MessageEnded(name), Recovered())
+    assert missed(story.call, (start,), over, story.now) == ((start,), (Recovered(),))
+
+
+def test_filing_is_waited_for_again_after_an_outage() -> None:
+    """Its errand is done again: the next engine gives it its time."""
+    story = leaving()
+    story.press("#")
+    ended(story, 5)
+    story.take(Recovered(), 60_000)
+    assert story.doing(Recording).deadline_ms == story.now + 5_000
+
+
+def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
+    """As that of any verb; the message begins anew with it."""
+    story = called({"type": "record", "data": {"text": "Speak now."}}, archive=ARCHIVE)
+    story.fetched()
+    request = story.doing(Playing).request
+    story.take(DialRequested("+4744444444", 30), 100)
+    leg = story.call.invited[0]
+    story.take(LegPlaced(leg), 5)
+    assert StopPlayback(request) in story.take(LegAnswered(leg), 1_000)

@@ -1,0 +1,166 @@
+"""Engines that share slots, by hand: one clock, one store in memory, slots that write down."""
+
+from engine.runtime.holding import Rhythm
+from engine.runtime.keeper import Keeper
+from engine.runtime.lease import Lease
+from engine.runtime.peers import Peers
+from engine.store.errors import StoreDown
+from engine.store.memory import Memory
+
+RHYTHM = Rhythm(lease_s=2.0, early_s=0.25, beat_s=0.5)
+
+
+class Hand:
+    """A clock moved by hand; the store's time and each engine's monotonic time are the same."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def monotonic(self) -> float:
+        """Give the time."""
+        return self.now_s
+
+    def now_ms(self) -> int:
+        """Give the time in milliseconds."""
+        return round(self.now_s * 1000)
+
+    def pass_s(self, passing_s: float) -> None:
+        """Move on."""
+        self.now_s += passing_s
+
+
+class HandStore(Memory):
+    """The memory store, which can be out of reach, and can lose everything."""
+
+    is_down = False
+
+    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
+        """Claim, unless down."""
+        self._check()
+        return await super().claim(slot, owner, lease_ms)
+
+    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+        """Renew, unless down."""
+        self._check()
+        return await super().renew(slot, token, lease_ms)
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """Beat, unless down."""
+        self._check()
+        return await super().beat(engine, body, lease_ms)
+
+    def lose_all(self) -> None:
+        """Forget all; tokens go on growing, as the clock has them do in Valkey."""
+        for kept in self._slots.values():
+            kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
+            kept.live.clear()
+            kept.logs.clear()
+        self._engines.clear()
+
+    def _check(self) -> None:
+        if self.is_down:
+            raise StoreDown("by hand")
+
+
+class Diary:
+    """Slots that only write down what is done with them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.leases: dict[int, Lease] = {}
+        self.live: dict[int, int] = {}  # calls by slot
+        self.cannot_take = False
+
+    async def take(self, slot: int, lease: Lease) -> None:
+        """Note it."""
+        if self.cannot_take:
+            raise StoreDown("by hand")
+        self.lines.append(f"take {slot}")
+        self.leases[slot] = lease
+
+    async def store_again(self, slot: int, lease: Lease) -> None:
+        """Note it."""
+        self.lines.append(f"store {slot}")
+        self.leases[slot] = lease
+
+    async def settled(self, slot: int) -> None:
+        """Note it."""
+        self.lines.append(f"settle {slot}")
+
+    def pause(self, slot: int) -> None:
+        """Note it."""
+        self.lines.append(f"pause {slot}")
+
+    def go_on(self, slot: int) -> None:
+        """Note it."""
+        self.lines.append(f"go on {slot}")
+
+    def drop(self, slot: int) -> None:
+        """Note it."""
+        self.lines.append(f"drop {slot}")
+        self.leases.pop(slot, None)
+
+    def calls(self, slot: int) -> int:
+        """Count."""
+        return self.live.get(slot, 0)
+
+    def calls_by_node(self) -> dict[str, int]:
+        """Count all."""
+        return {"pbx1": sum(self.live.values())}
+
+    def did(self, what: str) -> list[int]:
+        """List the slots that something was done with."""
+        return [int(line.split()[-1]) for line in self.lines if line.startswith(what)]
+
+
+class Member:
+    """One engine's keeper, with its diary."""
+
+    def __init__(self, name: str, store: HandStore, hand: Hand, count: int) -> None:
+        self.diary = Diary()
+        self.peers = Peers(name)
+        self.keeper = Keeper(
+            store,
+            self.peers,
+            f"http://{name}",
+            slots=self.diary,
+            count=count,
+            rhythm=RHYTHM,
+            monotonic=hand.monotonic,
+        )
+
+    @property
+    def held(self) -> set[int]:
+        """The slots that are surely this engine's."""
+        return {slot for slot, lease in self.diary.leases.items() if lease.holds}
+
+
+class Club:
+    """Some engines over one store."""
+
+    def __init__(self, *names: str, slots: int = 8) -> None:
+        self.hand = Hand()
+        self.store = HandStore(self.hand.now_ms)
+        self._slots = slots
+        self.members: dict[str, Member] = {}
+        for name in names:
+            self.join(name)
+
+    def __getitem__(self, name: str) -> Member:
+        return self.members[name]
+
+    def join(self, name: str) -> Member:
+        """Let an engine come."""
+        self.members[name] = Member(name, self.store, self.hand, self._slots)
+        return self.members[name]
+
+    async def beats(self, times: int = 1, *names: str) -> None:
+        """Let all, or some, beat in turn, half a second apart."""
+        for _ in range(times):
+            self.hand.pass_s(RHYTHM.beat_s)
+            for name in names or tuple(self.members):
+                await self.members[name].keeper.beat()
+
+    def held(self) -> dict[str, int]:
+        """Count each engine's slots."""
+        return {name: len(member.held) for name, member in self.members.items()}

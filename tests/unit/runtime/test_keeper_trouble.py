@@ -1,0 +1,66 @@
+"""Slots while the store is away, and after it has lost what it knew."""
+
+from tests.unit.runtime.keeping import Club
+
+SETTLED = 20
+
+
+async def test_the_store_is_away() -> None:
+    """Slots stand still when their leases run out, and go on when the store is back."""
+    club = Club("a")
+    await club.beats()
+    club.store.is_down = True
+    await club.beats(3)
+    assert club["a"].diary.did("pause") == []
+    await club.beats(2)
+    assert sorted(club["a"].diary.did("pause")) == [*range(8)]
+    club.store.is_down = False
+    await club.beats()
+    assert sorted(club["a"].diary.did("go on")) == [*range(8)]
+    assert club["a"].diary.did("drop") == []
+
+
+async def test_after_the_store_was_away_nobody_robs_the_other() -> None:
+    """Who is back first leaves the others the time to renew what is theirs."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    before = club["b"].held
+    club.store.is_down = True
+    await club.beats(10)
+    club.store.is_down = False
+    await club.beats(5)
+    assert club["b"].held == before
+    assert club.held() == {"a": 4, "b": 4}
+
+
+async def test_the_store_lost_everything() -> None:
+    """Each engine stores its own again, under a new token, and takes nothing of the other's."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    before = {name: member.held for name, member in club.members.items()}
+    tokens = {slot: lease.token for slot, lease in club["a"].diary.leases.items()}
+    club.store.lose_all()
+    await club.beats(10)
+    assert {name: member.held for name, member in club.members.items()} == before
+    assert set(club["a"].diary.did("store")) == before["a"]
+    assert all(club["a"].diary.leases[slot].token > token for slot, token in tokens.items())
+
+
+async def test_what_was_lost_with_its_owner_is_taken_in_the_end() -> None:
+    """The store lost a slot whose engine is dead too: after a lease's time it is claimed."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    club.store.lose_all()
+    await club.beats(SETTLED, "a")
+    assert club.held()["a"] == 8
+
+
+async def test_a_slot_that_cant_be_read_is_given_up() -> None:
+    """The store fails while calls are read: the slot is nobody's desk, and is tried again."""
+    club = Club("a")
+    club["a"].diary.cannot_take = True
+    await club.beats()
+    assert club["a"].diary.did("drop") != []
+    club["a"].diary.cannot_take = False
+    await club.beats(4)
+    assert club.held() == {"a": 8}

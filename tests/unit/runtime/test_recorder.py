@@ -1,0 +1,205 @@
+"""A PBX's tapes: what is asked of it, what is asked again, and what is filed when."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from engine.ami.client import AmiAway, Answer
+from engine.ari.request import Reply
+from engine.calls.commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
+from engine.calls.events import Event, TapesFiled
+from engine.recordings.cabinet import Part
+from engine.recordings.failure import FilingFailed
+from engine.runtime.recorder import Recorder
+from tests.harness.until import until
+from tests.unit.runtime.building import RecordingPbx
+
+CALL = "0-pbx1-abcdefgh"
+LEG = f"{CALL}.l0"
+FIRST, SECOND = (f"acme~2026-11-21~{CALL}.k{n}~{n}~l0" for n in (1, 2))
+MESSAGE = f"acme~2026-11-21~{CALL}.v3~3~l0"
+SHOWN = f"channels/{LEG}/variable"
+
+
+class HandAmi:
+    """A manager interface that the test answers for; an exception is no answer."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.answers: list[Answer | AmiAway] = []
+
+    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+        """Keep what is asked."""
+        self.asked.append((action, fields))
+        answer = self.answers.pop(0) if self.answers else Answer(True)
+        if isinstance(answer, AmiAway):
+            raise answer
+        return answer
+
+
+class HandCabinet:
+    """A cabinet that files as it is told to, once it may."""
+
+    def __init__(self) -> None:
+        self.filed: list[tuple[str, int, list[str]]] = []
+        self.outcome: int | FilingFailed | None = 1_200
+        self.may = asyncio.Event()
+        self.may.set()
+
+    async def file(self, path: str, channels: int, parts: Sequence[Part]) -> int | None:
+        """Keep what is filed."""
+        self.filed.append((path, channels, [part.name for part in parts]))
+        await self.may.wait()
+        if isinstance(self.outcome, FilingFailed):
+            raise self.outcome
+        return self.outcome
+
+
+class Bench:
+    """A recorder, what is around it, and what came of its commands."""
+
+    def __init__(self) -> None:
+        self.pbx = Deleting()
+        self.ami = HandAmi()
+        self.cabinet = HandCabinet()
+        self.recorder = Recorder(self.pbx, self.ami, self.cabinet)
+        self.done: list[Event | None] = []
+
+    async def run(self, *commands: TapeCommand) -> None:
+        """Do commands, and wait until all are done."""
+        wanted = len(self.done) + len(commands)
+        for command in commands:
+            self.recorder.run(command, CALL, self.done.append)
+        await until(lambda: len(self.done) == wanted, what="the commands to be done")
+
+
+class Deleting(RecordingPbx):
+    """Keeps what is asked of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    async def ask(self, request: object) -> Reply:
+        """Answer from what it shows."""
+        self.asked.append(f"{request.method} {request.path}")  # type: ignore[attr-defined]
+        return await super().ask(request)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Make a recorder."""
+    bench = Bench()
+    yield bench
+    await bench.recorder.close()
+
+
+async def test_a_tape_is_started_muted_and_stopped(bench: Bench) -> None:
+    """Left and right apart, where ARI serves it; in the order in which it was wanted."""
+    bench.pbx.shows[SHOWN] = Reply(404)
+    await bench.run(StartTape(LEG, FIRST))
+    bench.pbx.shows[SHOWN] = Reply(200, b'{"value":"/spool/%s.raw"}' % FIRST.encode())
+    await bench.run(MuteTape(LEG, True), MuteTape(LEG, False), StopTape(LEG, FIRST))
+    file = f"../recording/{FIRST}.raw"
+    assert bench.ami.asked == [
+        ("MixMonitor", {"Channel": LEG, "File": file, "Options": "D"}),
+        ("MixMonitorMute", {"Channel": LEG, "Direction": "both", "State": "1"}),
+        ("MixMonitorMute", {"Channel": LEG, "Direction": "both", "State": "0"}),
+        ("StopMixMonitor", {"Channel": LEG}),
+    ]
+    assert bench.done == [None] * 4
+
+
+async def test_a_tape_that_runs_is_not_started_again(bench: Bench) -> None:
+    """Two writers would tear the file."""
+    bench.pbx.shows[SHOWN] = Reply(200, b'{"value":"/spool/%s.raw"}' % FIRST.encode())
+    await bench.run(StartTape(LEG, FIRST))
+    assert bench.ami.asked == []
+
+
+async def test_only_its_own_tape_is_stopped(bench: Bench) -> None:
+    """A stop that is done again must not end the tape that followed."""
+    bench.pbx.shows[SHOWN] = Reply(200, b'{"value":"/spool/%s.raw"}' % SECOND.encode())
+    await bench.run(StopTape(LEG, FIRST))
+    assert bench.ami.asked == []
+
+
+async def test_what_had_no_answer_is_asked_again(bench: Bench) -> None:
+    """After a look whether it was done after all."""
+    bench.ami.answers = [AmiAway("lost"), Answer(False, "no room"), Answer(True)]
+    await bench.run(StartTape(LEG, FIRST))
+    assert [action for action, _ in bench.ami.asked] == ["MixMonitor"] * 3
+
+
+async def test_a_leg_that_is_gone_is_not_waited_for(bench: Bench) -> None:
+    """There is nothing to record any more."""
+    bench.ami.answers = [Answer(False, "No such channel")]
+    await bench.run(StartTape(LEG, FIRST))
+    assert len(bench.ami.asked) == 1
+
+
+async def test_tapes_are_filed_then_deleted(bench: Bench) -> None:
+    """All of a conversation as one, in stereo."""
+    await bench.run(FileTapes("r9", (FIRST, SECOND)))
+    path = f"acme/2026-11-21/{CALL}.wav"
+    assert bench.cabinet.filed == [(path, 2, [FIRST, SECOND])]
+    assert bench.done == [TapesFiled("r9", 1_200)]
+    deleted = [each for each in bench.pbx.asked if each.startswith("DELETE")]
+    assert deleted == [f"DELETE recordings/stored/{name}" for name in (FIRST, SECOND)]
+
+
+async def test_a_message_is_filed_in_mono(bench: Bench) -> None:
+    """Under its own name."""
+    await bench.run(FileTapes("r9", (MESSAGE,)))
+    assert bench.cabinet.filed == [(f"acme/2026-11-21/{CALL}.v3.wav", 1, [MESSAGE])]
+
+
+@pytest.mark.parametrize("outcome", [None, FilingFailed("archive", "away")])
+async def test_nothing_is_deleted_that_is_not_stored(
+    bench: Bench, outcome: FilingFailed | None
+) -> None:
+    """It is told as lost where the PBX has none of it, else as not filed yet."""
+    bench.cabinet.outcome = outcome
+    await bench.run(FileTapes("r9", (FIRST,)))
+    fault = "archive: away" if outcome else "lost"
+    assert bench.done == [TapesFiled("r9", 0, fault)]
+    assert not [each for each in bench.pbx.asked if each.startswith("DELETE")]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [(FIRST, f"channels/{LEG}"), (MESSAGE, f"recordings/live/{MESSAGE}")]
+)
+@pytest.mark.parametrize("status", [200, 0])
+async def test_what_may_still_grow_is_not_filed(
+    bench: Bench, name: str, shown: str, status: int
+) -> None:
+    """A leg that lives on is recorded still, whatever was concluded about its call."""
+    bench.pbx.shows[shown] = Reply(status)
+    await bench.run(FileTapes("r9", (name,)))
+    (told,) = bench.done
+    assert isinstance(told, TapesFiled)
+    assert told.fault.startswith("busy" if status else "pbx")
+    assert bench.cabinet.filed == []
+
+
+async def test_a_filing_that_goes_on_is_not_begun_again(bench: Bench) -> None:
+    """Neither by the same errand nor by who finds it lying about."""
+    bench.cabinet.may.clear()
+    for _ in range(2):
+        bench.recorder.run(FileTapes("r9", (FIRST,)), CALL, bench.done.append)
+    await until(lambda: bool(bench.cabinet.filed), what="filing to begin")
+    with pytest.raises(FilingFailed, match="busy"):
+        await bench.recorder.file([FIRST])
+    bench.cabinet.may.set()
+    await until(lambda: bool(bench.done), what="filing to end")
+    assert len(bench.cabinet.filed) == 1
+
+
+async def test_the_end_of_a_call_ends_what_is_tried_for_it(bench: Bench) -> None:
+    """A manager that is away is not asked for a leg that is gone."""
+    bench.ami.answers = [AmiAway("away")] * 100
+    bench.recorder.run(StartTape(LEG, FIRST), CALL, bench.done.append)
+    await until(lambda: bool(bench.ami.asked), what="a try")
+    await bench.run(FileTapes("r9", (FIRST,)))
+    assert bench.done == [TapesFiled("r9", 1_200)]

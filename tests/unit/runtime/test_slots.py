@@ -1,0 +1,161 @@
+"""Desks that come and go with leases, over one store in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from engine.calls.codec import decode_record
+from engine.runtime.desk import Desk, Place
+from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.node import Node
+from engine.runtime.placement import Gate
+from engine.runtime.slots import PRESENCE_SLOT, OwnSlots
+from engine.runtime.switch import Rules, Switch
+from engine.runtime.tasks import Tasks
+from engine.store.writer import Writer
+from tests.harness.until import until
+from tests.unit.calls.building import outbound
+from tests.unit.runtime.building import PLAN, HandClock, HandErrands, RecordingPbx
+from tests.unit.runtime.keeping import HandStore
+
+SLOT = 0
+
+
+class Builder:
+    """Builds real desks, and ears that note when they open and close."""
+
+    def __init__(self, clock: HandClock) -> None:
+        self.notes: list[str] = []
+        self._clock = clock
+
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+        """Build a desk."""
+        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), PLAN, lease=lease)
+        return Desk(place, self._clock, writer, HandErrands())
+
+    async def hearing(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
+        """Listen."""
+        assert callable(replaced)
+        await self._noted(f"hear {node.name} {slot}")
+
+    async def watching(self, node: Node, slot: int) -> None:
+        """Watch."""
+        await self._noted(f"watch {node.name} {slot}")
+
+    async def _noted(self, what: str) -> None:
+        self.notes.append(what)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.notes.append(f"no {what}")
+
+
+class House:
+    """Own slots with one node, and a store with what another engine has left there."""
+
+    def __init__(self) -> None:
+        self.store = HandStore()
+        clock = HandClock()
+        rules = Rules(2, 3_600_000)
+        self.switch = Switch(self.store, clock, Gate(clock, 100, 100), rules)
+        self.node = Node("pbx1", RecordingPbx(), {}, clock, self.switch.arrive)
+        self.switch.nodes["pbx1"] = self.node
+        self.builder = Builder(clock)
+        self.faults: list[BaseException] = []
+        self.tasks = Tasks(self.faults.append)
+        self.slots = OwnSlots(self.store, self.switch, self.builder, self.tasks, lambda: 0.0)
+
+    async def lease(self, slot: int = SLOT) -> Lease:
+        """Claim a slot."""
+        token = await self.store.claim(slot, "me", 0)
+        assert token is not None
+        return Lease(token, 10.0, lambda: 0.0)
+
+    async def live(self) -> list[str]:
+        """List the calls that the store has."""
+        return [call async for call, _node, _state in self.store.live(SLOT)]
+
+    async def begin(self) -> str:
+        """Take the slot and begin a call on its desk; returns its id when it is stored."""
+        await self.slots.take(SLOT, await self.lease())
+        desk = self.node.desks[SLOT]
+        desk.release()
+        call = desk.open(outbound()).call.id
+
+        async def is_stored() -> bool:
+            return call in await self.live()
+
+        await until(is_stored, what="the call to be stored")
+        return call
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    """Give a house, which loses no task."""
+    made = House()
+    yield made
+    await made.tasks.close()
+    assert made.faults == []
+
+
+async def test_a_slot_that_is_taken_is_heard(house: House) -> None:
+    """Its desk is open and held; the first slot's owner hears who registers, too."""
+    await house.slots.take(SLOT, await house.lease())
+    await house.slots.take(1, await house.lease(1))
+    await asyncio.sleep(0)
+    assert PRESENCE_SLOT == SLOT
+    assert sorted(house.builder.notes) == ["hear pbx1 0", "hear pbx1 1", "watch pbx1 0"]
+    assert house.node.desks[SLOT].is_held
+
+
+async def test_calls_pass_from_owner_to_owner(house: House) -> None:
+    """What is dropped stays in the store, and is there for who takes the slot."""
+    call = await house.begin()
+    assert (house.slots.calls(SLOT), house.slots.calls_by_node()) == (1, {"pbx1": 1})
+    await house.slots.settled(SLOT)
+    house.slots.drop(SLOT)
+    await asyncio.sleep(0)
+    assert (house.switch.live, house.node.desks) == (0, {})
+    assert "no hear pbx1 0" in house.builder.notes
+    await house.slots.take(SLOT, await house.lease())
+    assert [*house.node.desks[SLOT].actors] == [call]
+
+
+async def test_a_pause(house: House) -> None:
+    """Nobody listens while it lasts, the calls stay in memory; then it is heard again."""
+    call = await house.begin()
+    house.slots.pause(SLOT)
+    await asyncio.sleep(0)
+    assert "no hear pbx1 0" in house.builder.notes
+    assert house.node.desks[SLOT].is_held
+    house.slots.go_on(SLOT)
+    await asyncio.sleep(0)
+    assert house.builder.notes.count("hear pbx1 0") == 2
+    assert [*house.node.desks[SLOT].actors] == [call]
+
+
+async def test_lost_calls_are_stored_again(house: House) -> None:
+    """The store has lost all: what is in memory is stored under the new token, and goes on."""
+    call = await house.begin()
+    house.store.lose_all()
+    await house.slots.store_again(SLOT, await house.lease())
+
+    async def is_stored() -> bool:
+        return await house.live() == [call]
+
+    await until(is_stored, what="the call to be stored again")
+    state = await house.store.read(SLOT, call)
+    assert state is not None
+    assert decode_record(state).call.id == call
+    assert [*house.node.desks[SLOT].actors] == [call]
+
+
+async def test_a_fenced_writer_is_a_doubt(house: House) -> None:
+    """Somebody else has the slot: the keeper is told to look."""
+    doubted: list[int] = []
+    house.slots.on_doubt = doubted.append
+    await house.begin()
+    await house.store.claim(SLOT, "me", 0)
+    house.node.desks[SLOT].open(outbound())
+    await until(lambda: doubted == [SLOT], what="the doubt")
