@@ -20,7 +20,7 @@ async def lost(scene: Scene) -> set[str]:
     shown = (await scene.sound.engine.rpc("GET", "/calls"))["calls"]
     channels = {each["id"] for each in await _on_nodes(scene, "channels")}
     kept = {each["callId"] for each in shown if _legs(each) <= channels and each["legs"]}
-    return scene.views.keys() - kept - scene.doomed
+    return scene.views.keys() - kept - scene.doomed - scene.planned
 
 
 async def hung_up(scene: Scene, calls: Iterable[str]) -> set[str]:

@@ -13,13 +13,17 @@ class Limits(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """One fault's figures; `new` calls came during it, `doubled` and `missing` count events."""
+    """One fault's figures; `new` calls came during it, `doubled` and `missing` count events.
+
+    `control_ms`: until a command was stored; `felt_ms`: until one was done by the PBX.
+    """
 
     fault: str
     live: int
     lost: int
     unowned_ms: float
     control_ms: float
+    felt_ms: float
     new: int
     failed: int
     short: int
@@ -34,6 +38,8 @@ class Outcome(Struct, frozen=True):
         missed = [name for name in wrong if getattr(self, name)]
         if self.control_ms > limits.control_ms:
             missed.append(f"control > {limits.control_ms:.0f} ms")
+        if self.felt_ms > limits.control_ms:
+            missed.append(f"felt > {limits.control_ms:.0f} ms")
         if self.unowned_ms > limits.unowned_ms:
             missed.append(f"no owner > {limits.unowned_ms:.0f} ms")
         return (*missed, *self.notes)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from math import inf
 
 from msgspec import Struct
 
@@ -32,9 +33,10 @@ async def run(name: str, fault: Fault, setting: Setting) -> Outcome:
 
 
 async def _measured(name: str, made: Scene, notes: tuple[str, ...]) -> Outcome:
+    felt_ms = inf if made.felt is None else await made.felt
     gone = await lost(made) | made.steering.refused.keys()
     control_ms, unowned_ms = made.steering.longest_ms(made.since_ms), made.owners.longest_ms
-    refused = await hung_up(made, made.views.keys() - gone - made.doomed)
+    refused = await hung_up(made, made.views.keys() - gone - made.doomed - made.planned)
     left = await orphans(made)
     await made.told.note()
     told, came = made.told.counts(), made.arrivals.came
@@ -44,6 +46,7 @@ async def _measured(name: str, made: Scene, notes: tuple[str, ...]) -> Outcome:
         lost=len(gone | refused),
         unowned_ms=unowned_ms,
         control_ms=control_ms,
+        felt_ms=felt_ms,
         new=came.calls,
         failed=came.failed,
         short=came.short,

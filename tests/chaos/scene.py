@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from tests.chaos.arrivals import Arrivals
+from tests.chaos.felt import felt_ms
 from tests.chaos.owners import Owners
 from tests.chaos.phones import PER_S, callees, callers
 from tests.chaos.steering import Steered, Steering
@@ -53,6 +54,9 @@ class Scene:
         self.arrivals = Arrivals(setting.per_s, setting.arriving_s, setting.folder)
         self.told = Told(cluster.valkey.url)
         self.owners = Owners(cluster.valkey.url, self.gone)
+        self.planned: set[str] = set()  # calls that are hung up to see how soon that is felt
+        self.felt: asyncio.Task[float] | None = None
+        self.hurt_slots: list[int] = []
         self.since_ms = 0.0
         self._ways = ways
         self._steering: Steering | None = None
@@ -85,6 +89,17 @@ class Scene:
     def count_from_here(self) -> None:
         """Let waits count from now: the fault begins, or what was away is back."""
         self.since_ms = now_ms()
+        view = self._to_hang_up()
+        self.planned.add(view["callId"])
+        node = next(each for each in self.cluster.nodes if each.name == view["node"])
+        seen = Lab(self.cluster.valkey, node, self.sound.engine, self.cluster.trunk_port)
+        self.felt = asyncio.create_task(felt_ms(lambda: self.sound, seen, view))
+
+    def _to_hang_up(self) -> View:
+        """Choose a call of the engine that is hurt, on the first node unless that is to die."""
+        spared = self.doomed | self.steering.calls
+        free = [view for call, view in self.views.items() if call not in spared]
+        return min(free, key=lambda view: (view["slot"] not in self.hurt_slots, view["node"]))
 
     async def controlled(self, timeout_s: float = 30) -> None:
         """Wait until every steered call does what is asked from now on."""
@@ -135,6 +150,7 @@ async def scene(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scen
         await made.arrivals.route(made.sound, hooks, sounds)
         await _peopled(made, house, hooks, sounds)
         await made.told.note()
+        made.hurt_slots = await cluster.slots_of(made.hurt.engine)
         watching = [
             asyncio.create_task(made.owners.run()),
             asyncio.create_task(made.steering.run()),

@@ -43,6 +43,11 @@ class Steering:
         """Steer until cancelled."""
         await asyncio.gather(*map(self._steer, self._calls))
 
+    @property
+    def calls(self) -> AbstractSet[str]:
+        """Name what is steered."""
+        return {each.call for each in self._calls}
+
     def spare(self, calls: AbstractSet[str]) -> None:
         """Steer these no more."""
         self._spared |= calls
@@ -54,7 +59,7 @@ class Steering:
 
     async def works(self, since_ms: float, timeout_s: float = 30) -> None:
         """Wait until every call has done what was asked after that moment."""
-        steered = {each.call for each in self._calls} - self._spared
+        steered = self.calls - self._spared
 
         def is_so() -> bool:
             done = {call for call, asked, _ in self._done if asked >= since_ms}

@@ -8,7 +8,7 @@ from rich.table import Table
 from tests.bench.figure import Figure, figure
 from tests.chaos.outcome import Limits, Outcome
 
-COLUMNS = ("fault", "live", "lost", "no owner", "control after", "new", "failed",
+COLUMNS = ("fault", "live", "lost", "no owner", "control after", "felt after", "new", "failed",
            "digits lost", "doubled", "missing", "orphans", "")  # fmt: skip
 
 
@@ -19,7 +19,7 @@ def show(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
         column.justify = "right"
     for each, limits in found:
         counts = (each.new, each.failed, each.short, each.doubled, each.missing, each.orphans)
-        waits = (f"{each.unowned_ms:,.0f} ms", f"{each.control_ms:,.0f} ms")
+        waits = [f"{ms:,.0f} ms" for ms in (each.unowned_ms, each.control_ms, each.felt_ms)]
         missed = each.misses(limits)
         verdict = f"[red]{', '.join(missed)}[/red]" if missed else "[green]ok[/green]"
         table.add_row(
@@ -35,6 +35,7 @@ def figures(each: Outcome) -> list[Figure]:
         "lost": "calls",
         "unowned_ms": "ms",
         "control_ms": "ms",
+        "felt_ms": "ms",
         "new": "calls",
         "failed": "calls",
         "short": "calls",

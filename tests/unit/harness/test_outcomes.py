@@ -11,6 +11,7 @@ GOOD = Outcome(
     lost=0,
     unowned_ms=12.0,
     control_ms=120.0,
+    felt_ms=140.0,
     new=0,
     failed=0,
     short=3,
