@@ -1,14 +1,16 @@
 """Many silent phones in few processes: SIPp calls numbers in turn, or answers whoever calls."""
 
 import itertools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from tests.harness.ports import free_port
 from tests.harness.process import Process
+from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")
+TRIES = 3
 PER_S = 20  # so many calls are begun
 
 
@@ -20,7 +22,7 @@ def callers(
     lines = itertools.islice(itertools.cycle(numbers), count)
     (folder / "numbers.csv").write_text("SEQUENTIAL\n" + "".join(f"{each}\n" for each in lines))
     calling = ("-inf", "numbers.csv", "-m", str(count), "-l", str(count), "-r", str(PER_S))
-    return _sipp(folder, "caller", free_port(), f"127.0.0.1:{sip_port}", *calling)
+    return _sipp(folder, "caller", None, f"127.0.0.1:{sip_port}", *calling)
 
 
 def callees(folder: Path, port: int) -> AbstractAsyncContextManager[Process]:
@@ -30,14 +32,27 @@ def callees(folder: Path, port: int) -> AbstractAsyncContextManager[Process]:
 
 
 @asynccontextmanager
-async def _sipp(folder: Path, scenario: str, port: int, *more: str) -> AsyncIterator[Process]:
+async def _sipp(
+    folder: Path, scenario: str, port: int | None, *more: str
+) -> AsyncIterator[Process]:
+    for _ in range(TRIES):
+        sipp, bound = _started(folder, scenario, port or free_port(), more)
+        await until(lambda: bound() or not sipp.alive(), what="SIPp to listen")  # noqa: B023 - now
+        if sipp.alive():
+            break  # else another took its port meanwhile
+    try:
+        yield sipp
+    finally:
+        await sipp.kill()
+
+
+def _started(
+    folder: Path, scenario: str, port: int, more: Sequence[str]
+) -> tuple[Process, Callable[[], bool]]:
     argv = (
         *("sipp", *more, "-sf", str(SCENARIOS / f"{scenario}.xml"), "-nostdin"),
         *("-i", "127.0.0.1", "-p", str(port), "-mi", "127.0.0.1", "-mp", str(free_port())),
         "-trace_err",
     )
     sipp = Process.start(argv, log=folder / "sipp.log", cwd=folder)
-    try:
-        yield sipp
-    finally:
-        await sipp.kill()
+    return sipp, lambda: f":{port:04X} " in Path("/proc/net/udp").read_text()
