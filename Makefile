@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 PACKAGES := sip-tester espeak-ng sox
 
-.PHONY: up down demo test check bench sim logs ari docs compose-trial tools
+.PHONY: up down demo test check bench chaos sim logs ari docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -26,6 +26,9 @@ check: $(INSTALLED)  ## lint, format, types, layers
 
 bench: $(INSTALLED) tools  ## measure; writes bench-out/
 	@$(PYTHON) -m tests.bench
+
+chaos: $(INSTALLED) tools  ## faults on real programs under 200 live calls; writes bench-out/
+	@$(PYTHON) -m tests.chaos
 
 sim: $(INSTALLED)  ## the simulator, seed after seed
 	@$(PYTHON) -m tests.sim

@@ -67,7 +67,7 @@ class ControlHandlers:
         leg = asked.channel_id or (leg_of(call, asked.agent_id) if asked.agent_id else None)
         if leg is not None:
             return answer(call_view(await self._switch.steer(call.id, LegHangupRequested(leg))))
-        self._switch.hang_up(call.id, "api")
+        await self._switch.hang_up(call.id, "api")
         return answer(replace(call_view(call), doing="ending"))
 
     async def _steered(

@@ -9,7 +9,7 @@ import structlog
 
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
-from engine.calls.events import Control, HangupRequested
+from engine.calls.events import Control, Event, HangupRequested
 from engine.calls.ids import call_id, slot_and_node, slot_of
 from engine.calls.refusals import Refusal, refused
 from engine.observe.meter import Meter
@@ -160,13 +160,21 @@ class Switch:
         state = await self._store.read(where[0], call) if where else None
         return decode_record(state).call if state else None
 
-    def hang_up(self, call: str, by: str) -> bool:
-        """End a live call; False when it is not live here."""
-        if found := self.find(call):
-            found[0].feed(found[1], HangupRequested(by))
-            return True
-        self.check_ours(call)
-        return False
+    async def hang_up(self, call: str, by: str) -> bool:
+        """End a live call; False when it is not live here.
+
+        Stored when this returns, or, while its node is away, kept for later. Raises NoRoom once the
+        slot may be another's, StoreDown when storing takes long.
+        """
+        desk, actor = self.find(call) or (None, None)
+        if desk is None or actor is None:
+            self.check_ours(call)
+            return False
+        if desk.is_held and desk.place.lease.holds:
+            desk.feed(actor, HangupRequested(by))
+        else:
+            await _fed(desk, actor, HangupRequested(by))
+        return True
 
     def adopt(self, stored: Stored, slot: int) -> None:
         """Take up a stored call; its desk goes on with it once its node is back."""
@@ -201,6 +209,14 @@ class Switch:
 
 def _untraced(_call: str) -> None:
     """Leave no trace."""
+
+
+async def _fed(desk: Desk, actor: Actor, event: Event) -> None:
+    if desk.is_held:
+        raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
+    stored = asyncio.Event()
+    desk.feed(actor, event, stored.set)
+    await _told(stored, f"call {actor.call.id} took it, and it is not stored yet")
 
 
 async def _told(stored: asyncio.Event, otherwise: str) -> None:

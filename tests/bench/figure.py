@@ -21,11 +21,19 @@ class Figure(Struct, frozen=True):
     command: str
 
 
-def figure(bench: str, name: str, value: float, unit: str, baseline: float | None = None) -> Figure:
+def figure(  # noqa: PLR0913 - what a figure is
+    bench: str,
+    name: str,
+    value: float,
+    unit: str,
+    baseline: float | None = None,
+    *,
+    suite: str = "bench",
+) -> Figure:
     """Make a figure of a bench, `name` within it; the ratio is value to baseline."""
     ratio = round(value / baseline, 2) if baseline else None
     rounded = None if baseline is None else round(baseline, 3)
-    command = f"python -m tests.bench --only {bench}"
+    command = f"python -m tests.{suite} --only {bench}"
     return Figure(f"{bench}.{name}", round(value, 3), unit, rounded, ratio, command)
 
 

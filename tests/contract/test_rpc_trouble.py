@@ -1,5 +1,7 @@
 """What the RPC answers while nodes or the store are away."""
 
+import asyncio
+
 from engine.calls.events import LegPlaced
 from engine.runtime.desk import Desk
 from tests.contract.rpc_bench import CALL, TOKEN, Bench, happens
@@ -52,6 +54,17 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
             statuses.add(got.status)
             assert "Retry-After" in got.headers
     bench.store.down = False
+
+
+async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
+    """While the store is away a hangup has no answer: its engine may lose the call with it."""
+    call_id = await bench.started()
+    bench.store.down = True
+    asking = asyncio.create_task(bench.ask("POST", f"/calls/{call_id}/hangup", {}))
+    await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
+    assert not asking.done()
+    bench.store.down = False
+    assert (await asking)[0] == 200
 
 
 def desks_with_calls(bench: Bench) -> list[Desk]:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from redis.asyncio import Redis
 
+from tests.harness.cut import Cut
 from tests.harness.engine import Engine
 from tests.harness.live import Lab
 from tests.harness.pbx import Pbx
@@ -55,7 +56,7 @@ class Cluster:
             thaw(lab.engine)
         await self._house.aclose()
 
-    def engine(self, settings: Mapping[str, str] | None = None) -> Lab:
+    def engine(self, settings: Mapping[str, str] | None = None, ways: Sequence[Cut] = ()) -> Lab:
         """Prepare one more engine, and look through it."""
         engine = Engine(
             self._folder / f"engine{len(self.labs) + 1}",
@@ -63,6 +64,7 @@ class Cluster:
             nodes=self.nodes,
             settings={"SWITCHROOM_LEASE_S": str(LEASE_S), **(settings or {})},
             token=self._token,
+            ways=ways,
         )
         self.labs.append(Lab(self.valkey, self.nodes[0], engine, self.trunk_port))
         return self.labs[-1]
@@ -77,13 +79,7 @@ class Cluster:
         """Tell the process id of each slot's owner, of those whose lease runs."""
         client = Redis.from_url(self.valkey.url)
         try:
-            now_s, now_us = await client.time()
-            found = {}
-            for slot in range(SLOTS):
-                kept: Any = await client.hgetall(f"{{s{slot}}}:owner")
-                if int(kept.get(b"until", 0)) > now_s * 1000 + now_us // 1000:
-                    found[slot] = int(kept[b"owner"].rpartition(b"-")[2])
-            return found
+            return await owners_in(client)
         finally:
             await client.aclose()
 
@@ -130,6 +126,21 @@ class Cluster:
         finally:
             await client.aclose()
         return [json.loads(fields[b"e"]) for stream in streams for _, fields in stream]
+
+
+async def owners_in(client: Redis) -> dict[int, int]:
+    """Tell the process id of each slot's owner, of those whose lease runs, by one look."""
+    look = client.pipeline(transaction=False)
+    look.time()
+    for slot in range(SLOTS):
+        look.hgetall(f"{{s{slot}}}:owner")
+    (now_s, now_us), *kept = await look.execute()
+    now_ms = now_s * 1000 + now_us // 1000
+    return {
+        slot: int(each[b"owner"].rpartition(b"-")[2])
+        for slot, each in enumerate(kept)
+        if int(each.get(b"until", 0)) > now_ms
+    }
 
 
 def freeze(engine: Engine) -> None:

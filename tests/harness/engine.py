@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 
+from tests.harness.cut import Cut
 from tests.harness.pbx import Pbx
 from tests.harness.ports import free_port
 from tests.harness.server import Server
@@ -41,6 +42,7 @@ class Engine(Server):
         settings: Mapping[str, str] | None = None,
         terms: Mapping[str, Mapping[str, object]] | None = None,
         token: str = "",
+        ways: Sequence[Cut] = (),
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
@@ -50,6 +52,7 @@ class Engine(Server):
         self._nodes = nodes
         self._settings = settings or {}
         self._terms = terms or {}  # weight and limits, by node
+        self._ways = {way.leads_to: way.port for way in ways}  # else it goes there directly
 
     def command(self) -> Sequence[str]:
         """Return the command that operators use."""
@@ -58,7 +61,7 @@ class Engine(Server):
     def environment(self) -> Mapping[str, str]:
         """Return the settings."""
         return {
-            "SWITCHROOM_REDIS_URL": self._valkey.url,
+            "SWITCHROOM_REDIS_URL": f"redis://127.0.0.1:{self._way(self._valkey.port)}/0",
             "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
             "SWITCHROOM_RPC_PORT": str(self.port),
             "SWITCHROOM_RPC_TOKEN": self.token,
@@ -127,7 +130,7 @@ class Engine(Server):
     def _node(self, pbx: Pbx) -> dict[str, object]:
         return {
             "name": pbx.name,
-            "url": pbx.url,
+            "url": f"http://127.0.0.1:{self._way(pbx.ports.ari)}",
             "user": pbx.ari_user,
             "password": pbx.ari_password,
             "media_url": self.url,
@@ -135,3 +138,6 @@ class Engine(Server):
             "ami_port": pbx.ami_port,
             **self._terms.get(pbx.name, {}),
         }
+
+    def _way(self, port: int) -> int:
+        return self._ways.get(port, port)

@@ -140,7 +140,13 @@ class World:
     def _hang_up(self, call_id: str) -> None:
         life = self._strikes.life
         if life.is_ready:
-            life.switch.hang_up(call_id, "api")
+            life.loop.create_task(self._hung_up(life, call_id))
+
+    async def _hung_up(self, life: Life, call_id: str) -> None:
+        try:
+            await life.switch.hang_up(call_id, "api")
+        except (NoRoom, StoreDown):
+            self.refused += 1
 
     def _told(self, event: object) -> None:
         self._strikes.life.line.told(event)  # type: ignore[arg-type]

@@ -1,0 +1,67 @@
+"""Calls that keep coming while a fault happens: the standard call, whose digits a webhook gets."""
+
+import asyncio
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.bench.load import DIGITS, Outcome, load
+from tests.harness.live import Lab
+from tests.harness.media_server import MediaServer
+from tests.harness.pbx import Pbx
+from tests.harness.webhook_server import WebhookServer
+
+ENDS_WITHIN_MS = 12_000  # with a lost digit, and a handover or two
+FIRST_MS, SECOND_MS = 1_000, 500
+
+
+class Came(Struct, frozen=True):
+    """How many came, failed, were told to the webhook twice, or lost digits on the way."""
+
+    calls: int = 0
+    failed: int = 0
+    told_twice: int = 0
+    short: int = 0
+
+
+class Arrivals:
+    """Standard calls at an even rate, half of them to each node."""
+
+    def __init__(self, per_s: int, seconds: float, folder: Path) -> None:
+        self.came = Came()
+        self._per_s = per_s
+        self._seconds = seconds
+        self._folder = folder
+        self._number = ""
+        self._hooks: WebhookServer | None = None
+
+    async def route(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+        """Have a number for them."""
+        self._hooks = hooks
+        hangup: dict[str, object] = {"type": "hangup", "data": {}}
+        bye = _play(sounds.tone(440, SECOND_MS), hangup)
+        told = hooks.answers("/standard", bye)
+        gather: dict[str, object] = {"type": "gather", "data": {"maxDigits": 4}, "action": told}
+        self._number = await lab.number(_play(sounds.tone(440, FIRST_MS), gather))
+
+    async def run(self, nodes: list[Pbx]) -> None:
+        """Let them come, and wait for the last one's end."""
+        rate = self._per_s // len(nodes)
+        outcomes = await asyncio.gather(*(self._at(node, rate) for node in nodes))
+        failed = sum(each.failed + each.refused for each in outcomes)
+        self.came = Came(sum(each.calls for each in outcomes), failed, *self._told())
+
+    async def _at(self, node: Pbx, rate: int) -> Outcome:
+        return await load(
+            node.sip_port, self._number, rate, self._seconds, self._folder, ENDS_WITHIN_MS
+        )
+
+    def _told(self) -> tuple[int, int]:
+        asked = [] if self._hooks is None else self._hooks.of("/standard")
+        calls = [each.body["callId"] for each in asked]
+        short = sum(each.body["dtmf"] != DIGITS for each in asked)
+        return len(calls) - len(set(calls)), short
+
+
+def _play(url: str, action: dict[str, object]) -> dict[str, object]:
+    return {"type": "play", "data": {"audioUrl": url}, "action": action}

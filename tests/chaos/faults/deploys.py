@@ -1,0 +1,35 @@
+"""What operators do at noon: calls come in all the while."""
+
+import asyncio
+from collections.abc import Mapping
+
+from tests.chaos.faults.limits import DEPLOYED
+from tests.chaos.run import Fault
+from tests.chaos.scene import Scene
+
+
+async def rolling(scene: Scene) -> None:
+    """Restart all engines, one after another."""
+    coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
+    scene.count_from_here()
+    for lab in scene.cluster.labs:
+        await lab.engine.restart()
+        await scene.cluster.shared()
+    await scene.controlled()
+    await coming
+
+
+async def joined(scene: Scene) -> None:
+    """Start a third engine."""
+    coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
+    scene.count_from_here()
+    await scene.cluster.join()
+    await scene.cluster.shared()
+    await scene.controlled()
+    await coming
+
+
+FAULTS: Mapping[str, Fault] = {
+    "rolling_restart": Fault(rolling, DEPLOYED),
+    "engine_joins": Fault(joined, DEPLOYED),
+}

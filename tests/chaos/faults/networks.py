@@ -1,0 +1,42 @@
+"""One engine's network goes dead: nothing is refused, nothing arrives, and later it all does."""
+
+from collections.abc import Mapping
+
+from tests.chaos.faults.limits import CRASHED, LEASE_MS
+from tests.chaos.run import Fault
+from tests.chaos.scene import Scene
+from tests.harness.cut import Cut
+from tests.harness.phone import now_ms
+from tests.harness.until import until
+
+
+async def without_store(scene: Scene) -> None:
+    """Between one engine and Redis."""
+    scene.gone.add(scene.hurt.engine.pid)
+    await _cut(scene, scene.ways.store)
+    scene.gone.clear()
+    await scene.cluster.shared()
+    await scene.controlled()
+
+
+async def without_pbx(scene: Scene) -> None:
+    """Between one engine and one PBX, which the other engine can reach."""
+    await _cut(scene, scene.ways.pbx)
+    await scene.cluster.shared()
+    await scene.controlled()
+
+
+async def _cut(scene: Scene, way: Cut) -> None:
+    scene.count_from_here()
+    way.cut()
+    try:
+        until_ms = scene.since_ms + 3 * LEASE_MS
+        await until(lambda: now_ms() > until_ms, what="three leases")
+    finally:
+        way.mend()
+
+
+FAULTS: Mapping[str, Fault] = {
+    "store_unreachable": Fault(without_store, CRASHED, is_cut=True),
+    "pbx_unreachable": Fault(without_pbx, CRASHED, is_cut=True),
+}

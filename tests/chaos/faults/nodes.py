@@ -1,0 +1,31 @@
+"""A PBX node dies with its calls, and comes back."""
+
+from collections.abc import Mapping
+
+from tests.chaos.outcome import Limits
+from tests.chaos.run import Fault
+from tests.chaos.scene import Scene
+from tests.harness.until import until
+
+TOLD_WITHIN_MS = 5_000  # from its return
+
+
+async def killed(scene: Scene) -> None:
+    """SIGKILL: its calls end as lost when it is back; new ones go to the other node meanwhile."""
+    node = scene.cluster.nodes[0]
+    scene.doomed |= {call for call, view in scene.views.items() if view["node"] == node.name}
+    scene.spare(node.name)
+    scene.count_from_here()
+    await node.kill()
+    await scene.controlled()
+    await scene.arrivals.run(scene.cluster.nodes[1:])
+    await node.start()
+    await until(lambda: _are_told(scene), timeout_s=TOLD_WITHIN_MS / 1000, what="its calls' ends")
+
+
+async def _are_told(scene: Scene) -> bool:
+    await scene.told.note()
+    return {scene.told.ended(call) for call in scene.doomed} == {"lost"}
+
+
+FAULTS: Mapping[str, Fault] = {"pbx_killed": Fault(killed, Limits(control_ms=1_000))}

@@ -1,0 +1,50 @@
+"""How long slots were without an owner: a look at the store's table every few milliseconds."""
+
+import asyncio
+from collections.abc import Set as AbstractSet
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from tests.harness.cluster import SLOTS, owners_in
+from tests.harness.phone import now_ms
+
+LOOK_S = 0.01
+ANSWER_S = 0.25
+
+
+class Owners:
+    """Watches who has the slots; an engine in `gone` counts as nobody, though its leases run."""
+
+    def __init__(self, url: str, gone: AbstractSet[int]) -> None:
+        self.longest_ms = 0.0
+        self._url = url
+        self._gone = gone
+        self._owned_ms = dict.fromkeys(range(SLOTS), now_ms())
+
+    async def run(self) -> None:
+        """Look until cancelled; what the store does not tell is not counted."""
+        client = Redis.from_url(
+            self._url, socket_timeout=ANSWER_S, retry=Retry(NoBackoff(), 0), protocol=2
+        )
+        try:
+            while True:
+                await self._look(client)
+                await asyncio.sleep(LOOK_S)
+        finally:
+            await client.aclose()
+
+    async def _look(self, client: Redis) -> None:
+        try:
+            owners = await owners_in(client)
+        except (RedisError, OSError):
+            self._owned_ms = dict.fromkeys(range(SLOTS), now_ms())
+            return
+        seen_ms = now_ms()
+        for slot in range(SLOTS):
+            if owners.get(slot, 0) in {0, *self._gone}:
+                self.longest_ms = max(self.longest_ms, seen_ms - self._owned_ms[slot])
+            else:
+                self._owned_ms[slot] = seen_ms

@@ -1,0 +1,58 @@
+"""Many silent phones in few processes: SIPp calls numbers in turn, or answers whoever calls."""
+
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from tests.harness.ports import free_port
+from tests.harness.process import Process
+from tests.harness.until import until
+
+SCENARIOS = Path(__file__).with_name("sipp")
+TRIES = 3
+PER_S = 20  # so many calls are begun
+
+
+def callers(
+    folder: Path, sip_port: int, numbers: Sequence[str], count: int
+) -> AbstractAsyncContextManager[Process]:
+    """Let so many phones call the numbers in turn; each stays until it is hung up on."""
+    folder.mkdir(parents=True)
+    lines = itertools.islice(itertools.cycle(numbers), count)
+    (folder / "numbers.csv").write_text("SEQUENTIAL\n" + "".join(f"{each}\n" for each in lines))
+    calling = ("-inf", "numbers.csv", "-m", str(count), "-l", str(count), "-r", str(PER_S))
+    return _sipp(folder, "caller", None, f"127.0.0.1:{sip_port}", *calling)
+
+
+def callees(folder: Path, port: int) -> AbstractAsyncContextManager[Process]:
+    """Let any number of phones answer on a port."""
+    folder.mkdir(parents=True)
+    return _sipp(folder, "callee", port)
+
+
+@asynccontextmanager
+async def _sipp(
+    folder: Path, scenario: str, port: int | None, *more: str
+) -> AsyncIterator[Process]:
+    for _ in range(TRIES):
+        sipp, bound = _started(folder, scenario, port or free_port(), more)
+        await until(lambda: bound() or not sipp.alive(), what="SIPp to listen")  # noqa: B023 - now
+        if sipp.alive():
+            break  # else another took its port meanwhile
+    try:
+        yield sipp
+    finally:
+        await sipp.kill()
+
+
+def _started(
+    folder: Path, scenario: str, port: int, more: Sequence[str]
+) -> tuple[Process, Callable[[], bool]]:
+    argv = (
+        *("sipp", *more, "-sf", str(SCENARIOS / f"{scenario}.xml"), "-nostdin"),
+        *("-i", "127.0.0.1", "-p", str(port), "-mi", "127.0.0.1", "-mp", str(free_port())),
+        "-trace_err",
+    )
+    sipp = Process.start(argv, log=folder / "sipp.log", cwd=folder)
+    return sipp, lambda: f":{port:04X} " in Path("/proc/net/udp").read_text()

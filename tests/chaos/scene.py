@@ -1,0 +1,196 @@
+"""The scene of a fault: two PBX nodes, one Valkey, two engines, and many live calls on them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from tests.chaos.arrivals import Arrivals
+from tests.chaos.felt import felt_ms
+from tests.chaos.owners import Owners
+from tests.chaos.phones import PER_S, callees, callers
+from tests.chaos.steering import Steered, Steering
+from tests.chaos.told import Told
+from tests.harness.cluster import SLOTS, Cluster
+from tests.harness.cut import Cut
+from tests.harness.live import Lab
+from tests.harness.media_server import MediaServer
+from tests.harness.phone import now_ms
+from tests.harness.until import until
+from tests.harness.webhook_server import WebhookServer
+
+LONG_MS = 180_000
+View = dict[str, Any]
+
+
+class Setting(Struct, frozen=True):
+    """How many calls live, how many come a second and for how long, and where files go."""
+
+    folder: Path
+    calls: int
+    per_s: int = 20
+    arriving_s: float = 20
+
+
+class Ways(Struct, frozen=True):
+    """What the first engine's network leads through, where a fault cuts it."""
+
+    store: Cut
+    pbx: Cut
+
+
+class Scene:
+    """What a fault finds, and what is measured of it; the first engine is the one that is hurt."""
+
+    def __init__(self, cluster: Cluster, setting: Setting, ways: Ways | None) -> None:
+        self.cluster = cluster
+        self.setting = setting
+        self.gone: set[int] = set()  # engines that are dead, though the store may not know yet
+        self.views: Mapping[str, View] = {}
+        self.doomed: set[str] = set()  # calls that are to end by the fault
+        self.arrivals = Arrivals(setting.per_s, setting.arriving_s, setting.folder)
+        self.told = Told(cluster.valkey.url)
+        self.owners = Owners(cluster.valkey.url, self.gone)
+        self.planned: set[str] = set()  # calls that are hung up to see how soon that is felt
+        self.felt: asyncio.Task[float] | None = None
+        self.hurt_slots: list[int] = []
+        self.since_ms = 0.0
+        self._ways = ways
+        self._steering: Steering | None = None
+
+    @property
+    def hurt(self) -> Lab:
+        """The lab as seen through the engine that is hurt."""
+        return self.cluster.labs[0]
+
+    @property
+    def sound(self) -> Lab:
+        """The lab as seen through the engine that is asked: the second, if it runs."""
+        labs = self.cluster.labs[1:] + self.cluster.labs[:1]
+        return next((lab for lab in labs if lab.engine.running()), labs[0])
+
+    @property
+    def ways(self) -> Ways:
+        """What can be cut; raises RuntimeError if this scene's network can't."""
+        if self._ways is None:
+            raise RuntimeError("this scene has no ways to cut")
+        return self._ways
+
+    @property
+    def steering(self) -> Steering:
+        """What steers calls; raises RuntimeError before there are any."""
+        if self._steering is None:
+            raise RuntimeError("nothing is steered yet")
+        return self._steering
+
+    def count_from_here(self) -> None:
+        """Let waits count from now: the fault begins, or what was away is back."""
+        self.since_ms = now_ms()
+        view = self._to_hang_up()
+        self.planned.add(view["callId"])
+        node = next(each for each in self.cluster.nodes if each.name == view["node"])
+        seen = Lab(self.cluster.valkey, node, self.sound.engine, self.cluster.trunk_port)
+        self.felt = asyncio.create_task(felt_ms(lambda: self.sound, seen, view))
+
+    def _to_hang_up(self) -> View:
+        """Choose a call of the engine that is hurt, on the first node unless that is to die."""
+        spared = self.doomed | self.steering.calls
+        free = [view for call, view in self.views.items() if call not in spared]
+        return min(free, key=lambda view: (view["slot"] not in self.hurt_slots, view["node"]))
+
+    async def controlled(self, timeout_s: float = 30) -> None:
+        """Wait until every steered call does what is asked from now on."""
+        await self.steering.works(now_ms(), timeout_s)
+
+    def spare(self, node: str) -> None:
+        """Steer nothing on a node any more."""
+        self.steering.spare({each for each, view in self.views.items() if view["node"] == node})
+
+    async def live(self, timeout_s: float = 20) -> Mapping[str, View]:
+        """Show the calls that live, once they are as many as there should be."""
+
+        async def all_there() -> bool:
+            shown = (await self.sound.engine.rpc("GET", "/calls"))["calls"]
+            self.views = {each["callId"]: each for each in shown if _is_settled(each)}
+            return len(self.views) == self.setting.calls
+
+        await until(all_there, timeout_s=timeout_s, every_s=0.2, what="all calls to live")
+        return self.views
+
+    def steer(self) -> None:
+        """Choose what is steered: a gathering call of each slot, of either node in turn."""
+        waiting = [each for each in self.views.values() if each["doing"] == "gathering"]
+        waiting.sort(key=lambda view: view["node"][-1:] == str(view["slot"] % 2 + 1))
+        chosen = {view["slot"]: view for view in waiting}
+        self._steering = Steering(
+            [self.sound.engine, self.hurt.engine],
+            [Steered(each["callId"], each["legs"][0]["channelId"]) for each in chosen.values()],
+        )
+
+
+@asynccontextmanager
+async def scene(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scene]:
+    """Set the scene: everything runs, the calls live, owners are watched and calls steered."""
+    async with AsyncExitStack() as house:
+        cluster = Cluster(setting.folder, engines=0, nodes=2)
+        ways = None
+        if is_cut:
+            ways = Ways(Cut(cluster.valkey.port), Cut(cluster.nodes[0].ports.ari))
+            for way in (ways.store, ways.pbx):
+                await house.enter_async_context(way)
+        cluster.engine(ways=() if ways is None else (ways.store, ways.pbx))
+        cluster.engine()
+        hooks = await house.enter_async_context(WebhookServer())
+        sounds = await house.enter_async_context(MediaServer())
+        await house.enter_async_context(cluster)
+        made = Scene(cluster, setting, ways)
+        await made.arrivals.route(made.sound, hooks, sounds)
+        await _peopled(made, house, hooks, sounds)
+        await made.told.note()
+        made.hurt_slots = await cluster.slots_of(made.hurt.engine)
+        watching = [
+            asyncio.create_task(made.owners.run()),
+            asyncio.create_task(made.steering.run()),
+        ]
+        try:
+            await made.controlled()
+            yield made
+        finally:
+            await _ended(watching)
+
+
+async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        # Once more after a while: a client in the middle of a reconnection may swallow it.
+        _, pending = await asyncio.wait(pending, timeout=1)
+
+
+async def _peopled(
+    made: Scene, house: AsyncExitStack, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Let the calls come in: most wait for digits, some hear a prompt, some talk."""
+    gather = {"maxDigits": 4, "timeout": LONG_MS, "digitTimeout": LONG_MS}
+    waits = {"type": "gather", "data": gather, "action": hooks.answers("/digits", None)}
+    hears = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
+    talks = {"type": "dial", "data": {"number": "+15559000"}}
+    routed = [await made.sound.number(action) for action in (waits, hears, talks)]
+    numbers = [*[routed[0]] * 7, routed[1], *[routed[2]] * 2]
+    folder, cluster, half = made.setting.folder, made.cluster, made.setting.calls // 2
+    await house.enter_async_context(callees(folder / "callees", cluster.trunk_port))
+    for node, count in zip(cluster.nodes, (half, made.setting.calls - half), strict=True):
+        calling = callers(folder / f"callers-{node.name}", node.sip_port, numbers, count)
+        await house.enter_async_context(calling)
+    await made.live(timeout_s=20 + made.setting.calls / PER_S)
+    made.steer()
+    if len(made.views) < SLOTS:
+        raise ValueError("too few calls for every slot to have one")
+
+
+def _is_settled(view: View) -> bool:
+    return view["doing"] in {"gathering", "playing", "talking"}

@@ -1,0 +1,68 @@
+"""A wire that can be cut: what goes through it is held back, as by a network that has gone dead."""
+
+import asyncio
+from typing import Self
+
+from tests.harness.ports import free_port
+
+CHUNK = 65_536
+
+
+class Cut:
+    """Leads from a port of its own to another on 127.0.0.1; connections stay open while it is cut.
+
+    What was sent meanwhile arrives when it is mended, late, as TCP would send it again.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.port = free_port()
+        self.leads_to = port
+        self._whole = asyncio.Event()
+        self._whole.set()
+        self._talks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+        for talk in self._talks:
+            talk.cancel()
+        await asyncio.gather(*self._talks, return_exceptions=True)
+
+    def cut(self) -> None:
+        """Let nothing through."""
+        self._whole.clear()
+
+    def mend(self) -> None:
+        """Let everything through, first what was held back."""
+        self._whole.set()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._talk(reader, writer))
+        self._talks.add(task)
+        task.add_done_callback(self._talks.discard)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await self._whole.wait()
+            there, back = await asyncio.open_connection("127.0.0.1", self.leads_to)
+            try:
+                await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
+            finally:
+                back.close()
+        except OSError:
+            return  # one end has gone; the other is told by the closing
+        finally:
+            writer.close()
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(CHUNK):
+            await self._whole.wait()
+            writer.write(data)
+            await writer.drain()
+        await self._whole.wait()
+        writer.close()

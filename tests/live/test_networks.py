@@ -1,0 +1,27 @@
+"""What callers notice when an engine's network to its store goes dead: nothing."""
+
+from pathlib import Path
+
+from tests.harness.cluster import Cluster
+from tests.harness.cut import Cut
+from tests.harness.media_server import MediaServer
+from tests.harness.six_calls import SixCalls
+from tests.harness.until import until
+from tests.harness.webhook_server import WebhookServer
+
+
+async def test_an_engine_without_its_store(
+    tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
+    cluster = Cluster(tmp_path, engines=0, nodes=2)
+    async with Cut(cluster.valkey.port) as way:
+        cut_off, other = cluster.engine(ways=[way]), cluster.engine()
+        async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
+            way.cut()
+            await calls.controlled(other)
+            way.mend()
+            await until(lambda: "slot lost" in cut_off.engine.log.read_text(), what="it to notice")
+            await calls.go_on(other)
+            await cluster.shared()
+            await cluster.emptied()

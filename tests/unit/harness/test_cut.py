@@ -1,0 +1,75 @@
+"""A wire that can be cut."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.harness.cut import Cut
+from tests.harness.until import until
+
+
+class Echo:
+    """A server that sends back what it hears."""
+
+    def __init__(self) -> None:
+        self.heard = b""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection."""
+        while data := await reader.read(100):
+            self.heard += data
+            writer.write(data)
+        writer.close()
+
+
+@pytest.fixture
+def echo() -> Echo:
+    """Give what hears."""
+    return Echo()
+
+
+@pytest.fixture
+async def wire(echo: Echo) -> AsyncIterator[Cut]:
+    """Give a wire to it."""
+    server = await asyncio.start_server(echo.serve, "127.0.0.1", 0)
+    async with server, Cut(server.sockets[0].getsockname()[1]) as made:
+        yield made
+
+
+async def test_what_is_sent_goes_there_and_back(wire: Cut) -> None:
+    """A whole wire carries bytes both ways, and the end of the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
+    writer.write(b"hello")
+    assert await reader.readexactly(5) == b"hello"
+    writer.write_eof()
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def test_a_cut_wire_holds_back(wire: Cut, echo: Echo) -> None:
+    """While it is cut nothing arrives and nothing ends; when it is mended, all arrives."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
+    writer.write(b"one")
+    await until(lambda: echo.heard == b"one", what="the first word")
+    wire.cut()
+    writer.write(b"two")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(reader.readexactly(6), 0.1)
+    assert echo.heard == b"one"
+    wire.mend()
+    await until(lambda: echo.heard == b"onetwo", what="the second word")
+    writer.close()
+
+
+async def test_who_connects_to_a_cut_wire_waits(wire: Cut, echo: Echo) -> None:
+    """A new connection is neither refused nor served until the wire is mended."""
+    wire.cut()
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
+    writer.write(b"hello")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(reader.read(1), 0.1)
+    assert echo.heard == b""
+    wire.mend()
+    assert await reader.readexactly(5) == b"hello"
+    writer.close()
