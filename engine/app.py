@@ -68,7 +68,6 @@ class Engine:
             peers = Peers(self._name)
             roster = building.roster(settings, house, store, clock, peers, seen)
             tasks = Tasks(self._failed)
-            house.push_async_callback(tasks.close)
             desks = Desks(settings, clock, errands, roster, seen)
             slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=seen.meter)
             keeper = self._keeper(store, peers, slots, seen.meter)
@@ -100,6 +99,7 @@ class Engine:
         self, fleet: Fleet, house: AsyncExitStack, roster: Roster, tasks: Tasks
     ) -> None:
         house.push_async_callback(fleet.close)
+        house.push_async_callback(tasks.close)  # before it: what runs needs the ways to the nodes
         await roster.switch.drains.look()
         tasks.start("drains", roster.switch.drains.run())
         await fleet.open_named()

@@ -113,7 +113,7 @@ class Fleet:
     async def _close(self, node: Node) -> None:
         log.info("node closed", node=node.name)
         self._around.slots.part(node)
-        self._around.tasks.cancel(f"node {node.name}")
+        await self._around.tasks.end(f"node {node.name}")  # what runs needs the way to it
         self._around.roster.phones.pop(node.name, None)
         self._placement.going.discard(node.name)
         await node.close()

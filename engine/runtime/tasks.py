@@ -23,6 +23,12 @@ class Tasks:
         for task in self._running.pop(name, set()):
             task.cancel()
 
+    async def end(self, name: str) -> None:
+        """Cancel all of a name, and wait for their ends."""
+        running = tuple(self._running.get(name, ()))
+        self.cancel(name)
+        await asyncio.gather(*running, return_exceptions=True)
+
     async def close(self) -> None:
         """Cancel all, and wait for their ends."""
         running = [task for tasks in self._running.values() for task in tasks]

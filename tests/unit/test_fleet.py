@@ -54,11 +54,11 @@ class House:
         errands = await building.errands(SETTINGS, house, library, store, Limits(), seen)
         roster = building.roster(SETTINGS, house, store, clock, Peers("me"), seen)
         tasks = Tasks(self.faults.append)
-        house.push_async_callback(tasks.close)
         desks = Desks(SETTINGS, clock, errands, roster, seen)
         slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
         self.fleet = Fleet(Around(SETTINGS, "me", clock, roster, desks, slots, tasks, None, seen))
         house.push_async_callback(self.fleet.close)
+        house.push_async_callback(tasks.close)
         self.placement = roster.switch.placement
         await self.fleet.open_named()
         token = await store.claim(SLOT, "me", 10_000) or 0

@@ -45,3 +45,20 @@ async def test_a_failure_is_told() -> None:
         await asyncio.sleep(0)
     assert [str(each) for each in faults] == ["broken"]
     await tasks.close()
+
+
+async def test_an_end_is_waited_for() -> None:
+    """Who ends a name may close what its tasks use."""
+    tasks, ends = Tasks(lambda _error: None), list[str]()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ends.append("work")
+
+    tasks.start("node", work())
+    await asyncio.sleep(0)
+    await tasks.end("node")
+    assert ends == ["work"]
