@@ -39,13 +39,3 @@ async def two(two_servers: TwoNodes, tmp_path: Path) -> AsyncIterator[TwoNodes]:
     async with answering_all(tmp_path, two_servers.trunk_port):
         yield two_servers
         await two_servers.mended()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try a live test that fails again, twice: a port may be taken, a phone may not start (0012).
-
-    Each repetition is told in the closing line.
-    """
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.flaky(reruns=2))
