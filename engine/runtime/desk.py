@@ -262,7 +262,8 @@ class Desk:
 
     def _due(self, actor: Actor) -> None:
         actor.timer = None
-        self._meter.fired(self._clock.now_ms() - actor.armed_ms)
+        # The clock counts whole milliseconds: one on time may seem early, and a sum may not fall.
+        self._meter.fired(max(0, self._clock.now_ms() - actor.armed_ms))
         due = deadline_ms(actor.call)
         if due is not None and self._clock.now_ms() >= due:
             self.feed(actor, DeadlinePassed())
