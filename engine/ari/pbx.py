@@ -55,6 +55,7 @@ class Patience(Struct, frozen=True):
     """Limits, in seconds unless they say otherwise.
 
     connect_s: one handshake; Asterisk may accept and never finish it (asterisk#1979).
+    proof_s: until an app's events are known to come; longer at each attempt that fails.
     heartbeat_s: between pings; a dead peer is noticed within one and a half of these.
     slow_s: one request. refused_s: before asking again with a password that was refused.
     first_retry_s, retry_s: the shortest and longest wait before reconnecting, before jitter.
@@ -63,6 +64,7 @@ class Patience(Struct, frozen=True):
 
     connect_s: float = 5.0
     close_s: float = 1.0
+    proof_s: float = 0.5
     heartbeat_s: float = 4.0
     slow_s: float = 10.0
     refused_s: float = 30.0

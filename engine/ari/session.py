@@ -12,6 +12,7 @@ from engine.ari.generated.events import ApplicationReplaced, Message
 from engine.ari.generated.operations import applications
 from engine.ari.link import Link, Stopped, Websocket, always, ending
 from engine.ari.pbx import UNUSED_EVENTS, Pbx
+from engine.ari.proof import Proof
 from engine.ari.request import Transport, ask
 
 
@@ -54,6 +55,7 @@ class EventSocket:
         self._app = app
         self._listener = listener
         self._rest = rest
+        self._proof = Proof(app, rest, pbx.patience)
         self._unused_events = unused_events
         self._away = False
         self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
@@ -65,8 +67,11 @@ class EventSocket:
     async def _serve(self, websocket: Websocket) -> str:
         # Asterisk knows the app only once its websocket is there, so the filter comes second.
         await self._set_filter()
+        early = await self._proof.early(websocket)
         self._away = False
         self._listener.on_back()
+        for data in early:
+            self._take(data)
         while True:
             message = await websocket.receive()
             if message.type is not WSMsgType.TEXT:

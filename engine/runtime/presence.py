@@ -13,7 +13,12 @@ from msgspec import Struct
 
 from engine.ari.decode import UnknownEvent
 from engine.ari.generated import events
-from engine.ari.generated.events import Message, PeerStatusChange
+from engine.ari.generated.events import (
+    ApplicationReplaced,
+    ChannelUserevent,
+    Message,
+    PeerStatusChange,
+)
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import applications, endpoints
 from engine.ari.request import Request
@@ -29,7 +34,7 @@ AT_A_TIME = 50  # a request line has a length
 UNUSED_EVENTS = tuple(
     shape.__name__
     for shape in events.Event.__args__
-    if shape not in {PeerStatusChange, events.ApplicationReplaced}
+    if shape not in {PeerStatusChange, ApplicationReplaced, ChannelUserevent}
 )
 _endpoints = msgspec.json.Decoder(list[Endpoint])
 

@@ -13,6 +13,9 @@ from typing import Self
 
 from tests.harness.until import until
 
+# Whose parent died before the signal was asked for would wait for it in vain.
+_TIE = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+
 
 class Process:
     """A running program: its id, and when it began, so that a re-used id is not taken for it."""
@@ -35,7 +38,7 @@ class Process:
         bound: bool = True,
     ) -> Self:
         """Start a program in a session of its own; `bound` ends it when this process ends."""
-        tie = ["setpriv", "--pdeathsig", "KILL", "--"] if bound else []
+        tie = [*_TIE, str(os.getpid())] if bound else []
         with log.open("ab") as out:
             child = subprocess.Popen(
                 [*tie, *argv],

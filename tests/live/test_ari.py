@@ -95,7 +95,8 @@ async def send(ari: Ari, request: Request, *, may_block: bool = False) -> Reply:
     return replies[0]
 
 
-def _call(channel_id: str) -> Request:
+def call(channel_id: str) -> Request:
+    """Ask for a call of two ends, both ours."""
     # Both ends are ours: the Local channel's other end comes in as a call from the trunk.
     return channels.originate_with_id(
         channel_id,
@@ -124,7 +125,7 @@ async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.lanes.ready)
         assert (await ari.version() or "").startswith("22.")
-        assert (await send(ari, _call("c1"), may_block=True)).ok
+        assert (await send(ari, call("c1"), may_block=True)).ok
         bridge = bridges.create_with_id("b1", type="mixing")
         assert [(await send(ari, bridge)).status for _ in range(2)] == [200, 409]
         await until(lambda: "StasisStart" in ear.of("c1-in"))
@@ -176,6 +177,6 @@ async def test_the_newer_session_has_the_app(pbx: Pbx) -> None:
         await stack.enter_async_context(running(ari.events("switchroom-0", second).run()))
         await until(lambda: older.done() and second.states == ["back"])
         assert first.states == ["back", "replaced"]
-        assert (await send(ari, _call("c1"))).ok
+        assert (await send(ari, call("c1"))).ok
         await until(lambda: StasisStart.__name__ in second.of("c1-in"))
         assert not first.events

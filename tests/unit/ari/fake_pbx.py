@@ -15,7 +15,9 @@ from aiohttp.test_utils import TestServer
 from engine.ari.pbx import Patience, Pbx, PbxAddress
 from engine.ari.request import Reply
 
-QUICK = Patience(connect_s=0.3, close_s=0.1, slow_s=0.3, refused_s=0.05, first_retry_s=0.01)
+QUICK = Patience(
+    connect_s=0.3, close_s=0.1, slow_s=0.3, proof_s=0.1, refused_s=0.05, first_retry_s=0.01
+)
 
 
 class FakePbx:
@@ -26,6 +28,8 @@ class FakePbx:
         self.requests: list[dict[str, Any]] = []
         self.http: list[tuple[str, str, Any]] = []
         self.handshake_status = 101
+        self.gives_apps = True
+        self.before_proof: list[dict[str, Any]] = []
         self.answers: Callable[[dict[str, Any]], bool] = lambda _request: True
         self.hold = asyncio.Event()
         self.hold.set()
@@ -73,6 +77,13 @@ class FakePbx:
         body = await request.json() if request.can_read_body else None
         self.http.append((request.method, request.raw_path, body))
         await self.hold.wait()
+        if request.path.startswith("/ari/events/user/") and self.gives_apps:
+            app, name = request.query["application"], request.path.rpartition("/")[2]
+            for event in (
+                *self.before_proof,
+                {"type": "ChannelUserevent", "eventname": name, "userevent": {}},
+            ):
+                await self.say(app, **event)
         return web.Response(status=200, text="over http")
 
 

@@ -49,9 +49,11 @@ async def test_back_comes_after_the_filter_and_before_the_events() -> None:
     diary = Diary()
     async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary).run()):
         await until(lambda: diary.heard == ["back"])
-        assert fake.http == [
-            ("PUT", "/ari/applications/app/eventFilter", {"disallowed": [{"type": "Dial"}]})
-        ]
+        assert fake.http[0] == (
+            "PUT",
+            "/ari/applications/app/eventFilter",
+            {"disallowed": [{"type": "Dial"}]},
+        )
         for kind in ("ApplicationRegistered", "Novelty", "ApplicationUnregistered"):
             await fake.say("app", type=kind)
         await until(lambda: len(diary.heard) == 4)
@@ -60,6 +62,40 @@ async def test_back_comes_after_the_filter_and_before_the_events() -> None:
             "Novelty",
             "ApplicationUnregistered",
         ]
+
+
+async def test_what_comes_before_the_proof_is_not_lost() -> None:
+    """Events come before the proof that they do: they are told after `back`, in order."""
+    diary = Diary()
+    async with fake_pbx() as (fake, pbx):
+        another = {"type": "ChannelUserevent", "eventname": "x", "userevent": {}}
+        fake.before_proof = [{"type": "Novelty"}, another]
+        async with running(_socket(pbx, diary).run()):
+            await until(lambda: len(diary.heard) == 3)
+            assert diary.heard == ["back", "Novelty", "ChannelUserevent"]
+
+
+async def test_a_deaf_websocket_is_given_up() -> None:
+    """One that is open, and to which the app's events do not come, makes room for another."""
+    diary = Diary()
+    async with fake_pbx() as (fake, pbx):
+        fake.gives_apps = False
+        async with running(_socket(pbx, diary).run()):
+            await until(lambda: len(fake.sockets.get("app", ())) == 3)
+            assert diary.heard == ["lost: TimeoutError it is open, and its events do not come"]
+            fake.gives_apps = True
+            await until(lambda: diary.words() == ["lost", "back"])
+            assert all(each.closed for each in fake.sockets["app"][:-1])
+
+
+async def test_an_app_may_be_taken_before_the_proof() -> None:
+    """Who is replaced while it waits for the proof hears that, and stays away."""
+    diary = Diary()
+    async with fake_pbx() as (fake, pbx):
+        fake.before_proof = [{"type": "ApplicationReplaced"}]
+        async with running(_socket(pbx, diary).run()) as task:
+            await until(task.done)
+            assert diary.heard == ["back", "replaced"]
 
 
 async def test_a_broken_event_is_skipped() -> None:
@@ -81,10 +117,10 @@ async def test_an_outage_is_told_once() -> None:
         fake.handshake_status = 503
         fake.drop("app")
         await until(lambda: diary.words() == ["back", "lost"])
-        attempts = len(fake.http)
+        assert len(fake.sockets["app"]) == 1
         fake.handshake_status = 101
         await until(lambda: diary.words() == ["back", "lost", "back"])
-        assert len(fake.http) == attempts + 1
+        assert len(fake.sockets["app"]) == 2
 
 
 async def test_a_wrong_password_is_named() -> None:

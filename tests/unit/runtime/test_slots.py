@@ -131,8 +131,7 @@ async def test_a_pause(house: House) -> None:
     assert "no hear pbx1 0" in house.builder.notes
     assert house.node.desks[SLOT].is_held
     house.slots.go_on(SLOT)
-    await asyncio.sleep(0)
-    assert house.builder.notes.count("hear pbx1 0") == 2
+    await until(lambda: house.builder.notes.count("hear pbx1 0") == 2)
     assert [*house.node.desks[SLOT].actors] == [call]
 
 

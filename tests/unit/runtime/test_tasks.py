@@ -62,3 +62,27 @@ async def test_an_end_is_waited_for() -> None:
     await asyncio.sleep(0)
     await tasks.end("node")
     assert ends == ["work"]
+
+
+async def test_one_ends_before_the_next_begins() -> None:
+    """What was cancelled has ended before another of its name begins, or is cancelled itself."""
+    tasks, happened = Tasks(lambda _error: None), list[str]()
+
+    async def work(name: str) -> None:
+        happened.append(f"{name} begins")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            happened.append(f"{name} ends")
+
+    tasks.start("ears", work("first"))
+    await asyncio.sleep(0)
+    tasks.cancel("ears")
+    tasks.start("ears", work("never"))
+    tasks.cancel("ears")
+    tasks.start("ears", work("second"))
+    while "second begins" not in happened:  # noqa: ASYNC110 - the loop is to turn until it is
+        await asyncio.sleep(0)
+    assert happened == ["first begins", "first ends", "second begins"]
+    await tasks.close()
