@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import Callable
 
 import msgspec
+import structlog
 
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
 from engine.runtime.ports import Pbx
 from engine.runtime.presence import AGAIN_S, TECHNOLOGY
+from engine.runtime.snapshot import PbxAway, read
 
+log = structlog.get_logger()
 PERIOD_S = 30.0
 _endpoints = msgspec.json.Decoder(list[Endpoint])
 
@@ -32,9 +35,12 @@ class Phones:
     async def run(self) -> None:
         """Look until cancelled; what was seen counts while the node does not answer."""
         while True:
-            reply = await self._pbx.ask(endpoints.list_by_tech(TECHNOLOGY))
-            if reply.ok:
-                found = _endpoints.decode(reply.body)
+            pause_s = self._period_s
+            try:
+                found = await read(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _endpoints)
                 names = {f"{each.technology}/{each.resource}" for each in found}
                 self._names = frozenset(each for each in names if not self._is_trunk(each))
-            await asyncio.sleep(self._period_s if reply.ok else AGAIN_S)
+            except PbxAway as error:
+                log.debug("endpoints not seen", error=str(error))
+                pause_s = AGAIN_S
+            await asyncio.sleep(pause_s)

@@ -46,7 +46,10 @@ async def read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens])
     reply = await pbx.ask(request)
     if not reply.ok:
         raise PbxAway(f"{request.path}: status {reply.status}")
-    return decoder.decode(reply.body)
+    try:
+        return decoder.decode(reply.body)
+    except msgspec.DecodeError as error:
+        raise PbxAway(f"{request.path}: {error}") from None
 
 
 def _mark(leg: str) -> Request:

@@ -19,6 +19,7 @@ from tests.bench.engine_alone import engine_alone
 from tests.bench.figure import Figure, keep, show
 from tests.bench.idle_memory import idle_memory
 from tests.bench.ivr50 import ivr50
+from tests.bench.sessions import sessions
 from tests.bench.setting import Bench, Setting
 from tests.bench.sim import sim
 from tests.bench.store import store
@@ -28,6 +29,7 @@ BENCHES: Mapping[str, Bench] = {
     "ivr50": ivr50,
     "capacity": capacity,
     "control": control,
+    "sessions": sessions,
     "engine_alone": engine_alone,
     "idle_memory": idle_memory,
     "timers": timers,

@@ -77,7 +77,17 @@ class SimulatedPbx:
             return self._channel(method, uri, rest.partition("?")[0].split("/"))
         if kind == "playbacks":
             return 404, {"message": "Playback not found"}
-        return 200, [] if kind == "bridges" else {}
+        if kind == "events":
+            return self._user_event(rest.removeprefix("user/"))
+        return 200, [] if kind in {"bridges", "endpoints"} else {}
+
+    def _user_event(self, rest: str) -> tuple[int, Any]:
+        """Send an app an event of its own asking, by which it knows that it is heard."""
+        name, _, query = rest.partition("?application=")
+        event = {"type": "ChannelUserevent", "eventname": name, "userevent": {}}
+        event |= {"application": query, "timestamp": "2026-01-01T00:00:00.000+0000"}
+        self._sockets[query].send(msgspec.json.encode(event))
+        return 204, None
 
     def _channel(self, method: str, uri: str, path: list[str]) -> tuple[int, Any]:
         call = self._calls.live.get(path[0])

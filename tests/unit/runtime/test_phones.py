@@ -25,3 +25,16 @@ async def test_what_was_seen_counts() -> None:
     assert not phones.knows("PJSIP/trunk")
     looking.cancel()
     await asyncio.gather(looking, return_exceptions=True)
+
+
+async def test_what_cannot_be_read_is_asked_again() -> None:
+    """A node that answers something else, as a proxy before it may, is asked again."""
+    pbx = RecordingPbx()
+    pbx.shows["endpoints/PJSIP"] = Reply(200, b"{}")
+    phones = Phones(pbx, lambda _name: False, period_s=0.001)
+    looking = asyncio.create_task(phones.run())
+    await asyncio.sleep(0)
+    pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)
+    await until(lambda: phones.knows("PJSIP/1001"), every_s=0.01)
+    looking.cancel()
+    await asyncio.gather(looking, return_exceptions=True)
