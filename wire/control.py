@@ -45,7 +45,7 @@ class DialInto(_Shape, frozen=True):
 
     target: Party
     caller_id: CallerId | None = None
-    timeout: RingSeconds = 60
+    timeout: RingSeconds = 60.0
     account: Name | None = None
 
 
@@ -82,7 +82,7 @@ class InitTransfer(_Shape, frozen=True):
     target: Target
     source_agent_id: Name | None = None
     moh_audio_url: Url | None = None
-    timeout: RingSeconds = 30
+    timeout: RingSeconds = 30.0
     account: Name | None = None
 
 
@@ -133,7 +133,7 @@ class AddMember(_Shape, frozen=True):
     target_agent_names: dict[str, Title] | None = None
     target_external_number: Party | None = None
     moh_audio_url: Url | None = None
-    timeout: RingSeconds = 30
+    timeout: RingSeconds = 30.0
     account: Name | None = None
 
 

@@ -1,8 +1,15 @@
-"""What happened to a call, as told to the outside (spec, "Events"; design section 7)."""
+"""What happened to a call, as told to the outside (spec, "Events"; design section 7).
+
+docs/events.md says what may change in it, and what only with another `version`.
+"""
 
 from typing import Any, Literal
 
 from msgspec import Struct, field
+
+from wire.record import CallRecord
+
+VERSION = 1  # of an event's form; 0, or none: told before it was numbered
 
 Kind = Literal[
     "initiated",
@@ -63,3 +70,5 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
     custom_data: dict[str, Any] | None = None
+    version: int = 0
+    record: CallRecord | None = None  # of `completed`

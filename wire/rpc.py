@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 from wire import patterns
 from wire.answering import Detection
 from wire.control import ConferenceView, TransferView
-from wire.fields import Name, Party
+from wire.fields import Labels, Name, Party
 from wire.verbs import Action, Verb
 
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]
@@ -44,6 +44,7 @@ class Originate(_Shape, frozen=True):
     itself called, then `to` is dialled and bridged to it, and the action runs when that has ended.
     The same `requestId` again gives the same call. A flow runs with `contact`.
     `machineDetection`, true or its settings, is about `to`: with `fromFirst`, about that dial.
+    `labels` are told with the call's record, and to nobody else.
     """
 
     account: Name
@@ -53,7 +54,7 @@ class Originate(_Shape, frozen=True):
     flow_id: Name | None = None
     from_first: bool = False
     caller_id: Annotated[str, Meta(pattern=patterns.CALLER_ID)] | None = None
-    timeout: Annotated[float, Meta(gt=0, le=600)] = 60  # seconds of ringing
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 60.0  # seconds of ringing
     custom_data: dict[str, Any] | None = None
     contact: dict[str, Any] | None = None
     request_id: RequestId | None = None
@@ -61,6 +62,7 @@ class Originate(_Shape, frozen=True):
     machine_detection: AnsweredDetection | bool = False
 
     record_call: bool | RecordCall = False  # from the answer on
+    labels: Labels | None = None
 
     @property
     def is_recorded(self) -> bool:
@@ -164,6 +166,7 @@ class NumberRoute(_Shape, frozen=True):
     action: Action
     custom_data: dict[str, Any] | None = None
     record_call: bool | RecordCall = False
+    labels: Labels | None = None  # told with the records of its calls
 
     @property
     def is_recorded(self) -> bool:

@@ -8,11 +8,21 @@ from msgspec.structs import replace
 from engine.calls.causes import Status
 from engine.calls.commands import Command
 from engine.calls.doing import Dialing, Doing, Ending, Filing, Next, Over, Talking
-from engine.calls.leg import Leg, Muted
+from engine.calls.leg import Leg, Muted, PastLeg
 from engine.calls.sessions import Conference, Transfer
 from engine.calls.tape import Archive, Tape
 from wire.answering import AnsweredBy
+from wire.hooks import GatherReason
 from wire.verbs import Action
+
+
+class Gathered(Struct, frozen=True, array_like=True):
+    """What one gather collected."""
+
+    at_ms: int
+    leg: str
+    digits: str
+    reason: GatherReason
 
 
 class Call(Struct, frozen=True, array_like=True):
@@ -50,6 +60,12 @@ class Call(Struct, frozen=True, array_like=True):
     recorded: bool = False  # its conversation, from now on
     paused: bool = False  # the recording hears nothing
     tapes: tuple[Tape, ...] = ()
+    past: tuple[PastLeg, ...] = ()  # the legs that have ended
+    past_omitted: int = 0  # and how many before these
+    gathered: tuple[Gathered, ...] = ()
+    held_since_ms: int = 0  # some leg is on hold
+    held_ms: int = 0  # before that
+    labels: dict[str, str] | None = None  # for its record only
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""
@@ -112,11 +128,6 @@ def with_leg(call: Call, leg: Leg) -> Call:
     if call.leg(leg.id) is None:
         return replace(call, legs=(*call.legs, leg))
     return replace(call, legs=tuple(leg if old.id == leg.id else old for old in call.legs))
-
-
-def without_leg(call: Call, leg_id: str) -> Call:
-    """Take an ended leg out."""
-    return replace(call, legs=tuple(leg for leg in call.legs if leg.id != leg_id))
 
 
 def is_held(call: Call, leg_id: str) -> bool:

@@ -6,6 +6,7 @@ from engine.calls import causes
 from engine.calls.call import Call, Step, with_leg
 from engine.calls.commands import Command, Hangup
 from engine.calls.leg import Muted, muted_too
+from engine.calls.past import hold_counted
 from engine.calls.sessions import Conference, Member, Transfer
 from engine.calls.telling import tell_conference, tell_leg, tell_member, tell_transfer
 from wire.events import Kind
@@ -65,8 +66,8 @@ def freed(call: Call, leg_id: str, now: int) -> Step:
     leg = call.leg(leg_id)
     if leg is None or not leg.held:
         return call, ()
-    free = replace(leg, held=False)
-    call, told = tell_leg(with_leg(call, free), "leg-unheld", free, now)
+    free = leg.off_hold(now)
+    call, told = tell_leg(hold_counted(with_leg(call, free), now), "leg-unheld", free, now)
     return call, (told,)
 
 

@@ -9,6 +9,7 @@ from engine.calls.commands import Command, Hangup, Originate
 from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Recording, Talking
 from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.leg import Leg, Muted
+from engine.calls.past import hold_counted
 from engine.calls.telling import tell_leg
 from engine.calls.tune import begun_anew
 from engine.calls.verbs import gather, play
@@ -47,8 +48,8 @@ def _silence(call: Call, leg: str, muted: Muted, now: int) -> Step:
 
 
 def _hold(call: Call, leg: Leg, now: int) -> Step:
-    held = replace(leg, held=True)
-    call, told = tell_leg(with_leg(call, held), "leg-held", held, now)
+    held = leg.on_hold(now)
+    call, told = tell_leg(hold_counted(with_leg(call, held), now), "leg-held", held, now)
     call, stops = _paused(call, leg.id, now)
     return call, (told, *stops)
 

@@ -156,7 +156,7 @@ class TransferRequested(_Event, frozen=True, tag="transfer"):
     source: str
     customer: str
     party: str
-    ring_s: float = 30
+    ring_s: float = 30.0
     source_agent: str = ""
     target_name: str = ""
     music: str | None = None  # address of what the customer hears meanwhile
@@ -183,7 +183,7 @@ class MemberRequested(_Event, frozen=True, tag="add-members"):
 
     party: str
     by: str
-    ring_s: float = 30
+    ring_s: float = 30.0
     session: str = ""
     agent_id: str = ""
     name: str = ""

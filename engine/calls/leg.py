@@ -3,7 +3,9 @@
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from engine.calls.causes import Status
 from wire.answering import AnsweredBy
 
 LegState = Literal["requested", "placed", "ringing", "up"]
@@ -28,11 +30,13 @@ class Leg(Struct, frozen=True, array_like=True):
     answered_ms: int = 0
     agent_id: str | None = None
     reference_id: str | None = None
-    ring_s: float = 60  # how long its party may take to answer
+    ring_s: float = 60.0  # how long its party may take to answer
     muted: Muted = ""
     held: bool = False
     let_go: bool = False  # it was asked to be hung up
     answered_by: AnsweredBy | None = None  # where it was detected
+    held_since_ms: int = 0
+    held_ms: int = 0  # in the holds before
 
     @property
     def ring_ms(self) -> int:
@@ -49,3 +53,22 @@ class Leg(Struct, frozen=True, array_like=True):
         """Whose leg it is: the agent that was called, or the one that its dial named."""
         called = self.party.removeprefix("agent:")
         return called if called != self.party else self.agent_id or ""
+
+    def on_hold(self, now: int) -> "Leg":
+        """Give it as it is on hold from now on."""
+        return replace(self, held=True, held_since_ms=now)
+
+    def off_hold(self, now: int) -> "Leg":
+        """Give it as it is on hold no more."""
+        lasted_ms = max(0, now - self.held_since_ms) if self.held_since_ms else 0
+        return replace(self, held=False, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
+
+
+class PastLeg(Struct, frozen=True, array_like=True):
+    """A leg that has ended, and how."""
+
+    leg: Leg
+    ended_ms: int
+    status: Status
+    cause: int
+    sip_code: int = 0

@@ -7,7 +7,7 @@ each state's own; last, everybody is brought to where they belong now (`seating`
 from msgspec.structs import replace
 
 from engine.calls import causes
-from engine.calls.call import Call, Step, expects, own_deadline_ms, without_leg
+from engine.calls.call import Call, Step, expects, own_deadline_ms
 from engine.calls.commands import Command, Hangup, StopMessage, StopPlayback
 from engine.calls.doing import (
     Asking,
@@ -43,6 +43,7 @@ from engine.calls.events import (
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
 from engine.calls.moving import moves, reseat
+from engine.calls.past import gone
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
 from engine.calls.taping import noted, taped
@@ -134,10 +135,10 @@ def _leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
         return end.on_filing(call, event, now)
     if leg is None:
         return followed(call, event, now)
-    wanted = expects(call, leg.id)
-    call, commands = followed(without_leg(call, leg.id), event, now)
+    call, past = gone(call, leg, event, now)
+    call, commands = followed(call, event, now)
     if leg.id != call.main:
-        call, told = tell_leg_ended(call, leg, event, wanted, now)
+        call, told = tell_leg_ended(call, past, now)
         return _do(call, (told, *commands), event, now)
     if isinstance(call.doing, Ending):
         return _do(call, commands, event, now)

@@ -6,19 +6,28 @@ from itertools import takewhile
 from msgspec import Struct
 
 from engine.calls.call import Call
-from engine.calls.codec import decode_call, decode_entry
+from engine.calls.codec import FORM, decode_call, decode_entry, digest_of
 from engine.calls.commands import Command
 from engine.calls.events import Event
 from engine.calls.machine import step
 
 
 class Moment(Struct, frozen=True):
-    """One step: the event, when it came (wall-clock milliseconds), and what it led to."""
+    """One step: the event, when it came (wall-clock milliseconds), and what it led to.
+
+    `digest` is of the commands that it led to when it happened, None where it can't be compared.
+    """
 
     now: int
     event: Event
     commands: tuple[Command, ...]
     call: Call
+    digest: int | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the core decides now what it decided then, as far as that is known."""
+        return self.digest in {None, digest_of(self.commands)}
 
 
 def replay(log: Sequence[bytes]) -> Iterator[Moment]:
@@ -32,4 +41,10 @@ def replay(log: Sequence[bytes]) -> Iterator[Moment]:
     for line in takewhile(bool, log[1:]):
         entry = decode_entry(line)
         call, commands = step(call, entry.event, entry.now)
-        yield Moment(entry.now, entry.event, commands, call)
+        digest = entry.digest if entry.form == FORM else None
+        yield Moment(entry.now, entry.event, commands, call, digest)
+
+
+def hole_in(log: Sequence[bytes]) -> int | None:
+    """Tell which line is the first that the store has lost."""
+    return next((place for place, line in enumerate(log) if not line), None)

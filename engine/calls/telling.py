@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from engine.calls import causes
 from engine.calls.call import Call
 from engine.calls.commands import Command, Tell
-from engine.calls.events import LegEnded
-from engine.calls.leg import Leg
+from engine.calls.leg import Leg, PastLeg
 from engine.calls.sessions import Conference, Member, Transfer
 from engine.calls.tape import Tape, read_name
-from wire.events import CallEvent, Kind
+from wire.events import VERSION, CallEvent, Kind
+from wire.record import CallRecord
 
 
 def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
@@ -28,6 +28,7 @@ def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
         from_=call.from_,
         to=call.to,
         custom_data=call.custom_data,
+        version=VERSION,
         **facts,
     )
     return replace(call, told=call.told + 1), Tell(event)
@@ -63,27 +64,23 @@ def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[
     )
 
 
-def tell_leg_ended(
-    call: Call, leg: Leg, ended: LegEnded, wanted: bool, now: int
-) -> tuple[Call, Tell]:
-    """Tell how a leg ended: answered and done, not `wanted` any more, or why it never was."""
-    status = "completed" if leg.answered_ms else causes.unanswered(ended.cause)
-    if status == "failed" and not wanted:
-        status = "canceled"
+def tell_leg_ended(call: Call, past: PastLeg, now: int) -> tuple[Call, Tell]:
+    """Tell how a leg ended."""
+    answered_ms = past.leg.answered_ms
     return tell_leg(
         call,
         "leg-completed",
-        leg,
+        past.leg,
         now,
-        leg_status=status,
-        hangup_cause=ended.cause,
-        sip_code=ended.sip_code or None,
-        duration=(now - leg.answered_ms) // 1000 if leg.answered_ms else 0,
+        leg_status=past.status,
+        hangup_cause=past.cause,
+        sip_code=past.sip_code or None,
+        duration=(now - answered_ms) // 1000 if answered_ms else 0,
     )
 
 
-def tell_over(call: Call, now: int) -> tuple[Call, Tell]:
-    """Tell the end of the call."""
+def tell_over(call: Call, record: CallRecord, now: int) -> tuple[Call, Tell]:
+    """Tell the end of the call, and all of it."""
     return tell(
         call,
         "completed",
@@ -96,6 +93,7 @@ def tell_over(call: Call, now: int) -> tuple[Call, Tell]:
         reason=call.reason or causes.reason(call.cause) or None,
         duration=(call.ended_ms - call.answered_ms) // 1000 if call.answered_ms else 0,
         **recording_facts(call),
+        record=record,
     )
 
 

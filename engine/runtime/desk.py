@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
-from engine.calls.codec import Entry, encode
+from engine.calls.codec import encode, logged
 from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
 from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched, Recovered
 from engine.calls.machine import step
@@ -205,7 +205,7 @@ class Desk:
         if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
             return  # what changes nothing leaves no trace, but for the engine's own deaths
         actor.call = call
-        log = [*first, encode(Entry(now, event))]
+        log = [*first, logged(now, event, commands)]
         wanted = self._answered_at_once(actor, commands, log, now)
         self._commit(actor, wanted, log, stored)
         self._arm(actor)
@@ -223,7 +223,7 @@ class Desk:
                 continue
             fetched = MediaFetched(command.request, clips)
             actor.call, more = step(actor.call, fetched, now)
-            log.append(encode(Entry(now, fetched)))
+            log.append(logged(now, fetched, more))
             wanted += more
         return wanted
 

@@ -89,6 +89,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - what a call is made of
         custom_data=route.custom_data,
         archive=archive,
         recorded=archive is not None and route.is_recorded,
+        labels=route.labels,
     )
 
 

@@ -41,6 +41,7 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
         contact=asked.contact,
         archive=archive,
         recorded=archive is not None and asked.is_recorded,
+        labels=asked.labels,
     )
 
 

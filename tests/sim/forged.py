@@ -8,6 +8,7 @@ from engine.calls.call import Call
 from engine.calls.leg import Leg
 from engine.calls.sessions import Conference, Transfer
 from tests.sim.story import Story
+from wire.events import CallEvent
 
 
 def without_ends(story: Story) -> Story:
@@ -70,3 +71,25 @@ def _from_the_start(conference: Conference) -> Conference:
 
 def _brief(leg: Leg) -> Leg:
     return replace(leg, ring_s=leg.ring_s / 10)
+
+
+def unrecorded(story: Story) -> Story:
+    """Let no end come with a record."""
+    return replace(story, told=tuple(replace(event, record=None) for event in story.told))
+
+
+def generous(story: Story) -> Story:
+    """Let every call have talked for a second longer than it did."""
+    return replace(story, told=tuple(map(_longer, story.told)))
+
+
+def _longer(event: CallEvent) -> CallEvent:
+    if event.record is None:
+        return event
+    return replace(event, record=replace(event.record, talk_ms=event.record.talk_ms + 1_000))
+
+
+def undecided(story: Story) -> Story:
+    """Let the last moment have led to something else when it happened."""
+    *before, last = story.moments
+    return replace(story, moments=(*before, replace(last, digest=1)))

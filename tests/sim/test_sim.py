@@ -10,7 +10,15 @@ from engine.ari.generated.events import ChannelDestroyed, ChannelDtmfReceived, P
 from engine.ari.request import Request
 from tests.sim.checks import faults_of
 from tests.sim.crowd import kept_seeds, run_world, run_worlds
-from tests.sim.forged import backwards, crowded, patient, without_ends
+from tests.sim.forged import (
+    backwards,
+    crowded,
+    generous,
+    patient,
+    undecided,
+    unrecorded,
+    without_ends,
+)
 from tests.sim.life import Broken
 from tests.sim.planted import (
     Chatty,
@@ -171,6 +179,9 @@ FORGED = {
     "a session goes back": (backwards, " went from "),
     "a session beside another": (crowded, "several live sessions"),
     "a party is called for too long": (patient, "was called for"),
+    "a call has no record": (unrecorded, "0 records of one call"),
+    "a record does not add up": (generous, "rang, talked and was on hold"),
+    "a log that decides otherwise": (undecided, "replay: decides otherwise"),
 }
 
 

@@ -14,7 +14,7 @@ from wire.answering import AnsweredBy
 from wire.hooks import DialResult
 from wire.verbs import Dial, DialData
 
-RING_S = 60
+RING_S = 60.0  # as it is read back: a log must lead to its record to the byte
 
 
 def start(call: Call, verb: Dial, now: int) -> Step:

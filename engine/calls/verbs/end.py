@@ -8,6 +8,8 @@ from engine.calls.closing import closed
 from engine.calls.commands import Hangup
 from engine.calls.doing import Ending, Filing, Over
 from engine.calls.events import DeadlinePassed, Event, LegEnded, Recovered, TapesFiled
+from engine.calls.past import given_up
+from engine.calls.record import record_of
 from engine.calls.taping import filed_at_last, is_filed
 from engine.calls.telling import tell_over
 
@@ -50,7 +52,7 @@ def finish(call: Call, now: int) -> Step:
     Those of legs that may live on are left to the archivist: they are recorded still.
     """
     is_gone = not call.legs and call.reason != causes.reason(causes.LOST)
-    call = replace(call, legs=(), rest=(), ended_ms=now, status=_status(call))
+    call = replace(given_up(call, now), rest=(), ended_ms=now, status=_status(call))
     if is_filed(call) or not is_gone:
         return _over(call, now)
     call, commands = filed_at_last(call)
@@ -72,7 +74,7 @@ def on_filing(call: Call, event: Event, now: int) -> Step:
 
 def _over(call: Call, now: int) -> Step:
     call = replace(call, doing=Over())
-    call, told = tell_over(call, now)
+    call, told = tell_over(call, record_of(call), now)
     return call, (told,)
 
 

@@ -2,9 +2,10 @@
 
 from msgspec.json import encode as to_json
 
-from engine.calls.call import Call
+from engine.calls.call import Call, Gathered
 from engine.calls.commands import Tell
 from engine.calls.doing import Gathering
+from engine.calls.past import noted
 from engine.calls.telling import tell
 from wire.hooks import GatherReason, GatherResult, To
 
@@ -12,7 +13,8 @@ from wire.hooks import GatherReason, GatherResult, To
 def tell_gathered(
     call: Call, doing: Gathering, reason: GatherReason, now: int
 ) -> tuple[Call, Tell]:
-    """Tell what was collected, and why collecting ended."""
+    """Tell what was collected, and why collecting ended; its record has it, too."""
+    call = noted(call, Gathered(now, doing.leg, doing.digits, reason))
     facts = {"channel_id": doing.leg, "dtmf": doing.digits, "reason": reason}
     return tell(call, "gathered", now, **facts)
 

@@ -13,7 +13,9 @@ from tests.sim.checks import (
     orders,
     prompts,
     recordings,
+    records,
     referrals,
+    replays,
     rings,
     rooms,
     seats,
@@ -47,6 +49,8 @@ CHECKS = (
     handing.check,
     greetings.check,
     recordings.check,
+    records.check,
+    replays.check,
 )
 
 

@@ -163,7 +163,8 @@ def called(action: Any = None, **fields: Any) -> Story:
 def dialing(*numbers: str, **more: Any) -> Story:
     """Make a call that dials numbers, or one agent when none is given."""
     data = more.pop("data", {"agent_id": "7"} if not numbers else {"number": list(numbers)})
-    return called({"type": "dial", "data": data, **more})
+    fields = {"labels": more.pop("labels")} if "labels" in more else {}
+    return called({"type": "dial", "data": data, **more}, **fields)
 
 
 def talking(*numbers: str, **more: Any) -> Story:

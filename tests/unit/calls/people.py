@@ -37,6 +37,7 @@ from engine.calls.events import (
     TransferRequested,
 )
 from engine.calls.refusals import refused
+from tests.harness.sums import faults_of
 from tests.unit.calls.building import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
 from tests.unit.calls.rooms import Rooms
 from tests.unit.calls.steering import BOB, CAROL, TUNE
@@ -81,6 +82,8 @@ class People(RuleBasedStateMachine):
                 assert not expects(self.story.call, command.leg), "what is wanted is not hung up"
         record = Record(self.story.call, tuple(commands))
         assert decode_record(encode(record)) == record
+        if self.story.call.is_over:
+            assert not list(faults_of(self.story.told))
 
     def refusal(self, event: Event) -> bool:
         """Tell whether it is refused."""

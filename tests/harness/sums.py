@@ -1,0 +1,55 @@
+"""What must add up in every record: times of the call and of its legs, and who is in it."""
+
+from collections.abc import Iterator, Sequence
+
+from wire.events import CallEvent
+from wire.record import CallRecord, LegRecord
+
+
+def faults_of(told: Sequence[CallEvent]) -> Iterator[str]:
+    """Find what is wrong with the record of a call that has ended, all of whose events are given.
+
+    Clocks that differ from engine to engine may spoil the sums: not for calls of one clock.
+    """
+    records = [event.record for event in told if event.record is not None]
+    if len(records) != 1:
+        yield f"{len(records)} records of one call"
+        return
+    record, last = records[0], told[-1]
+    if last.record is not record or last.event != "completed":
+        yield "its record does not come with its end"
+    if (record.call_id, record.status) != (last.call_id, last.call_status):
+        yield "its record is of another call"
+    yield from _of_call(record)
+    for leg in record.legs:
+        yield from _of_leg(record, leg)
+    yield from _legs(record, told)
+
+
+def _of_call(record: CallRecord) -> Iterator[str]:
+    parts = record.ring_ms, record.talk_ms, record.hold_ms
+    if min(parts) < 0 or sum(parts) != record.ended_ms - record.created_ms:
+        yield f"rang, talked and was on hold for {parts} of {record.ended_ms - record.created_ms}"
+    if not record.answered_ms and (record.talk_ms or record.hold_ms):
+        yield "talked without an answer"
+
+
+def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
+    parts = leg.ring_ms, leg.talk_ms, leg.hold_ms
+    if min(parts) < 0 or sum(parts) != leg.ended_ms - leg.asked_ms:
+        yield f"leg {leg.channel_id}: {parts} of {leg.ended_ms - leg.asked_ms}"
+    if not record.created_ms <= leg.asked_ms <= leg.ended_ms <= record.ended_ms:
+        yield f"leg {leg.channel_id} outlived its call"
+    if leg.hold_ms > record.hold_ms and record.answered_ms <= leg.answered_ms:
+        yield f"leg {leg.channel_id} was on hold for longer than its call"
+    if (leg.status == "completed") != bool(leg.answered_ms):
+        yield f"leg {leg.channel_id} is {leg.status}, answered at {leg.answered_ms}"
+
+
+def _legs(record: CallRecord, told: Sequence[CallEvent]) -> Iterator[str]:
+    if record.legs_omitted:
+        return
+    listed = [leg.channel_id for leg in record.legs]
+    ended = [each.channel_id for each in told if each.event == "leg-completed"]
+    if len(set(listed)) != len(listed) or not set(ended) <= set(listed):
+        yield f"lists {listed}, of {ended}"

@@ -1,0 +1,22 @@
+"""Every call replays: its log decides the same again, leads to its record, and tells the same."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.audit import decided_otherwise, ends_otherwise, told_otherwise
+from tests.sim.story import Story
+from tests.sim.world import World
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Audit every call as `switchroom replay` does."""
+    del world
+    for story in told:
+        moments = story.moments
+        faults = [
+            *decided_otherwise(moments),
+            *ends_otherwise(moments, story.record),
+            *told_otherwise(moments, story.told).faults,
+        ]
+        yield from ((story.id, f"replay: {fault.detail}") for fault in faults)
+        if any(moment.digest is None for moment in moments):
+            yield story.id, "a line of its log has no digest"

@@ -1,0 +1,130 @@
+"""A call's record: all that is known of it when it has ended, told with its last event.
+
+Whoever reads it must let fields pass that it does not know (docs/events.md says what may change).
+Times are wall-clock milliseconds. Of a call and of each leg, ring, talk and hold time add up to
+the time from its beginning to its end.
+"""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+
+class _Part(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Frozen, camelCase; what has its default is left out."""
+
+
+class LegRecord(_Part, frozen=True):
+    """One leg: `askedMs` is when its party was called, or called us."""
+
+    channel_id: str
+    party: str
+    status: str  # completed, busy, no-answer, canceled, failed
+    asked_ms: int
+    ended_ms: int
+    ring_ms: int
+    talk_ms: int
+    hold_ms: int
+    answered_ms: int = 0
+    hangup_cause: int = 0
+    sip_code: int | None = None
+    agent_id: str | None = field(default=None, name="agent_id")
+    agent_name: str | None = None
+    reference_id: str | None = field(default=None, name="reference_id")
+    answered_by: str | None = None  # human, machine, unknown, where it was detected
+
+
+class GatherRecord(_Part, frozen=True):
+    """The digits that one gather collected."""
+
+    at_ms: int
+    channel_id: str
+    dtmf: str
+    reason: str
+
+
+class RecordingRecord(_Part, frozen=True):
+    """A recording: where it is filed, or will be; its length, once it is there."""
+
+    url: str
+    purpose: str  # call or voicemail
+    state: str  # filed; ended: it will be filed later; lost
+    duration_ms: int = 0
+
+
+class TransferRecord(_Part, frozen=True):
+    """A transfer session."""
+
+    session_id: str
+    mode: str
+    state: str
+    party: str
+    source_channel_id: str
+    customer_channel_id: str
+    target_channel_id: str
+    started_ms: int
+    ended_ms: int = 0
+    source_agent_id: str | None = None
+    target_name: str | None = None
+    reason: str | None = None
+    ended_by: str | None = None
+
+
+class MemberRecord(_Part, frozen=True):
+    """One party of a conference."""
+
+    channel_id: str
+    party: str
+    state: str
+    agent_id: str | None = field(default=None, name="agent_id")
+    agent_name: str | None = None
+    reason: str | None = None
+    joined_ms: int = 0
+    left_ms: int = 0
+
+
+class ConferenceRecord(_Part, frozen=True):
+    """A conference session, with all who were in it."""
+
+    session_id: str
+    state: str
+    members: tuple[MemberRecord, ...]
+    started_ms: int
+    ended_ms: int = 0
+    requested_by: str | None = None
+    reason: str | None = None
+
+
+class CallRecord(_Part, frozen=True):
+    """A call that has ended; `legsOmitted`: so many of its first legs are not listed."""
+
+    call_id: str
+    account_id: str
+    node: str
+    slot: int
+    direction: str
+    from_: str = field(name="from")
+    to: str
+    caller_id: str  # what was shown to who was called
+    dialed_numbers: tuple[str, ...]
+    status: str
+    created_ms: int
+    ended_ms: int
+    ring_ms: int
+    talk_ms: int
+    hold_ms: int  # while any leg was on hold
+    legs: tuple[LegRecord, ...]
+    answered_ms: int = 0
+    legs_omitted: int = 0
+    hangup_cause: int = 0
+    sip_code: int | None = None
+    ended_by: str | None = None
+    reason: str | None = None
+    answered_by: str | None = None
+    transfers: tuple[TransferRecord, ...] = ()
+    conferences: tuple[ConferenceRecord, ...] = ()
+    recordings: tuple[RecordingRecord, ...] = ()
+    gathered: tuple[GatherRecord, ...] = ()
+    labels: dict[str, str] | None = None  # of who made the call, or of the number's route
+    contact: dict[str, Any] | None = None
+    custom_data: dict[str, Any] | None = None

@@ -1,0 +1,49 @@
+"""What running a call's log through the core again has shown, over the internal RPC."""
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+    """Frozen, camelCase, nothing unknown."""
+
+
+class Difference(_Shape, frozen=True):
+    """Something that the core decides otherwise now: upon a line's event, at the end, or told.
+
+    `commands`: what it decides now, where that is known; of what it decided then, the log keeps a
+    digest only.
+    """
+
+    about: str  # commands, told, state
+    detail: str
+    line: int = 0  # of the log; the call as it was opened is line 0
+    at_ms: int = 0
+    event: dict[str, Any] | None = None
+    commands: tuple[dict[str, Any], ...] = ()
+
+
+class Replay(_Shape, frozen=True):
+    """The audit of one call.
+
+    `hole` is the first line that the store has lost: what came after can't be run again.
+    `compared` says how many lines had a digest; `told` how many events it tells, `trimmed` how
+    many of them are no longer on the stream.
+    """
+
+    call_id: str
+    is_same: bool
+    lines: int
+    compared: int
+    told: int
+    trimmed: int = 0
+    hole: int | None = None
+    is_live: bool = False
+    differences: tuple[Difference, ...] = ()
+
+
+class EndedCalls(_Shape, frozen=True):
+    """Calls that have ended, the latest first."""
+
+    call_ids: tuple[str, ...]
