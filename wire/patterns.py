@@ -25,6 +25,8 @@ ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")"
 
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 
+EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
+
 PATTERNS = {
     URL: "an https:// address",
     NUMBER: "a number such as +4721930000, or sip:user@host",
@@ -36,5 +38,6 @@ PATTERNS = {
     LANGUAGE: "a language tag such as en or hi-IN",
     KEY: "one key of 0-9 A-D * #",
     ON_MACHINE: "continue, hangup, an action or an https:// address",
+    EVENT_ID: "the id that came with an event",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',
 }

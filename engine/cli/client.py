@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -14,9 +14,11 @@ from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import ConferenceView
 from wire.events import CallEvent
+from wire.groups import LostEvents
 
 T = TypeVar("T")
-Told = AsyncIterator[tuple[str, CallEvent]]  # ids to go on from, and events
+Lost = tuple[LostEvents, ...]
+Told = AsyncIterator[tuple[str, CallEvent | Lost]]  # ids to go on from, and events
 ANSWER_S = 15.0
 CONNECT_S = 3.0
 FAILED = 400
@@ -178,10 +180,15 @@ async def opened(url: str, token: str) -> AsyncIterator[Client]:
 
 
 async def _server_sent(lines: aiohttp.StreamReader) -> Told:
-    entry = ""
+    entry, kind = "", b""
     async for line in lines:
         name, _, value = line.rstrip(b"\n").partition(b": ")
         if name == b"id":
             entry = value.decode()
+        elif name == b"event":
+            kind = value
+        elif name == b"data" and kind == b"lost":
+            yield entry, msgspec.json.decode(value, type=Lost)
         elif name == b"data":
-            yield entry, msgspec.json.decode(value, type=CallEvent)
+            with suppress(msgspec.ValidationError):  # a kind that only a newer version knows
+                yield entry, msgspec.json.decode(value, type=CallEvent)

@@ -4,41 +4,66 @@ import re
 
 import msgspec
 from aiohttp import web
+from msgspec import Struct
 
+from engine.rpc.bodies import answer
 from engine.store.errors import StoreDown
 from engine.store.store import Store
+from engine.store.stream import START, order
 from wire.errors import BadInput
-from wire.events import CallEvent
+from wire.groups import LostEvents
+from wire.schemas import event_schema
 
 WAIT_MS = 1_000
+AT_ONCE = 1_000  # of each slot
 _place = msgspec.json.Decoder(dict[int, str])
 _ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
-_event = msgspec.json.Decoder(CallEvent)
+Places = dict[int, str]
+
+
+class _Head(Struct, rename="camel"):
+    """What every version of an event has: a newer engine may have told it."""
+
+    event: str
+    call_id: str
+    account_id: str
+
+
+_head = msgspec.json.Decoder(_Head)
 
 
 class EventHandlers:
     """One method a request."""
 
     def __init__(self, store: Store, slots: int) -> None:
-        self._store = store
+        self._stream = store.stream
         self._slots = slots
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Send every event from now on, or from Last-Event-ID; `callId`, `account` narrow it."""
         after = await self._after(request.headers.get("Last-Event-ID"))
+        lost = await self._lost(after)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         while True:
             try:
-                found = await self._store.events(after, WAIT_MS)
+                found = await self._stream.after(after, WAIT_MS, AT_ONCE)
+                if len(found) >= AT_ONCE:  # who is so far behind may be overtaken
+                    lost = await self._lost(after)
             except StoreDown:
                 return response  # the headers are out: the listener comes back and is told then
-            lines = [self._line(after, each, request) for each in found]
+            lines = [_gap(lost)] if lost else []
+            lines += [_line(after, each, request) for each in found]
+            lost = []
             # A comment when nothing came: it finds out whether the listener is still there.
             await response.write(b"".join(lines) or b":\n\n")
 
-    async def _after(self, last: str | None) -> dict[int, str]:
-        newest = await self._store.newest(range(self._slots))
+    async def schema(self, _request: web.Request) -> web.Response:
+        """Publish the JSON Schema of an event."""
+        return answer(event_schema())
+
+    async def _after(self, last: str | None) -> Places:
+        newest = await self._stream.newest(range(self._slots))
         if last is None:
             return newest
         try:
@@ -49,19 +74,31 @@ class EventHandlers:
             raise BadInput("Last-Event-ID", "not one of this stream's ids")
         return newest | given
 
-    def _line(
-        self, after: dict[int, str], found: tuple[int, str, bytes], request: web.Request
-    ) -> bytes:
-        slot, entry, body = found
-        after[slot] = entry
-        event = _event.decode(body)
-        wanted = request.query
-        if wanted.get("callId", event.call_id) != event.call_id:
-            return b""
-        if wanted.get("account", event.account_id) != event.account_id:
-            return b""
-        return b"id: %b\nevent: %b\ndata: %b\n\n" % (
-            msgspec.json.encode(after),
-            event.event.encode(),
-            body,
-        )
+    async def _lost(self, after: Places) -> list[LostEvents]:
+        """List where entries may have been cut off between a place and the oldest one kept."""
+        oldest = await self._stream.oldest(range(self._slots))
+        return [
+            LostEvents(slot, after[slot], entry)
+            for slot, entry in oldest.items()
+            if after[slot] != START and order(after[slot]) < order(entry)
+        ]
+
+
+def _gap(lost: list[LostEvents]) -> bytes:
+    return b"event: lost\ndata: %b\n\n" % msgspec.json.encode(lost)
+
+
+def _line(after: Places, found: tuple[int, str, bytes], request: web.Request) -> bytes:
+    slot, entry, body = found
+    after[slot] = entry
+    event = _head.decode(body)
+    wanted = request.query
+    if wanted.get("callId", event.call_id) != event.call_id:
+        return b""
+    if wanted.get("account", event.account_id) != event.account_id:
+        return b""
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (
+        msgspec.json.encode(after),
+        event.event.encode(),
+        body,
+    )

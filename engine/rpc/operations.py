@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wire import control, rpc
+from wire import control, groups, rpc
 from wire.agents import Agent, Agents, AgentView
 from wire.control import ConferenceView, TransferView
 from wire.rpc import CallView
@@ -101,8 +101,26 @@ DOCUMENTS = (
     Operation("put", "/routes/{number}", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
     Operation("delete", "/routes/{number}", "Take a route away"),
 )
+EVENTS = (
+    Operation(
+        "get",
+        "/events",
+        "Follow call events (text/event-stream), or read them for a group",
+        None,
+        groups.EventBatch,
+    ),
+    Operation(
+        "post",
+        "/events/ack",
+        "Acknowledge events",
+        groups.AcknowledgeEvents,
+        groups.Acknowledged,
+    ),
+    Operation("get", "/events/groups", "List the groups of readers", None, groups.EventGroups),
+    Operation("delete", "/events/groups/{group}", "Forget a group"),
+    Operation("get", "/events/schema", "Show the JSON Schema of an event"),
+)
 OTHERS = (
-    Operation("get", "/events", "Follow call events (text/event-stream)"),
     Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
     Operation("post", "/nodes/{node}/drain", "Give a node no new call", None, rpc.NodeView),
     Operation("post", "/nodes/{node}/undrain", "Give it new calls again", None, rpc.NodeView),
@@ -115,5 +133,6 @@ OPERATIONS = (
     *CONFERENCES,
     *AGENTS,
     *DOCUMENTS,
+    *EVENTS,
     *OTHERS,
 )

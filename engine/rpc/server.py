@@ -21,6 +21,7 @@ from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
 from engine.rpc.everyone import Everyone
 from engine.rpc.forward import forwarding
+from engine.rpc.groups import GroupHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.hop import Hop, Owners, hopping
 from engine.rpc.metrics import Page, metrics_routes
@@ -96,6 +97,7 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster, everyone)))
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
     app.add_routes(NodeHandlers(parts.switch).routes())
+    app.add_routes(_of_events(parts))
     app.router.add_get("/openapi.json", _published)
     return app
 
@@ -115,7 +117,20 @@ def _of_calls(parts: Parts, everyone: Everyone) -> list[web.RouteDef]:
         web.get("/calls", calls.list),
         web.get("/calls/{call}", calls.get),
         web.get("/calls/{call}/timeline", calls.timeline),
-        web.get("/events", EventHandlers(parts.store, parts.slots).stream),
+    ]
+
+
+def _of_events(parts: Parts) -> list[web.RouteDef]:
+    events = EventHandlers(parts.store, parts.slots)
+    groups = GroupHandlers(parts.store, parts.slots)
+
+    async def either(request: web.Request) -> web.StreamResponse:
+        return await (groups.take if "group" in request.query else events.stream)(request)
+
+    return [
+        web.get("/events", either),
+        web.get("/events/schema", events.schema),
+        *groups.routes(),
     ]
 
 

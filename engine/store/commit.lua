@@ -1,9 +1,9 @@
 -- Commits one slot's batch of changes, all or nothing.
--- KEYS: {sN}:owner. ARGV: msgpack of {token, kept_ms, stream_length, create, changes}, each change
+-- KEYS: {sN}:owner. ARGV: msgpack of {token, kept_ms, {length, ceiling}, create, changes}, each change
 -- {call_id, record, seq, log, told, live}. Returns 1 when stored, 2 when a call to create exists,
 -- the owner's name when the token is stale.
 -- All keys share the slot's hash tag, so they lie on one node of a cluster, declared or not.
-local token, kept_ms, stream_length, create, changes = unpack(cmsgpack.unpack(ARGV[1]))
+local token, kept_ms, bounds, create, changes = unpack(cmsgpack.unpack(ARGV[1]))
 local owned = redis.call('HMGET', KEYS[1], 'token', 'owner')
 if tonumber(owned[1] or -1) ~= token then return owned[2] or '' end
 
@@ -23,7 +23,7 @@ local function store(id, record, seq, entries, told, lives)
   for _ = have + 1, seq do redis.call('RPUSH', key, '') end -- lost with a failover: numbers stay right
   append(key, entries, math.max(have - seq, 0) + 1)
   for _, event in ipairs(told) do
-    redis.call('XADD', events, 'MAXLEN', '~', stream_length, '*', 'e', event)
+    redis.call('XADD', events, '*', 'e', event)
   end
   if lives then
     redis.call('HSET', live, id, record)
@@ -41,4 +41,5 @@ if create then
   if stored or redis.call('EXISTS', slot .. ':ended:' .. id) == 1 then return 2 end
 end
 for _, change in ipairs(changes) do store(unpack(change)) end
+shorten(events, slot .. ':gaps', unpack(bounds))
 return 1

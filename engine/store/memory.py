@@ -2,24 +2,22 @@
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from engine.store.change import Change
 from engine.store.errors import Fenced
+from engine.store.memory_stream import MemoryStream
+from engine.store.stream import Bounds
 
 
 class _Slot:
-    def __init__(self, stream_length: int) -> None:
+    def __init__(self) -> None:
         self.token = 0
         self.owner = ""
         self.until_ms = 0
         self.live: dict[str, tuple[str, bytes]] = {}
         self.logs: dict[str, list[bytes]] = {}
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
-        self.told = 0
-        self.events: deque[tuple[int, bytes]] = deque(maxlen=stream_length)
 
 
 class Memory:
@@ -30,17 +28,16 @@ class Memory:
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         *,
         kept_s: float = 86_400.0,
-        stream_length: int = 100_000,
+        bounds: Bounds = Bounds(),  # noqa: B008  frozen
     ) -> None:
         self._now_ms = now_ms
         self._kept_ms = int(kept_s * 1000)
-        self._stream_length = stream_length
+        self.stream = MemoryStream(now_ms, bounds)
         self._slots: dict[int, _Slot] = {}
         self._flows: dict[tuple[str, str], bytes] = {}
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
         self._drained: frozenset[str] = frozenset()
-        self._told = asyncio.Event()
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
 
@@ -105,7 +102,7 @@ class Memory:
         """Commit at once; raises Fenced."""
         kept = self._owned(slot, token)
         for change in changes:
-            self._store(kept, change)
+            self._store(kept, slot, change)
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""
@@ -122,26 +119,6 @@ class Memory:
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """See Store."""
         return list(self._slot(slot).logs.get(call_id, ()))
-
-    async def events(
-        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
-    ) -> list[tuple[int, str, bytes]]:
-        """See Store."""
-        found = self._after(after, limit)
-        if found or not wait_ms:
-            return found
-        try:
-            async with asyncio.timeout(wait_ms / 1000):
-                while not (found := self._after(after, limit)):
-                    self._told.clear()
-                    await self._told.wait()
-        except TimeoutError:
-            return []
-        return found
-
-    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
-        """See Store."""
-        return {slot: f"{self._slot(slot).told}-0" for slot in slots}
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
         """See Store."""
@@ -204,7 +181,7 @@ class Memory:
     def _slot(self, slot: int) -> _Slot:
         kept = self._slots.get(slot)
         if kept is None:
-            kept = self._slots[slot] = _Slot(self._stream_length)
+            kept = self._slots[slot] = _Slot()
         self._forget(kept)
         return kept
 
@@ -221,32 +198,16 @@ class Memory:
             del kept.ended[first[0]]
             kept.logs.pop(first[0], None)
 
-    def _store(self, kept: _Slot, change: Change) -> None:
+    def _store(self, kept: _Slot, slot: int, change: Change) -> None:
         log = kept.logs.setdefault(change.call_id, [])
         if len(log) >= change.seq + len(change.log):
             return
         log.extend([b""] * (change.seq - len(log)))
         log.extend(change.log[len(log) - change.seq :])
-        for event in change.told:
-            kept.told += 1
-            kept.events.append((kept.told, event))
-            self._told.set()
+        self.stream.tell(slot, change.told)
         if change.live:
             kept.live[change.call_id] = change.node, change.state
         else:
             kept.live.pop(change.call_id, None)
             kept.ended.pop(change.call_id, None)
             kept.ended[change.call_id] = self._now_ms() + self._kept_ms, change.state
-
-    def _after(self, after: Mapping[int, str], limit: int) -> list[tuple[int, str, bytes]]:
-        return [
-            (slot, f"{number}-0", event)
-            for slot, entry in after.items()
-            for number, event in _newer(self._slot(slot), int(entry.partition("-")[0]), limit)
-        ]
-
-
-def _newer(kept: _Slot, number: int, limit: int) -> list[tuple[int, bytes]]:
-    oldest = kept.told - len(kept.events) + 1
-    start = max(0, number - oldest + 1)
-    return list(islice(kept.events, start, start + limit))

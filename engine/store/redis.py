@@ -1,7 +1,7 @@
 """The store in Redis or Valkey: commits by one script a batch, the rest by the ordinary client."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,16 @@ from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
 from engine.store.link import Link, Script
 from engine.store.pack import packed
+from engine.store.redis_stream import RedisStream
+from engine.store.stream import Bounds
 
-_CLAIM = Script(Path(__file__).with_name("claim.lua").read_text())
-_COMMIT = Script(Path(__file__).with_name("commit.lua").read_text())
-_RENEW = Script(Path(__file__).with_name("renew.lua").read_text())
-_BEAT = Script(Path(__file__).with_name("beat.lua").read_text())
+
+def _script(*names: str) -> Script:
+    return Script("".join(Path(__file__).with_name(f"{name}.lua").read_text() for name in names))
+
+
+_CLAIM, _RENEW, _BEAT = _script("claim"), _script("renew"), _script("beat")
+_COMMIT = _script("shorten", "commit")
 _ENGINES = "engines"  # the key of those that live, and the channel of their comings and goings
 _QUIET_S = 5.0
 _strings = msgspec.msgpack.Decoder(list[str])
@@ -31,7 +36,7 @@ _DRAINED = "nodes:drained"
 
 
 class RedisStore:
-    """Keys of a slot carry its hash tag: `{s3}:owner`, `:live`, `:log:…`, `:ended:…`, `:events`."""
+    """Keys of a slot carry its hash tag: `{s3}:owner`, `:live`, `:log:…`, `:ended:…`, and more."""
 
     def __init__(
         self,
@@ -39,11 +44,11 @@ class RedisStore:
         *,
         timeout_s: float = 2.0,
         kept_s: float = 86_400.0,
-        stream_length: int = 100_000,
+        bounds: Bounds = Bounds(),  # noqa: B008  frozen
     ) -> None:
         self._timeout_s = timeout_s
         self._kept_ms = int(kept_s * 1000)
-        self._stream_length = stream_length
+        self._bounds = bounds
         # One repetition, for an idle connection that the server has closed: all requests here may
         # be repeated. The timeout around a whole request is our own.
         self._pool: ConnectionPool = ConnectionPool.from_url(
@@ -51,6 +56,7 @@ class RedisStore:
         )
         self._client = Redis(connection_pool=self._pool)
         self._link = Link(self._pool, timeout_s)
+        self.stream = RedisStream(self._client, self._bounded)
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
@@ -125,31 +131,6 @@ class RedisStore:
         )
         return entries
 
-    async def events(
-        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
-    ) -> list[tuple[int, str, bytes]]:
-        """See Store."""
-        streams: dict[Any, Any] = {_events_key(slot): entry for slot, entry in after.items()}
-        slots = {_events_key(slot).encode(): slot for slot in after}
-        read = self._client.xread(streams, count=limit, block=wait_ms or None)
-        found = await self._bounded(read, wait_ms / 1000)
-        return [
-            (slots[key], entry.decode(), fields[b"e"])
-            for key, entries in found
-            for entry, fields in entries
-        ]
-
-    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
-        """See Store."""
-        last = self._client.pipeline(transaction=False)
-        for slot in slots:
-            last.xrevrange(_events_key(slot), count=1)
-        found = await self._bounded(last.execute())
-        return {
-            slot: entries[0][0].decode() if entries else "0-0"
-            for slot, entries in zip(slots, found, strict=True)
-        }
-
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
         """See Store."""
         await self._bounded(self._client.set(f"flow:{account}:{flow_id}", body))
@@ -208,7 +189,7 @@ class RedisStore:
     async def _write(
         self, slot: int, token: int, changes: Sequence[Change], *, create: bool
     ) -> int:
-        batch = packed((token, self._kept_ms, self._stream_length, create), changes)
+        batch = packed((token, self._kept_ms, self._bounds, create), changes)
         answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):
             return answer
@@ -236,7 +217,3 @@ class RedisStore:
 
 def _owner_key(slot: int) -> str:
     return f"{{s{slot}}}:owner"
-
-
-def _events_key(slot: int) -> str:
-    return f"{{s{slot}}}:events"

@@ -1,9 +1,10 @@
 """What every store offers: `redis.RedisStore` in production, `memory.Memory`, its twin."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
+from engine.store.stream import Stream
 
 
 class Store(Protocol):
@@ -11,6 +12,11 @@ class Store(Protocol):
 
     Every method may raise StoreDown, within a bounded time; each may then be called again.
     """
+
+    @property
+    def stream(self) -> Stream:
+        """What was told."""
+        ...
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """Make `owner` a slot's only writer for a while; None while another's lease runs.
@@ -60,20 +66,6 @@ class Store(Protocol):
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """Read a call's log in order; an entry that the store has lost reads as empty bytes."""
-        ...
-
-    async def events(
-        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
-    ) -> list[tuple[int, str, bytes]]:
-        """Read what was told after an entry of each slot (`0`: from the oldest kept).
-
-        Waits up to `wait_ms` for the first; returns slot, entry id and event, in order within a
-        slot. Go on from the last id of each slot.
-        """
-        ...
-
-    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
-        """Find the entry ids after which `events` reads only what is told from now on."""
         ...
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:

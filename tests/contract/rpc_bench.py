@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
+from engine.store.memory_stream import MemoryStream
+from engine.store.stream import Batch, Bounds
 from engine.store.writer import Writer
 from tests.contract.store import claimed
 from tests.harness.ports import free_port
@@ -39,10 +41,31 @@ CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
 SAY = {"type": "say", "data": {"text": "hello"}}
 
 
+class MoodyStream(MemoryStream):
+    """Its streams, which can be, too."""
+
+    check: Callable[[], None]
+
+    async def after(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
+        """Read events, unless down."""
+        self.check()
+        return await super().after(*args, **more)
+
+    async def take(self, *args: Any, **more: Any) -> Batch:
+        """Read for a group, unless down."""
+        self.check()
+        return await super().take(*args, **more)
+
+
 class MoodyStore(Memory):
     """The memory store, which can be out of reach."""
 
     down = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.stream = MoodyStream(self._now_ms, options.get("bounds", Bounds()))
+        self.stream.check = self._check
 
     async def commit(self, slot: int, token: int, changes: Any) -> None:
         """Commit, unless down."""
@@ -54,11 +77,6 @@ class MoodyStore(Memory):
         await asyncio.sleep(0)
         self._check()
         return await super().read(slot, call_id)
-
-    async def events(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
-        """Read events, unless down."""
-        self._check()
-        return await super().events(*args, **more)
 
     async def ping(self) -> None:
         """Answer, unless down."""

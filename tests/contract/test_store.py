@@ -8,6 +8,7 @@ import pytest
 from engine.store.change import Change
 from engine.store.errors import Fenced
 from engine.store.store import Store
+from engine.store.stream import Bounds
 from tests.contract.store import Opener, claimed
 from tests.harness.until import until
 
@@ -44,7 +45,7 @@ async def test_a_stale_owner_is_refused(store: Store) -> None:
         await store.create(3, old, change("c3"))
     assert await live(store) == [("c1", "pbx1", b"\x00state 0\xff")]
     assert await store.log(3, "c1") == [b"\xc1entry 0"]
-    assert await store.events({3: "0"}) == []
+    assert await store.stream.after({3: "0"}) == []
     await store.commit(3, new, [change(seq=1)])
     assert await store.read(3, "c1") == b"\x00state 1\xff"
 
@@ -81,7 +82,7 @@ async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> N
     first = change(told=(b"t",))
     assert await store.create(3, token, first)
     assert await store.create(3, token, first)
-    assert len(await store.events({3: "0"})) == 1
+    assert len(await store.stream.after({3: "0"})) == 1
     await store.commit(3, token, [change(seq=1)])
     assert not await store.create(3, token, first)
 
@@ -103,7 +104,7 @@ async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store)
         await store.commit(3, token, batch)
     await store.commit(3, token, [change(seq=2, log=(b"2",), told=(b"c",))])
     assert await store.log(3, "c1") == [b"0", b"1", b"2"]
-    assert [event for _, _, event in await store.events({3: "0"})] == [b"a", b"b", b"c"]
+    assert [event for _, _, event in await store.stream.after({3: "0"})] == [b"a", b"b", b"c"]
 
 
 async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> None:
@@ -129,7 +130,7 @@ async def test_lost_log_entries_read_as_empty(store: Store) -> None:
     for _ in range(2):
         await store.commit(3, token, [change(seq=2, log=(b"2",), told=(b"t",))])
     assert await store.log(3, "c1") == [b"", b"", b"2"]
-    assert len(await store.events({3: "0"})) == 1
+    assert len(await store.stream.after({3: "0"})) == 1
 
 
 async def test_a_long_log_is_stored_whole(store: Store) -> None:
@@ -181,7 +182,7 @@ async def test_events_are_read_on_from_any_id(store: Store) -> None:
     await store.commit(4, token4, [change(told=(b"x",))])
     after = {3: "0", 4: "0"}
     read: list[tuple[int, bytes]] = []
-    while found := await store.events(after, limit=2):
+    while found := await store.stream.after(after, limit=2):
         after |= {slot: entry for slot, entry, _ in found}
         read += [(slot, event) for slot, _, event in found]
     assert sorted(read) == [(3, b"a"), (3, b"b"), (3, b"c"), (4, b"x")]
@@ -191,25 +192,25 @@ async def test_waiting_for_events_ends_with_the_first(store: Store) -> None:
     """A reader that starts at the newest is woken by what is told from then on."""
     token = await claimed(store, 3, "engine1")
     await store.commit(3, token, [change(told=(b"old",))])
-    after = await store.newest([3, 4])
-    waiting = asyncio.create_task(store.events(after, wait_ms=10_000))
+    after = await store.stream.newest([3, 4])
+    waiting = asyncio.create_task(store.stream.after(after, wait_ms=10_000))
     await store.commit(3, token, [change(seq=1, told=(b"new",))])
     assert [(slot, event) for slot, _, event in await waiting] == [(3, b"new")]
 
 
 async def test_waiting_for_events_in_vain_ends(store: Store) -> None:
     """Without an event the wait ends with nothing."""
-    assert await store.events(await store.newest([3]), wait_ms=20) == []
+    assert await store.stream.after(await store.stream.newest([3]), wait_ms=20) == []
 
 
 async def test_old_events_are_trimmed(opened: Opener) -> None:
     """A slot's stream keeps about its limit."""
-    store = opened(stream_length=100)
+    store = opened(bounds=Bounds(100, 400))
     token = await claimed(store, 3, "engine1")
     for seq in range(10):
         told = tuple(b"%d.%d" % (seq, number) for number in range(100))
         await store.commit(3, token, [change(seq=seq, told=told)])
-    kept = [event for _, _, event in await store.events({3: "0"})]
+    kept = [event for _, _, event in await store.stream.after({3: "0"})]
     assert 100 <= len(kept) <= 250
     assert kept[-1] == b"9.99"
 

@@ -54,7 +54,7 @@ def change(number: int, call_id: str = "c1") -> Change:
 
 async def told(store: RedisStore) -> list[bytes]:
     """Read all events of slot 3."""
-    return [event for _, _, event in await store.events({3: "0"}, limit=100_000)]
+    return [event for _, _, event in await store.stream.after({3: "0"}, limit=100_000)]
 
 
 async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:

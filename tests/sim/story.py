@@ -48,7 +48,7 @@ class Story(Struct, frozen=True):
 def stories(world: World) -> Iterable[Story]:
     """Tell every call that was ever stored."""
     told: dict[str, list[CallEvent]] = {}
-    for _, _, body in done(world.memory.events({0: "0"}, limit=1_000_000)):
+    for _, _, body in done(world.memory.stream.after({0: "0"}, limit=1_000_000)):
         event = _event(body)
         told.setdefault(event.call_id, []).append(event)
     live = set(_live(world))

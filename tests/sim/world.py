@@ -45,7 +45,7 @@ class World:
         self.phones = SimPhones(self.clock, rng)
         self.pbx = SimAsterisk(self.clock, self.phones, self._told, length_ms)
         self.phones.pbx = self.pbx
-        self.memory = Memory(self.clock.now_ms, kept_s=1e9, stream_length=1_000_000)
+        self.memory = Memory(self.clock.now_ms, kept_s=1e9)
         # Chance of its own, here too: the worlds in which nothing is recorded stay as they were.
         self._records = recorders.choose(seed)
         messages = self._records.messages
