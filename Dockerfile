@@ -23,6 +23,7 @@ WORKDIR /opt/switchroom
 COPY pyproject.toml README.md ./
 COPY wire wire
 COPY engine engine
+COPY api api
 RUN python3 -m venv .venv && .venv/bin/pip install --no-cache-dir '.[otel]'
 
 USER switchroom

@@ -16,6 +16,7 @@ demo: up  ## show it at work
 	@$(PYTHON) -m tests.demo
 
 test: $(INSTALLED) tools  ## all four rings of tests
+	@python3 tests/harness/debian.py postgresql
 	@.venv/bin/pytest
 
 check: $(INSTALLED)  ## lint, format, types, layers

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import cyclopts
@@ -51,6 +52,9 @@ app.command(
     "engine.cli.doctor.command:doctor",
     help="Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure.",
 )
+# What else is installed brings commands of its own, imported when they are asked for.
+for found in entry_points(group="switchroom.commands"):
+    app.command(found.value, name=found.name)
 
 
 @app.command

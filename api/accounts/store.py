@@ -1,0 +1,140 @@
+"""Accounts and their numbers in the database."""
+
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Integer,
+    String,
+    Table,
+    delete,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from api.clock import Clock
+from api.db import Database, metadata
+from api.errors import Conflict, NotFound
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("name", String(128), nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("max_calls", Integer),
+    Column("max_calls_per_s", Float),
+    Column("destinations", JSON),
+    Column("created_ms", BigInteger, nullable=False),
+)
+numbers = Table(
+    "numbers",
+    metadata,
+    Column("number", String(32), primary_key=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("created_ms", BigInteger, nullable=False),
+)
+
+
+class Account(Struct, frozen=True):
+    """An account; a limit of None is none, and without destinations it may call anybody."""
+
+    id: str
+    name: str
+    is_active: bool = True
+    max_calls: int | None = None
+    max_calls_per_s: float | None = None
+    destinations: tuple[str, ...] | None = None
+
+
+class Accounts:
+    """What is kept of accounts."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def add(self, account: Account) -> None:
+        """Make an account; one of its id that is there already is a conflict."""
+        row = {**_row(account), "id": account.id, "created_ms": self._now_ms()}
+        try:
+            async with self._database.writing() as connection:
+                await connection.execute(insert(accounts).values(row))
+        except IntegrityError:
+            raise Conflict(f"there is an account {account.id} already") from None
+
+    async def change(self, account: Account) -> None:
+        """Store an account's name and limits anew."""
+        change = update(accounts).where(accounts.c.id == account.id).values(_row(account))
+        async with self._database.writing() as connection:
+            if not (await connection.execute(change)).rowcount:
+                raise NotFound(f"no account {account.id}")
+
+    async def get(self, account_id: str) -> Account:
+        """Read an account; raises NotFound."""
+        async with self._database.reading() as connection:
+            query = select(accounts).where(accounts.c.id == account_id)
+            row = (await connection.execute(query)).mappings().one_or_none()
+        if row is None:
+            raise NotFound(f"no account {account_id}")
+        return _account(dict(row))
+
+    async def all(self) -> list[Account]:
+        """List the accounts."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(accounts).order_by(accounts.c.id))
+            return [_account(dict(row)) for row in rows.mappings()]
+
+    async def numbers(self, account_id: str) -> tuple[str, ...]:
+        """List an account's numbers, the one that it had first before others."""
+        query = (
+            select(numbers.c.number)
+            .where(numbers.c.account_id == account_id)
+            .order_by(numbers.c.created_ms, numbers.c.number)
+        )
+        async with self._database.reading() as connection:
+            return tuple((await connection.execute(query)).scalars())
+
+    async def add_number(self, account_id: str, number: str) -> None:
+        """Give a number to an account; one that another has is a conflict."""
+        await self.get(account_id)
+        row = {"number": number, "account_id": account_id, "created_ms": self._now_ms()}
+        try:
+            async with self._database.writing() as connection:
+                await connection.execute(insert(numbers).values(row))
+        except IntegrityError:
+            if number not in await self.numbers(account_id):
+                raise Conflict(f"{number} belongs to another account") from None
+
+    async def remove_number(self, account_id: str, number: str) -> None:
+        """Take a number from an account."""
+        removal = delete(numbers).where(
+            numbers.c.number == number, numbers.c.account_id == account_id
+        )
+        async with self._database.writing() as connection:
+            if not (await connection.execute(removal)).rowcount:
+                raise NotFound(f"{number} is no number of {account_id}")
+
+
+def _row(account: Account) -> dict[str, Any]:
+    return {
+        "name": account.name,
+        "is_active": account.is_active,
+        "max_calls": account.max_calls,
+        "max_calls_per_s": account.max_calls_per_s,
+        "destinations": None if account.destinations is None else list(account.destinations),
+    }
+
+
+def _account(row: dict[str, Any]) -> Account:
+    del row["created_ms"]
+    found = row.pop("destinations")
+    return Account(**row, destinations=None if found is None else tuple(found))

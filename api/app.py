@@ -1,0 +1,91 @@
+"""The service put together: parts opened, an application made of them, both served."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from fastapi import FastAPI
+from msgspec import Struct
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from api import health
+from api.accounts.store import Accounts
+from api.auth import routes as auth
+from api.auth.service import Doorkeeper
+from api.auth.store import Keys
+from api.auth.tokens import Tokens
+from api.body_limit import BodyLimit
+from api.clock import Clock, now_ms
+from api.config import Settings
+from api.db import Database
+from api.document import document
+from api.engine_client import EngineClient
+from api.engine_client import opened as engine_opened
+from api.errors import answer_problems
+from api.jobs.store import Jobs
+from api.metrics import Metrics
+from api.outside import Outside
+
+ROUTERS = (auth.router, health.router)
+
+
+class Parts(Struct, frozen=True):
+    """What the slices share; each reads it off `request.app.state.parts`."""
+
+    settings: Settings
+    database: Database
+    engine: EngineClient
+    accounts: Accounts
+    keys: Keys
+    doorkeeper: Doorkeeper
+    jobs: Jobs
+    metrics: Metrics
+    now_ms: Clock
+
+
+@asynccontextmanager
+async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Parts]:
+    """Open the parts for as long as the context lasts."""
+    async with AsyncExitStack() as house:
+        database = Database(settings.database_url)
+        house.push_async_callback(database.close)
+        urls = [str(url) for url in settings.engine_urls]
+        token = settings.rpc_token.get_secret_value()
+        engine = await house.enter_async_context(engine_opened(urls, token))
+        keys = Keys(database, clock)
+        tokens = Tokens(settings.token_secret.get_secret_value(), settings.token_s, clock)
+        yield Parts(
+            settings=settings,
+            database=database,
+            engine=engine,
+            accounts=Accounts(database, clock),
+            keys=keys,
+            doorkeeper=Doorkeeper(keys, tokens, clock),
+            jobs=Jobs(database, clock),
+            metrics=Metrics(),
+            now_ms=clock,
+        )
+
+
+def application(parts: Parts) -> ASGIApp:
+    """Make the application."""
+    app = FastAPI(
+        title="Switchroom",
+        version="1.0",
+        description="Voice calls, their control, and their records.",
+        redoc_url=None,
+    )
+    app.state.parts = parts
+    answer_problems(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.openapi = partial(document, app)  # type: ignore[method-assign]  # FastAPI's own way
+    if parts.settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=parts.settings.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+        )
+    return Outside(BodyLimit(app, parts.settings.most_body_bytes), parts.metrics)

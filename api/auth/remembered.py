@@ -1,0 +1,30 @@
+"""A dictionary with a limit: who came first goes first."""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+MOST_KNOWN = 10_000
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Remembered(Generic[K, V]):
+    """What is known for a while."""
+
+    def __init__(self, most: int = MOST_KNOWN) -> None:
+        self._most = most
+        self._kept: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        """Give what is known of a key."""
+        return self._kept.get(key)
+
+    def put(self, key: K, value: V) -> V:
+        """Remember, and forget the oldest if need be; gives the value."""
+        self._kept.pop(key, None)
+        self._kept[key] = value
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return value

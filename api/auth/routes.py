@@ -1,0 +1,65 @@
+"""`POST /auth/get-access-token/{accountId}`, and the dependency that all other slices use."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.security import APIKeyHeader
+
+from api.auth.schemas import TokenGiven, TokenRequest
+from api.auth.service import REFUSED, Doorkeeper, Principal
+from api.errors import Unauthenticated
+from api.shapes import answer, described, reading
+
+router = APIRouter(tags=["Authentication"])
+_header = APIKeyHeader(
+    name="Authorization",
+    auto_error=False,
+    description="An access token, or an API key, without a prefix.",
+)
+
+
+def doorkeeper(request: Request) -> Doorkeeper:
+    """Give the doorkeeper of this process."""
+    found: Doorkeeper = request.app.state.parts.doorkeeper
+    return found
+
+
+async def authenticated(
+    request: Request, header: Annotated[str | None, Depends(_header)]
+) -> Principal:
+    """Tell who asks; 401 for nobody."""
+    if not header:
+        raise Unauthenticated(REFUSED)
+    principal = await doorkeeper(request).principal(header, _address(request))
+    request.state.account_id = principal.account_id  # for the log
+    return principal
+
+
+Authenticated = Annotated[Principal, Depends(authenticated)]
+
+
+@router.post(
+    "/auth/get-access-token/{accountId}",
+    **described(
+        "Get an access token",
+        asked=TokenRequest,
+        answered=TokenGiven,
+        statuses=(401, 429),
+        example={"apiKey": "swk_…", "apiSecret": "sws_…"},
+    ),
+)
+async def get_access_token(
+    accountId: str,  # noqa: N803 - the specification's name
+    request: Request,
+    asked: Annotated[TokenRequest, Depends(reading(TokenRequest))],
+    keeper: Annotated[Doorkeeper, Depends(doorkeeper)],
+) -> Response:
+    """Give a token for an account's credentials."""
+    token, expires_in = await keeper.token(
+        accountId, asked.api_key, asked.api_secret, asked.agent_id, _address(request)
+    )
+    return answer(TokenGiven(token, expires_in))
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""

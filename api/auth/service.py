@@ -1,0 +1,119 @@
+"""Who stands behind an Authorization header; what is dear is remembered, what can change is not.
+
+A hash that matched is known for minutes, whether the key still counts for two seconds: so long
+does a revoked one open doors at most.
+"""
+
+import asyncio
+import hashlib
+
+from msgspec import Struct
+
+from api.auth.hashing import matches
+from api.auth.remembered import Remembered
+from api.auth.store import Key, Keys, key_id
+from api.auth.throttle import Throttle
+from api.auth.tokens import Tokens
+from api.clock import Clock
+from api.errors import Unauthenticated
+from wire.errors import BadInput
+
+PROVEN_MS = 300_000
+CHECKED_MS = 2_000
+AT_ONCE = 2  # hashes in work: each takes a processor's whole attention
+REFUSED = "User not authenticated"
+
+
+class Principal(Struct, frozen=True):
+    """Who asks: an account, and which of its agents, if one."""
+
+    account_id: str
+    key_id: str
+    agent_id: str | None = None
+
+
+class _Claim(Struct, frozen=True):
+    """What a token or a key has been proven to say, and until when that holds."""
+
+    key_id: str
+    agent_id: str | None
+    until_ms: int
+
+
+class Doorkeeper:
+    """Lets principals in, and gives them tokens."""
+
+    def __init__(self, keys: Keys, tokens: Tokens, now_ms: Clock) -> None:
+        self._keys = keys
+        self._tokens = tokens
+        self._now_ms = now_ms
+        self._throttle = Throttle(now_ms)
+        self._proven: Remembered[bytes, _Claim] = Remembered()
+        self._standing: Remembered[str, tuple[int, Key | None]] = Remembered()
+        self._hashing = asyncio.Semaphore(AT_ONCE)
+
+    async def principal(self, header: str, where: str) -> Principal:
+        """Tell who stands behind a header's value; raises Unauthenticated, or TooMany."""
+        presented = header.strip()
+        if presented[:7].lower() == "bearer ":
+            presented = presented[7:].strip()
+        claim = await self._claim(presented, where)
+        key = await self._key(claim.key_id)
+        if key is None or not self._counts(key):
+            raise Unauthenticated(REFUSED)
+        return Principal(key.account_id, key.id, key.agent_id or claim.agent_id)
+
+    async def token(
+        self, account_id: str, api_key: str, api_secret: str, agent_id: str | None, where: str
+    ) -> tuple[str, int]:
+        """Give a token and its seconds for credentials; raises Unauthenticated, or TooMany."""
+        known = key_id(api_key)
+        who = f"{where} {known or ''}"
+        self._throttle.check(who)
+        key = await self._key(known) if known else None
+        if (
+            key is None
+            or not self._counts(key)
+            or key.account_id != account_id
+            or not await self._is(api_key, key.key_hash)
+            or not await self._is(api_secret, key.secret_hash)
+        ):
+            self._throttle.failed(who)
+            raise Unauthenticated(REFUSED)
+        if key.agent_id and agent_id not in {None, key.agent_id}:
+            raise BadInput("agentId", f"this key is agent {key.agent_id}'s")
+        token = self._tokens.given(key.id, key.account_id, key.agent_id or agent_id)
+        return token, self._tokens.lifetime_s
+
+    async def _claim(self, presented: str, where: str) -> _Claim:
+        name = hashlib.sha256(presented.encode(errors="surrogateescape")).digest()
+        claim = self._proven.get(name)
+        if claim is None or claim.until_ms <= self._now_ms():
+            claim = self._proven.put(name, await self._prove(presented, where))
+        return claim
+
+    async def _prove(self, presented: str, where: str) -> _Claim:
+        if claims := self._tokens.read(presented):
+            return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
+        known = key_id(presented)
+        who = f"{where} {known or ''}"
+        self._throttle.check(who)
+        if (key := await self._key(known or "")) and await self._is(presented, key.key_hash):
+            return _Claim(key.id, None, self._now_ms() + PROVEN_MS)
+        self._throttle.failed(who)
+        raise Unauthenticated(REFUSED)
+
+    async def _key(self, of: str) -> Key | None:
+        until_ms, key = self._standing.get(of) or (0, None)
+        if until_ms <= self._now_ms():
+            key = await self._keys.get(of) if of else None
+            self._standing.put(of, (self._now_ms() + CHECKED_MS, key))
+        return key
+
+    async def _is(self, secret: str, kept: str) -> bool:
+        async with self._hashing:
+            return await asyncio.to_thread(matches, secret, kept)
+
+    def _counts(self, key: Key) -> bool:
+        is_current = key.expires_ms is None or key.expires_ms > self._now_ms()
+        return key.is_account_active and is_current

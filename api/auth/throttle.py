@@ -1,0 +1,35 @@
+"""Whoever fails too often waits: guesses become slow, and can't keep the processor busy."""
+
+from collections import OrderedDict
+
+from api.clock import Clock
+from api.errors import TooMany
+
+MOST_FAILURES = 10
+WINDOW_MS = 60_000
+MOST_KNOWN = 10_000
+
+
+class Throttle:
+    """Counts failures by who made them, in windows of a minute; of this process only."""
+
+    def __init__(self, now_ms: Clock) -> None:
+        self._now_ms = now_ms
+        self._failures: OrderedDict[str, tuple[int, int]] = OrderedDict()  # until when, how many
+
+    def check(self, who: str) -> None:
+        """Raise TooMany for one who has failed too often."""
+        until_ms, count = self._failures.get(who, (0, 0))
+        left_ms = until_ms - self._now_ms()
+        if count >= MOST_FAILURES and left_ms > 0:
+            raise TooMany("too many failures to authenticate", retry_after_s=-(-left_ms // 1_000))
+
+    def failed(self, who: str) -> None:
+        """Count a failure."""
+        now_ms = self._now_ms()
+        until_ms, count = self._failures.pop(who, (0, 0))
+        if until_ms <= now_ms:
+            until_ms, count = now_ms + WINDOW_MS, 0
+        self._failures[who] = (until_ms, count + 1)
+        if len(self._failures) > MOST_KNOWN:
+            self._failures.popitem(last=False)

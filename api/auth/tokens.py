@@ -1,0 +1,58 @@
+"""Access tokens: signed JWTs that say for which key, account and agent they were given."""
+
+from typing import Any
+
+import jwt
+from jwt.types import Options
+
+from api.clock import Clock
+
+ALGORITHM = "HS256"
+ISSUER = "switchroom"
+# Times are compared with the clock that this process was given.
+OPTIONS: Options = {
+    "require": ["exp", "sub", "key"],
+    "verify_exp": False,
+    "verify_iat": False,
+}
+
+
+class Tokens:
+    """Gives tokens and reads them."""
+
+    def __init__(self, secret: str, lifetime_s: int, now_ms: Clock) -> None:
+        self.lifetime_s = lifetime_s
+        self._secret = secret
+        self._now_ms = now_ms
+
+    def given(self, key_id: str, account_id: str, agent_id: str | None) -> str:
+        """Sign a token."""
+        now_s = self._now_ms() // 1_000
+        claims: dict[str, Any] = {
+            "iss": ISSUER,
+            "sub": account_id,
+            "key": key_id,
+            "iat": now_s,
+            "exp": now_s + self.lifetime_s,
+        }
+        if agent_id is not None:
+            claims["agent"] = agent_id
+        return jwt.encode(claims, self._secret, ALGORITHM)
+
+    def read(self, token: str) -> dict[str, Any] | None:
+        """Give a token's claims; None for one that is not ours or no longer good."""
+        try:
+            claims = jwt.decode(
+                token,
+                self._secret,
+                [ALGORITHM],
+                issuer=ISSUER,
+                options={
+                    "require": ["exp", "sub", "key"],
+                    "verify_exp": False,
+                    "verify_iat": False,
+                },
+            )
+        except jwt.InvalidTokenError:
+            return None
+        return claims if claims["exp"] * 1_000 > self._now_ms() else None

@@ -1,0 +1,1 @@
+"""The administrator's commands: `switchroom api` and `switchroom account`."""

@@ -1,0 +1,90 @@
+"""`switchroom account`: accounts, their keys, numbers and limits."""
+
+from typing import Annotated
+
+import msgspec
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from api.accounts.store import Account, Accounts
+from api.auth.store import Keys
+from api.cli.keys import key
+from api.cli.numbers import number
+from api.cli.run import run
+from api.cli.words import allowed, named
+
+app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
+app.command(key)
+app.command(number)
+
+Calls = Annotated[int | None, Parameter(help="Most live calls; 0 for no limit.")]
+Rate = Annotated[float | None, Parameter(help="Most new calls a second; 0 for no limit.")]
+Allow = Annotated[
+    list[str] | None,
+    Parameter(help="Prefixes that may be called, such as +47; `any` for all. Repeatable."),
+]
+
+
+@app.command
+def create(
+    account: str,
+    *,
+    name: str = "",
+    max_calls: Calls = None,
+    max_calls_per_s: Rate = None,
+    allow: Allow = None,
+) -> None:
+    """Make an account."""
+    made = _limited(Account(named(account), name or account), max_calls, max_calls_per_s, allow)
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        await accounts.add(made)
+
+    run(deed)
+
+
+@app.command(name="set")
+def change(
+    account: str,
+    *,
+    max_calls: Calls = None,
+    max_calls_per_s: Rate = None,
+    allow: Allow = None,
+    active: Annotated[bool | None, Parameter(help="Whether it may do anything.")] = None,
+) -> None:
+    """Change an account's limits; what is not named stays."""
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        found = _limited(await accounts.get(account), max_calls, max_calls_per_s, allow)
+        is_active = found.is_active if active is None else active
+        await accounts.change(msgspec.structs.replace(found, is_active=is_active))
+
+    run(deed)
+
+
+@app.command(name="list")
+def listed() -> None:
+    """List the accounts."""
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        table = Table("account", "name", "active", "calls", "calls/s", "may call", box=None)
+        for each in await accounts.all():
+            may_call = "any" if each.destinations is None else " ".join(each.destinations)
+            limits = (each.max_calls or "any", each.max_calls_per_s or "any")
+            active = "yes" if each.is_active else "no"
+            table.add_row(each.id, each.name, active, *map(str, limits), may_call)
+        Console(highlight=False).print(table)
+
+    run(deed)
+
+
+def _limited(
+    account: Account, calls: int | None, rate: float | None, allow: list[str] | None
+) -> Account:
+    return msgspec.structs.replace(
+        account,
+        max_calls=account.max_calls if calls is None else calls or None,
+        max_calls_per_s=account.max_calls_per_s if rate is None else rate or None,
+        destinations=account.destinations if allow is None else allowed(allow),
+    )

@@ -1,0 +1,43 @@
+"""`switchroom account number`: which caller ids are an account's own."""
+
+import sys
+
+from cyclopts import App
+
+from api.accounts.store import Accounts
+from api.auth.store import Keys
+from api.cli.run import run
+from api.cli.words import caller_id
+
+number = App(name="number", help="An account's caller ids.", version_flags=())
+
+
+@number.command
+def add(account: str, number: str) -> None:
+    """Give a number to an account; the first is shown where a call names none."""
+    given = caller_id(number)
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        await accounts.add_number(account, given)
+
+    run(deed)
+
+
+@number.command(name="list")
+def listed(account: str) -> None:
+    """List an account's numbers."""
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        sys.stdout.writelines(f"{each}\n" for each in await accounts.numbers(account))
+
+    run(deed)
+
+
+@number.command
+def remove(account: str, number: str) -> None:
+    """Take a number from an account."""
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        await accounts.remove_number(account, number)
+
+    run(deed)

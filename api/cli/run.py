@@ -1,0 +1,51 @@
+"""How commands run: on one event loop, with the database open, faults told in a line."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from api.accounts.store import Accounts
+from api.auth.store import Keys
+from api.clock import now_ms
+from api.config import Stored
+from api.db import Database
+from api.errors import Refused
+from api.migrate import migrate
+from wire.errors import BadInput
+
+T = TypeVar("T", bound=Stored)
+Deed = Callable[[Accounts, Keys], Awaitable[None]]
+
+
+def settings_of(kind: type[T]) -> T:
+    """Read the settings; ends the process with what is wrong with them."""
+    try:
+        return kind()
+    except ValidationError as error:
+        lines = (f"SWITCHROOM_{_name(each['loc'])}: {each['msg']}" for each in error.errors())
+        sys.exit("\n".join(lines))
+
+
+def run(deed: Deed) -> None:
+    """Do something to accounts and keys; ends the process with status 2 when it is refused."""
+    try:
+        asyncio.run(_run(settings_of(Stored).database_url, deed))
+    except (Refused, BadInput) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
+
+
+async def _run(url: str, deed: Deed) -> None:
+    database = Database(url)
+    try:
+        await migrate(database)
+        await deed(Accounts(database, now_ms), Keys(database, now_ms))
+    finally:
+        await database.close()
+
+
+def _name(place: tuple[int | str, ...]) -> str:
+    return "__".join(map(str, place)).upper()

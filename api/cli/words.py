@@ -1,0 +1,38 @@
+"""What is typed, checked."""
+
+import re
+import sys
+
+import phonenumbers
+
+from wire.patterns import NAME, PATTERNS
+
+_PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
+
+
+def named(text: str) -> str:
+    """Check the name of an account or an agent."""
+    if re.search(NAME, text) is None:
+        sys.exit(f"{text}: expected {PATTERNS[NAME]}")
+    return text
+
+
+def allowed(prefixes: list[str]) -> tuple[str, ...] | None:
+    """Read which numbers may be called; None for all."""
+    if prefixes == ["any"]:
+        return None
+    for prefix in prefixes:
+        if _PREFIX.fullmatch(prefix) is None:
+            sys.exit(f"--allow {prefix}: a prefix such as +47, or sip:, or `any`, is expected")
+    return tuple(prefixes)
+
+
+def caller_id(text: str) -> str:
+    """Read a number, and give it as E.164 has it."""
+    try:
+        number = phonenumbers.parse(text)
+    except phonenumbers.NumberParseException:
+        sys.exit(f"{text}: a number such as +4721930000 is expected")
+    if not phonenumbers.is_possible_number(number):
+        sys.exit(f"{text}: no number can be that long or short")
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)

@@ -1,0 +1,67 @@
+"""Settings of the REST layer: `SWITCHROOM_…` variables, a TOML file, or `.env`."""
+
+import os
+from typing import Annotated, Literal
+
+from pydantic import Field, HttpUrl, SecretStr, StringConstraints
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from wire.tree import Limits
+
+DatabaseUrl = Annotated[
+    str, StringConstraints(pattern=r"^(sqlite\+aiosqlite:///|postgresql\+asyncpg://)")
+]
+
+
+class Stored(BaseSettings):
+    """What an administrator's command needs, too: where the database is."""
+
+    model_config = SettingsConfigDict(env_prefix="SWITCHROOM_", env_file=".env", extra="ignore")
+
+    database_url: DatabaseUrl = "sqlite+aiosqlite:////var/lib/switchroom/switchroom.db"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read the environment first, then `.env`, then the TOML file, as the engine does."""
+        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        if path := os.environ.get("SWITCHROOM_CONFIG"):
+            return (*sources, TomlConfigSettingsSource(settings_cls, path))
+        return sources
+
+
+class Settings(Stored):
+    """All that an operator can set on the REST layer."""
+
+    api_host: str = "127.0.0.1"
+    api_port: int = Field(8000, ge=0, le=65535)
+    engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
+    rpc_token: SecretStr = Field(min_length=1)
+    token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes
+    token_s: int = Field(3_600, ge=60, le=86_400)
+    allow_insecure_webhooks: bool = False  # as the engine has it; the next one, too
+    sip_hosts: tuple[str, ...] = ()
+    most_body_bytes: int = Field(262_144, ge=1_024)
+    cors_origins: tuple[str, ...] = ()
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    # An account with its key and numbers, made at start where they are not there yet.
+    account: str = ""
+    api_key: SecretStr | None = None
+    api_secret: SecretStr | None = None
+    caller_ids: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> Limits:
+        """How large a tree may be, and what it may reach: the engine's own limits."""
+        return Limits(allow_insecure=self.allow_insecure_webhooks, sip_hosts=self.sip_hosts)

@@ -1,0 +1,96 @@
+"""The database: SQLite, or PostgreSQL, through one small door for reading and one for writing.
+
+A writer takes SQLite's only write lock when it begins, not when it first writes: two that had read
+before could never both go on (https://sqlite.org/lang_transaction.html, "BEGIN IMMEDIATE").
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, MetaData, event
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from api.errors import NotNow
+
+log = structlog.get_logger()
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+BUSY_MS = 5_000
+PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
+    "foreign_keys=ON",
+    f"busy_timeout={BUSY_MS}",
+)
+
+
+class DatabaseDown(NotNow):
+    """The database can't be reached, or is too busy."""
+
+    code = "database_down"
+
+
+class Database:
+    """Connections to one database; `reading()` sees each statement alone, `writing()` is atomic."""
+
+    def __init__(self, url: str) -> None:
+        self.is_sqlite = url.startswith("sqlite")
+        # A dropped connection is found before it is used.
+        self._engine = create_async_engine(url, pool_pre_ping=not self.is_sqlite)
+        self._writer = asyncio.Lock()  # SQLite's own waiting is by sleeps
+        if self.is_sqlite:
+            event.listen(self._engine.sync_engine, "connect", _prepare)
+            event.listen(self._engine.sync_engine, "begin", _lock)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """Give a connection for statements that change nothing."""
+        async with _known_faults(), self._engine.connect() as connection:
+            yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """Give a connection for one transaction, committed when the context ends well."""
+        async with _known_faults(), AsyncExitStack() as held:
+            if self.is_sqlite:
+                await held.enter_async_context(self._writer)
+            connection = await held.enter_async_context(self._engine.connect())
+            connection = await connection.execution_options(writes=True)
+            async with connection.begin():
+                yield connection
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._engine.dispose()
+
+
+@asynccontextmanager
+async def _known_faults() -> AsyncIterator[None]:
+    try:
+        yield
+    except (OperationalError, InterfaceError, NoConnection, OSError) as error:
+        log.warning("database", error=str(error))
+        raise DatabaseDown("the database can't be used now", retry_after_s=1) from error
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in PRAGMAS:
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _lock(connection: Connection) -> None:
+    if connection.get_execution_options().get("writes"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

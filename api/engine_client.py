@@ -1,0 +1,108 @@
+"""The engine's RPC, as bytes in and out; any engine answers, so the next one is asked for one gone.
+
+What may have been done already is not asked twice: only a connection that was never made, or a
+request that changes nothing, goes to the next engine.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+
+from api.errors import Conflict, Invalid, NotFound, NotNow, Refused
+from wire.rpc import Problem
+
+T = TypeVar("T")
+ANSWER_S = 15.0
+CONNECT_S = 3.0
+FAILED = 400
+KINDS: dict[int, type[Refused]] = {400: Invalid, 404: NotFound, 409: Conflict, 413: Invalid}
+
+
+class NoEngine(NotNow):
+    """No engine answers, or not as one does."""
+
+    code = "no_engine"
+
+
+class EngineClient:
+    """Asks engines in turn; what they refuse is raised as a problem of ours."""
+
+    def __init__(self, http: aiohttp.ClientSession, urls: Sequence[str]) -> None:
+        self.http = http
+        self._urls = [url.rstrip("/") for url in urls]
+        self._turn = 0
+
+    async def ask(
+        self,
+        shape: type[T],
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, str] | None = None,
+    ) -> T:
+        """Ask, and decode the answer."""
+        answer = await self.raw(method, path, body, query)
+        try:
+            return msgspec.json.decode(answer, type=shape)
+        except msgspec.DecodeError as error:
+            raise NoEngine(f"an engine's answer is not understood ({error})") from None
+
+    async def raw(
+        self, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Ask, and give the answer as it is."""
+        data = None if body is None else msgspec.json.encode(body)
+        self._turn += 1
+        for place in range(len(self._urls)):
+            url = self._urls[(self._turn + place) % len(self._urls)]
+            try:
+                return await self._asked(method, f"{url}/rpc/v1{path}", data, query)
+            except aiohttp.ClientConnectorError:
+                continue
+            except (aiohttp.ClientError, TimeoutError):
+                if method != "GET":
+                    break
+        raise NoEngine("no engine answers", retry_after_s=1)
+
+    async def _asked(
+        self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None
+    ) -> bytes:
+        async with self.http.request(method, url, data=data, params=query) as reply:
+            answer = await reply.read()
+            if reply.status >= FAILED:
+                raise _refusal(reply.status, answer, reply.headers.get("Retry-After"))
+            return answer
+
+
+def call_path(call_id: str, deed: str = "") -> str:
+    """Name a call, or a deed to it, as the RPC does."""
+    return f"/calls/{quote(call_id, safe='')}{deed}"
+
+
+@asynccontextmanager
+async def opened(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]:
+    """Give a client for as long as the context lasts."""
+    headers = {"Authorization": f"Bearer {token}"}
+    limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(
+        headers=headers, timeout=limit, connector=connector, auto_decompress=False
+    ) as http:
+        yield EngineClient(http, urls)
+
+
+def _refusal(status: int, answer: bytes, again: str | None) -> Refused:
+    try:
+        told: Any = msgspec.json.decode(answer, type=Problem)
+    except msgspec.DecodeError:
+        return NoEngine(f"something else answers where an engine should (HTTP {status})")
+    if kind := KINDS.get(status):
+        return kind(told.detail or told.title, told.code, errors=told.errors)
+    wait_s = int(again) if again and again.isdecimal() else 1
+    if status == NotNow.status:
+        return NotNow(told.detail or told.title, told.code, retry_after_s=wait_s)
+    return NoEngine(f"an engine can't do this now (HTTP {status})", retry_after_s=wait_s)

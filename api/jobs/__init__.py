@@ -1,0 +1,1 @@
+"""Background jobs: rows of the database, done by any process, one at a time each."""

@@ -1,0 +1,177 @@
+"""Jobs in the database: an outbox with leases.
+
+A job is added in the transaction that wants it done. Who claims it holds a lease; a process that
+dies loses it, and another begins the job again: so a job must be one that can be done twice.
+"""
+
+import uuid
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    ForeignKey,
+    Integer,
+    String,
+    Table,
+    and_,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.clock import Clock
+from api.db import Database, metadata
+
+State = Literal["waiting", "running", "done", "failed"]
+LEASE_MS = 15_000
+MOST_ATTEMPTS = 5
+AGAIN_MS = 2_000  # before the second attempt; doubled before each one after
+MOST_ERROR = 500
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("payload", JSON, nullable=False),
+    Column("result", JSON),
+    Column("error", String(512)),
+    Column("done", BigInteger, nullable=False),
+    Column("total", BigInteger),
+    Column("attempts", Integer, nullable=False),
+    Column("due_ms", BigInteger, nullable=False),  # while it runs: when its lease ends
+    Column("owner", String(64)),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("ended_ms", BigInteger),
+)
+
+
+class Job(Struct, frozen=True):
+    """A job as it stands; `done` of `total` of whatever it counts."""
+
+    id: str
+    account_id: str
+    kind: str
+    state: State
+    payload: dict[str, Any]
+    result: dict[str, Any] | None
+    error: str | None
+    done: int
+    total: int | None
+    attempts: int
+    due_ms: int
+    owner: str | None
+    created_ms: int
+    ended_ms: int | None
+
+
+class LeaseLost(Exception):
+    """Another process may have the job by now: what is left of it is not ours to do."""
+
+
+class Jobs:
+    """What is kept of jobs."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def add(
+        self, connection: AsyncConnection, kind: str, account_id: str, payload: dict[str, Any]
+    ) -> str:
+        """Add a job within a transaction; gives its id."""
+        now_ms, job_id = self._now_ms(), uuid.uuid4().hex
+        row = {
+            "id": job_id,
+            "account_id": account_id,
+            "kind": kind,
+            "state": "waiting",
+            "payload": payload,
+            "done": 0,
+            "attempts": 0,
+            "due_ms": now_ms,
+            "created_ms": now_ms,
+        }
+        await connection.execute(insert(jobs).values(row))
+        return job_id
+
+    async def get(self, account_id: str, kind: str, job_id: str) -> Job | None:
+        """Read an account's job."""
+        query = select(jobs).where(
+            jobs.c.id == job_id, jobs.c.account_id == account_id, jobs.c.kind == kind
+        )
+        async with self._database.reading() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        return Job(**row) if row else None
+
+    async def claim(self, owner: str, kinds: list[str]) -> Job | None:
+        """Take the job that is due for longest, or one whose owner's lease has run out."""
+        now_ms = self._now_ms()
+        due = (
+            select(jobs.c.id)
+            .where(
+                jobs.c.state.in_(("waiting", "running")),
+                jobs.c.due_ms <= now_ms,
+                jobs.c.kind.in_(kinds),
+            )
+            .order_by(jobs.c.due_ms)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        taken = {
+            "state": "running",
+            "owner": owner,
+            "due_ms": now_ms + LEASE_MS,
+            "attempts": jobs.c.attempts + 1,
+        }
+        change = update(jobs).where(jobs.c.id == due).values(taken).returning(jobs)
+        async with self._database.writing() as connection:
+            row = (await connection.execute(change)).mappings().first()
+        return Job(**row) if row else None
+
+    async def progress(self, job: Job, done: int, total: int | None) -> None:
+        """Say how far a job is, and hold its lease; raises LeaseLost."""
+        lease = {"done": done, "total": total, "due_ms": self._now_ms() + LEASE_MS}
+        await self._change(job, lease)
+
+    async def hold(self, job: Job) -> None:
+        """Hold a job's lease; raises LeaseLost."""
+        await self._change(job, {"due_ms": self._now_ms() + LEASE_MS})
+
+    async def finish(self, job: Job, result: dict[str, Any]) -> None:
+        """Say that a job is done; raises LeaseLost."""
+        ended = {"state": "done", "result": result, "error": None, "ended_ms": self._now_ms()}
+        await self._change(job, ended)
+
+    async def fail(self, job: Job, error: str, *, for_good: bool = False) -> None:
+        """Say that a job failed: it is tried again, or, after the last attempt, never."""
+        now_ms, told = self._now_ms(), error[:MOST_ERROR]
+        if for_good or job.attempts >= MOST_ATTEMPTS:
+            await self._change(job, {"state": "failed", "error": told, "ended_ms": now_ms})
+            return
+        due_ms = now_ms + AGAIN_MS * 2 ** (job.attempts - 1)
+        await self._change(job, {"state": "waiting", "error": told, "due_ms": due_ms})
+
+    async def _change(self, job: Job, values: dict[str, Any]) -> None:
+        change = update(jobs).where(_held(job)).values(values)
+        async with self._database.writing() as connection:
+            if not (await connection.execute(change)).rowcount:
+                raise LeaseLost(job.id)
+
+
+def _held(job: Job) -> ColumnElement[bool]:
+    """Tell this claim of a job from every other: each counts as one more attempt."""
+    return and_(
+        jobs.c.id == job.id,
+        jobs.c.state == "running",
+        jobs.c.owner == job.owner,
+        jobs.c.attempts == job.attempts,
+    )

@@ -1,0 +1,116 @@
+"""Does jobs, one after another, for as long as the process lives.
+
+    async def export(job: Job, progress: Progress) -> dict[str, Any]: …
+    working(jobs, {"cdr-export": export}, metrics)
+
+A handler may be cancelled at any await: when the process ends, or when its lease was lost.
+"""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import structlog
+
+from api.errors import Refused
+from api.jobs.store import LEASE_MS, Job, Jobs, LeaseLost
+from api.metrics import Metrics
+
+log = structlog.get_logger()
+Progress = Callable[[int, int | None], Awaitable[None]]
+Handler = Callable[[Job, Progress], Awaitable[dict[str, Any]]]
+LOOK_S = 1.0
+
+
+class Hopeless(Exception):
+    """A job that no other attempt can do either; its text is shown to the customer."""
+
+
+class Worker:
+    """One worker: claims, does, tells."""
+
+    def __init__(self, jobs: Jobs, handlers: Mapping[str, Handler], metrics: Metrics) -> None:
+        self._jobs = jobs
+        self._handlers = handlers
+        self._metrics = metrics
+        self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
+
+    async def run(self, look_s: float = LOOK_S) -> None:
+        """Work until cancelled; a database that is away is waited for."""
+        while True:
+            try:
+                found = await self.once()
+            except Refused as error:
+                log.warning("no jobs", reason=error.detail)
+                found = False
+            if not found:
+                await asyncio.sleep(look_s)
+
+    async def once(self) -> bool:
+        """Do the next job, if there is one."""
+        job = await self._jobs.claim(self._name, list(self._handlers))
+        if job is None:
+            return False
+        with suppress(LeaseLost):
+            await self._done(job)
+        return True
+
+    async def _done(self, job: Job) -> None:
+        try:
+            result = await self._held(job)
+        except LeaseLost:
+            self._count(job, "lost")
+            raise
+        except Hopeless as error:
+            self._count(job, "failed")
+            await self._jobs.fail(job, str(error), for_good=True)
+        except Exception as error:
+            log.exception("job failed", job=job.id, kind=job.kind, attempt=job.attempts)
+            self._count(job, "failed")
+            await self._jobs.fail(job, type(error).__name__)
+        else:
+            self._count(job, "done")
+            await self._jobs.finish(job, result)
+
+    async def _held(self, job: Job) -> dict[str, Any]:
+        async def progress(done: int, total: int | None) -> None:
+            await self._jobs.progress(job, done, total)
+
+        async def holding() -> None:
+            while True:
+                await asyncio.sleep(LEASE_MS / 3_000)
+                await self._jobs.hold(job)
+
+        work = asyncio.ensure_future(self._handlers[job.kind](job, progress))
+        hold = asyncio.create_task(holding())
+        try:
+            await asyncio.wait((work, hold), return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                hold.result()  # raises: it ends in no other way
+            return work.result()
+        finally:
+            for task in (work, hold):
+                task.cancel()
+            await asyncio.gather(work, hold, return_exceptions=True)
+
+    def _count(self, job: Job, outcome: str) -> None:
+        self._metrics.jobs.labels(job.kind, outcome).inc()
+
+
+@asynccontextmanager
+async def working(
+    jobs: Jobs, handlers: Mapping[str, Handler], metrics: Metrics
+) -> AsyncIterator[None]:
+    """Work for as long as the context lasts; without handlers there is nothing to do."""
+    if not handlers:
+        yield
+        return
+    task = asyncio.create_task(Worker(jobs, handlers, metrics).run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,29 @@
+"""What this process counts of itself."""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.process_collector import ProcessCollector
+
+BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15)
+
+
+class Metrics:
+    """The families, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+        self.requests = Histogram(
+            "switchroom_api_request_seconds",
+            "How long requests take",
+            ("method", "route", "status"),
+            buckets=BUCKETS_S,
+            registry=self.registry,
+        )
+        self.jobs = Counter(
+            "switchroom_api_jobs",
+            "Background jobs that ended, or are tried again",
+            ("kind", "outcome"),
+            registry=self.registry,
+        )

@@ -1,0 +1,38 @@
+"""Lists by the page: limit and offset in, the page and the total out."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import Query
+from msgspec import Struct
+
+MOST_ROWS = 1_000
+FARTHEST = 2**53 - 1  # what a JSON number holds exactly
+
+
+class Page(Struct, frozen=True):
+    """Which rows are asked for."""
+
+    limit: int
+    offset: int
+
+
+class Listed(Struct, frozen=True):
+    """One page of a list, and how many rows there are in all."""
+
+    data: Sequence[Any]
+    total: int
+    limit: int
+    offset: int
+
+
+def paging(default: int, most: int = MOST_ROWS) -> Callable[[int, int], Page]:
+    """Give the dependency that reads limit and offset."""
+
+    def page(
+        limit: Annotated[int, Query(ge=1, le=most, description="Rows of a page.")] = default,
+        offset: Annotated[int, Query(ge=0, le=FARTHEST, description="Rows to pass over.")] = 0,
+    ) -> Page:
+        return Page(limit, offset)
+
+    return page

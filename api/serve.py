@@ -1,0 +1,40 @@
+"""`switchroom api`: the service on its port until SIGTERM."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import uvicorn
+
+from api.accounts.given import make_given
+from api.app import application, opened
+from api.config import Settings
+from api.jobs.worker import working
+from api.migrate import migrate
+
+
+async def serve(settings: Settings) -> None:
+    """Bring the database up to date, make the account that the settings name, and serve."""
+    async with AsyncExitStack() as house:
+        parts = await house.enter_async_context(opened(settings))
+        await migrate(parts.database)
+        await make_given(parts.accounts, parts.keys, settings)
+        await house.enter_async_context(working(parts.jobs, {}, parts.metrics))
+        await _server(settings, application(parts)).serve()
+        await asyncio.sleep(0)
+
+
+def _server(settings: Settings, app: object) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,  # type: ignore[arg-type]  # an ASGI application
+            host=settings.api_host,
+            port=settings.api_port,
+            loop="none",  # it runs already
+            http="httptools",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=10,
+        )
+    )

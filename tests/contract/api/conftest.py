@@ -1,0 +1,37 @@
+"""What tests of the REST layer ask for by name."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from api.db import Database
+from tests.contract.api.databases import emptied, migrated, sqlite_url
+from tests.harness.postgres import Postgres, find_postgres
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One server for all tests here; `make test` installs it."""
+    if find_postgres() is None:
+        pytest.skip("no PostgreSQL on this machine: apt-get install postgresql")
+    server = Postgres()
+    asyncio.run(server.start())
+    yield server
+    asyncio.run(server.stop())
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Name an empty database of either kind."""
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path)
+    return asyncio.run(emptied(request.getfixturevalue("postgres")))
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """Give a database of either kind, in the newest shape."""
+    async with migrated(database_url) as found:
+        yield found

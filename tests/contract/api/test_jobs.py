@@ -1,0 +1,117 @@
+"""Background jobs: done once by one of many, again after a crash, and told how they ended."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from api.accounts.store import Account, Accounts
+from api.db import Database
+from api.jobs.store import LEASE_MS, MOST_ATTEMPTS, Job, Jobs, LeaseLost
+from api.jobs.worker import Hopeless, Progress, Worker
+from api.metrics import Metrics
+
+
+class Hand:
+    """A clock that is moved by hand."""
+
+    now = 1_000_000
+
+    def __call__(self) -> int:
+        """Tell the time."""
+        return self.now
+
+
+async def added(database: Database, clock: Hand, count: int = 1) -> tuple[Jobs, list[str]]:
+    """Add jobs of an account."""
+    await Accounts(database, clock).add(Account("acme", "Acme"))
+    jobs = Jobs(database, clock)
+    async with database.writing() as connection:
+        ids = [await jobs.add(connection, "sum", "acme", {"n": n}) for n in range(count)]
+    return jobs, ids
+
+
+async def double(job: Job, progress: Progress) -> dict[str, Any]:
+    """Do a job."""
+    await progress(1, 2)
+    return {"double": job.payload["n"] * 2}
+
+
+async def test_many_workers_do_each_job_once(database: Database) -> None:
+    """Whoever is first has it."""
+    jobs, ids = await added(database, Hand(), 12)
+    done: list[int] = []
+
+    async def noted(job: Job, _progress: Progress) -> dict[str, Any]:
+        done.append(job.payload["n"])
+        await asyncio.sleep(0)
+        return {}
+
+    async def all_of_it() -> None:
+        worker = Worker(jobs, {"sum": noted}, Metrics())
+        while await worker.once():
+            pass
+
+    await asyncio.gather(*(all_of_it() for _ in range(3)))
+    assert sorted(done) == list(range(12))
+    assert {(await _got(jobs, each)).state for each in ids} == {"done"}
+
+
+async def test_a_job_tells_its_result_and_its_progress(database: Database) -> None:
+    """Its account can see it, another one's can't."""
+    jobs, (job_id,) = await added(database, Hand())
+    assert await Worker(jobs, {"sum": double}, Metrics()).once()
+    job = await _got(jobs, job_id)
+    assert (job.state, job.result, job.done, job.total) == ("done", {"double": 0}, 1, 2)
+    assert await jobs.get("other", "sum", job_id) is None
+
+
+async def test_a_dead_owners_job_is_taken_up(database: Database) -> None:
+    """When its lease has run out, another has it, and what the first one says counts no more."""
+    clock = Hand()
+    jobs, (job_id,) = await added(database, clock)
+    dead = await jobs.claim("dead", ["sum"])
+    assert dead is not None
+    assert not await Worker(jobs, {"sum": double}, Metrics()).once()
+    clock.now += LEASE_MS
+    assert await Worker(jobs, {"sum": double}, Metrics()).once()
+    assert (await _got(jobs, job_id)).attempts == 2
+    with pytest.raises(LeaseLost):
+        await jobs.finish(dead, {"double": -1})
+    assert (await _got(jobs, job_id)).result == {"double": 0}
+
+
+async def test_a_job_that_fails_is_tried_again_and_then_given_up(database: Database) -> None:
+    """Later each time; in the end it says so."""
+    clock = Hand()
+    jobs, (job_id,) = await added(database, clock)
+
+    async def failing(_job: Job, _progress: Progress) -> dict[str, Any]:
+        raise ZeroDivisionError
+
+    worker = Worker(jobs, {"sum": failing}, Metrics())
+    for _ in range(MOST_ATTEMPTS):
+        assert await worker.once()
+        assert not await worker.once()
+        clock.now += 3_600_000
+    job = await _got(jobs, job_id)
+    assert (job.state, job.error, job.attempts) == ("failed", "ZeroDivisionError", MOST_ATTEMPTS)
+    assert not await worker.once()
+
+
+async def test_a_hopeless_job_is_not_tried_again(database: Database) -> None:
+    """It says why."""
+    jobs, (job_id,) = await added(database, Hand())
+
+    async def hopeless(_job: Job, _progress: Progress) -> dict[str, Any]:
+        raise Hopeless("there is no such file")
+
+    await Worker(jobs, {"sum": hopeless}, Metrics()).once()
+    job = await _got(jobs, job_id)
+    assert (job.state, job.error) == ("failed", "there is no such file")
+
+
+async def _got(jobs: Jobs, job_id: str) -> Job:
+    job = await jobs.get("acme", "sum", job_id)
+    assert job is not None
+    return job
