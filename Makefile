@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 PACKAGES := sip-tester espeak-ng sox
 
-.PHONY: up down demo test check bench chaos sim logs ari docs compose-trial tools
+.PHONY: up down demo test check bench chaos sim logs ari proto docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -40,6 +40,9 @@ logs: $(INSTALLED)  ## follow what the lab says
 ari: $(INSTALLED)  ## generate the ARI client anew, from the description that Asterisk carries
 	@$(PYTHON) -m engine.ari.generator \
 	  "$$($(PYTHON) -c 'from tests.harness.asterisk import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
+
+proto: $(INSTALLED)  ## generate the gRPC messages of status callbacks anew
+	@$(PYTHON) -m tests.harness.proto
 
 docs: $(INSTALLED)  ## draw the state diagrams anew
 	@$(PYTHON) -m tests.harness.diagrams

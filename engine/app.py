@@ -66,16 +66,30 @@ class Engine:
             library = await building.library(settings, house, seen)
             errands = await building.errands(settings, house, library, store, self._limits, seen)
             peers = Peers(self._name)
-            roster = building.roster(settings, house, store, clock, peers, seen)
+            accounts = building.accounts(settings, store)
+            courier = await building.courier(settings, house, store, accounts, seen)
+            told = accounts.auto_set
+            roster = building.roster(settings, house, store, clock, peers, seen, told)
             tasks = Tasks(self._failed)
             desks = Desks(settings, clock, errands, roster, seen)
-            slots = OwnSlots(store, roster.switch, desks, tasks, random.random, meter=seen.meter)
+            slots = OwnSlots(
+                store, roster.switch, desks, tasks, random.random, meter=seen.meter, post=courier
+            )
             keeper = self._keeper(store, peers, slots, seen.meter)
             archive = await building.archive(settings)
             around = Around(settings, self._name, clock, roster, desks, slots, tasks, archive, seen)
             await self._open_nodes(Fleet(around), house, roster, tasks)
+            tasks.start("courier", courier.run())
             parts = Parts(
-                roster.switch, store, library, self._limits, settings.slots, roster, keeper, seen
+                roster.switch,
+                store,
+                library,
+                self._limits,
+                settings.slots,
+                roster,
+                keeper,
+                accounts,
+                seen,
             )
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import os
 import random
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -12,6 +13,15 @@ import structlog
 from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
+from engine.callbacks.accounts import Accounts
+from engine.callbacks.box import Box
+from engine.callbacks.courier import Courier
+from engine.callbacks.delivery import Delivery
+from engine.callbacks.grpc_way import GrpcWay
+from engine.callbacks.http_way import HttpWay
+from engine.callbacks.lanes import Lanes
+from engine.callbacks.schedule import Schedule
+from engine.callbacks.turns import Turns
 from engine.config import NodeSettings, Settings
 from engine.media.clip import Limits as MediaLimits
 from engine.media.espeak import find_espeak
@@ -28,6 +38,7 @@ from engine.runtime.errands import Asker as AskerPort
 from engine.runtime.errands import Errands
 from engine.runtime.gate import Gate
 from engine.runtime.health import NodeHealth
+from engine.runtime.inbound import Told, nobody
 from engine.runtime.limits import Terms
 from engine.runtime.metered import MeteredAsker
 from engine.runtime.peers import Peers
@@ -37,9 +48,10 @@ from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.runtime.traced import TracedAsker
 from engine.store.store import Store
-from engine.webhooks.addresses import guarded_session
+from engine.webhooks.addresses import Guard, guarded_session
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
+from wire.targets import Grpc, Https
 from wire.tree import Limits
 
 log = structlog.get_logger()
@@ -53,6 +65,7 @@ def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together
     clock: Clock,
     peers: Peers,
     seen: Instruments,
+    told: Told = nobody,
 ) -> Roster:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
@@ -62,7 +75,16 @@ def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together
     trunk = Terms(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s)
     rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as, trunk)
     gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    switch = Switch(store, clock, gate, rules, directory=directory, others=peers, meter=seen.meter)
+    switch = Switch(
+        store,
+        clock,
+        gate,
+        rules,
+        directory=directory,
+        others=peers,
+        meter=seen.meter,
+        told=told,
+    )
     if seen.traces is not None:
         switch.follow = seen.traces.follow
     return Roster(directory, switch)
@@ -88,8 +110,7 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     seen: Instruments,
 ) -> Errands:
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
-    secret = settings.webhook_secret
-    signer = Signer(*([secret.get_secret_value()] if secret else []))
+    signer = _signer(settings)
     # No limit of ours: each question belongs to a live call, and those are limited.
     session = await house.enter_async_context(
         guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
@@ -97,6 +118,41 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     running = Errands(audio, _asker(session, limits, signer, seen), store, limits)
     house.push_async_callback(running.close)
     return running
+
+
+def accounts(settings: Settings, store: Store) -> Accounts:
+    """Build what knows where accounts' callbacks go."""
+    return Accounts(store.outbox, _now_ms, os.urandom, _signer(settings))
+
+
+async def courier(
+    settings: Settings, house: AsyncExitStack, store: Store, known: Accounts, seen: Instruments
+) -> Courier:
+    """Build what brings to customers what calls tell; each target's lane is its own limit."""
+    allowed = _networks(settings.webhook_allow)
+    session = await house.enter_async_context(guarded_session(allowed, limit=0, limit_per_host=0))
+    by_grpc = GrpcWay(Guard(allowed))
+    house.push_async_callback(by_grpc.close)
+    schedule = Schedule(settings.callback_retries_s)
+    boxes: dict[int, Box] = {}
+    delivery = Delivery(
+        known,
+        {Https: HttpWay(session), Grpc: by_grpc},
+        schedule,
+        clock=time.time,
+        random=random.random,
+        meter=seen.meter,
+    )
+    turns = Turns(store.outbox, delivery, boxes)
+    lanes = Lanes(turns, settings.callback_circuit_s, time.monotonic, random.random)
+    running = Courier(store.outbox, lanes, boxes, schedule, seen.meter)
+    house.push_async_callback(running.close)
+    return running
+
+
+def _signer(settings: Settings) -> Signer:
+    secret = settings.webhook_secret
+    return Signer(*([secret.get_secret_value()] if secret else []))
 
 
 def _asker(

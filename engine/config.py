@@ -68,6 +68,10 @@ class Settings(BaseSettings):
     webhook_secret: SecretStr | None = None
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may live in
     allow_insecure_webhooks: bool = False  # plain http, to this machine only
+    callback_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        (0, 5, 300, 1_800, 7_200, 18_000), min_length=1
+    )  # before each try to tell a customer of an event
+    callback_circuit_s: float = Field(30, gt=0)  # a target that fails again and again is left alone
     sip_hosts: tuple[str, ...] = ()  # that sip: addresses may name; dialling them costs money
     caller_id: str = ""  # shown when a call names none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # how a number is dialled

@@ -51,6 +51,7 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     from_: str = field(name="from")
     to: str
     channel_id: str | None = None
+    parent_call_id: str | None = None  # of a leg: the call that it was called into
     party: str | None = None
     leg_status: str | None = None
     dtmf: str | None = None

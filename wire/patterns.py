@@ -24,6 +24,11 @@ KEY = r"^[0-9A-D*#]" + END
 ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")" + END
 
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
+HEX_ID = r"^[0-9A-Fa-f]{24}" + END
+# A port is asked for: there is no usual one of gRPC's.
+_GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
+STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
+ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
 
 EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
 
@@ -32,6 +37,9 @@ PATTERNS = {
     NUMBER: "a number such as +4721930000, or sip:user@host",
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
+    STATUS_TARGET: "auto-set, grpc://host:port, grpcs://host:port or the id of an API Request node",
+    ACCOUNT_TARGET: "an https:// address, grpc://host:port, grpcs://host:port or the id of an API"
+    " Request node",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",
     ENDPOINT: "an endpoint such as PJSIP/1001",

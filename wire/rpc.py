@@ -11,6 +11,7 @@ from wire import patterns
 from wire.answering import Detection
 from wire.control import ConferenceView, TransferView
 from wire.fields import Labels, Name, Party
+from wire.targets import StatusTarget
 from wire.verbs import Action, Verb
 
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]
@@ -45,6 +46,7 @@ class Originate(_Shape, frozen=True):
     The same `requestId` again gives the same call. A flow runs with `contact`.
     `machineDetection`, true or its settings, is about `to`: with `fromFirst`, about that dial.
     `labels` are told with the call's record, and to nobody else.
+    Its events go to `statusCallbackUrl`, without one to the target that the account has configured.
     """
 
     account: Name
@@ -63,6 +65,7 @@ class Originate(_Shape, frozen=True):
 
     record_call: bool | RecordCall = False  # from the answer on
     labels: Labels | None = None
+    status_callback_url: StatusTarget | None = None
 
     @property
     def is_recorded(self) -> bool:
@@ -167,6 +170,7 @@ class NumberRoute(_Shape, frozen=True):
     custom_data: dict[str, Any] | None = None
     record_call: bool | RecordCall = False
     labels: Labels | None = None  # told with the records of its calls
+    status_callback_url: StatusTarget | None = None
 
     @property
     def is_recorded(self) -> bool:

@@ -13,6 +13,7 @@ from engine.calls.sessions import Conference, Transfer
 from engine.calls.tape import Archive, Tape
 from wire.answering import AnsweredBy
 from wire.hooks import GatherReason
+from wire.targets import Target, written
 from wire.verbs import Action
 
 
@@ -66,6 +67,12 @@ class Call(Struct, frozen=True, array_like=True):
     held_since_ms: int = 0  # some leg is on hold
     held_ms: int = 0  # before that
     labels: dict[str, str] | None = None  # for its record only
+    target: Target | None = None  # who is told of it
+
+    @property
+    def way(self) -> str:
+        """Where its events go: the account and the target; empty when nobody is told."""
+        return f"{self.account} {written(self.target)}" if self.target else ""
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""

@@ -56,6 +56,7 @@ def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[
         kind,
         now,
         channel_id=leg.id,
+        parent_call_id=call.id if leg.id != call.main else None,
         party=leg.party,
         agent_id=leg.agent_id,
         reference_id=leg.reference_id,

@@ -5,7 +5,7 @@ One meter an engine, handed to whoever measures. One that nobody looks at is onl
 
 from collections.abc import Iterator
 
-from engine.observe.tally import Counts, Histograms
+from engine.observe.tally import Counts, Histograms, Levels
 
 # Seconds. From what one request takes inside a machine to what a caller would call dead air.
 QUICK = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -23,11 +23,12 @@ class Meter:
         self.store = _Store()
         self.nodes = _Nodes()
         self.outside = _Outside()
+        self.callbacks = _Callbacks()
 
     @property
     def families(self) -> Iterator[Counts | Histograms]:
         """All families, in order."""
-        for part in (self.calls, self.nodes, self.store, self.outside):
+        for part in (self.calls, self.nodes, self.store, self.outside, self.callbacks):
             yield from vars(part).values()
 
 
@@ -137,3 +138,50 @@ class _Outside:
             "How long a request to this engine took, the event stream aside",
             "operation", "status", bounds=QUICK,
         )  # fmt: skip
+
+
+class _Callbacks:
+    def __init__(self) -> None:
+        self.handed_over = Histograms(
+            "switchroom_callback_handover_seconds",
+            "From an event until it is sent for the first time, where nothing was due before",
+            "kind", bounds=QUICK,
+        )  # fmt: skip
+        self.tried = Histograms(
+            "switchroom_callback_seconds", "How long one try took", "kind", bounds=SLOW
+        )
+        self.delivered = Counts(
+            "switchroom_callbacks_delivered_total", "Events that have arrived", "kind"
+        )
+        self.failed = Counts(
+            "switchroom_callbacks_failed_total", "Tries that failed, by why", "kind", "reason"
+        )
+        self.retried = Counts(
+            "switchroom_callbacks_retried_total", "Tries that were not an event's first", "kind"
+        )
+        self.dead = Counts(
+            "switchroom_callbacks_dead_total", "Events that were given up, by why", "reason"
+        )
+        self.waiting = Levels(
+            "switchroom_callbacks_waiting", "Events that have not arrived yet", "slot"
+        )
+        self.oldest = Levels(
+            "switchroom_callbacks_oldest_seconds",
+            "How long the call that has waited longest has had events due",
+            "slot",
+        )
+        self.circuits_open = Levels(
+            "switchroom_callback_circuits_open", "Targets that are left alone just now"
+        )
+        for reason in ("overflow", "circuit_open", "timeout", "gone"):
+            self.dead.begin(reason)  # shown from the start, as an alert watches them
+
+    def stands(self, slot: int, waiting: int, oldest_ms: int) -> None:
+        """Note how a slot's outbox stands."""
+        self.waiting.of()[str(slot)] = waiting
+        self.oldest.of()[str(slot)] = oldest_ms // 1000
+
+    def left(self, slot: int) -> None:
+        """Tell no more of a slot that is another's."""
+        self.waiting.of().pop(str(slot), None)
+        self.oldest.of().pop(str(slot), None)

@@ -46,6 +46,10 @@ class Counts:
         return sum(number for _, number in self)
 
 
+class Levels(Counts):
+    """A family of gauges, kept like counters."""
+
+
 class Histogram:
     """How often a value fell between bounds."""
 

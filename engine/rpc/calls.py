@@ -4,8 +4,10 @@ from itertools import chain
 
 from aiohttp import web
 
+from engine.callbacks.accounts import Accounts
 from engine.calls.ids import slot_and_node
 from engine.rpc.bodies import answer, read
+from engine.rpc.callbacks import check_told
 from engine.rpc.everyone import Everyone
 from engine.rpc.finding import call_of, live_calls
 from engine.rpc.problems import Conflict
@@ -21,7 +23,15 @@ from wire.tree import Limits, check_action, check_party
 class CallsHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, store: Store, limits: Limits, everyone: Everyone) -> None:
+    def __init__(
+        self,
+        switch: Switch,
+        store: Store,
+        limits: Limits,
+        everyone: Everyone,
+        accounts: Accounts,
+    ) -> None:
+        self._accounts = accounts
         self._everyone = everyone
         self._switch = switch
         self._store = store
@@ -37,6 +47,7 @@ class CallsHandlers:
         _check_on_machine(asked, self._limits)
         check_data(asked.custom_data, "customData")
         check_data(asked.contact, "contact")
+        await check_told(self._accounts, asked.account, asked.status_callback_url)
         call = await self._switch.originate(asked)
         if call.account != asked.account:
             raise Conflict("the requestId is in use")

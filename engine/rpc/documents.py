@@ -13,6 +13,7 @@ from wire import rpc
 from wire.data import check_data
 from wire.errors import BadInput
 from wire.patterns import NAME, PATTERNS
+from wire.targets import parse_target
 from wire.tree import Limits, check_action, parse_action
 
 
@@ -49,6 +50,8 @@ class DocumentHandlers:
         route = await read(request, rpc.NumberRoute)
         check_action(route.action, self._limits, "action")
         check_data(route.custom_data, "customData")
+        if route.status_callback_url is not None:
+            parse_target(route.status_callback_url, "statusCallbackUrl")
         await self._store.put_route(request.match_info["number"], msgspec.json.encode(route))
         return answer(route)
 

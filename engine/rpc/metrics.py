@@ -7,14 +7,19 @@ from importlib.metadata import version
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 from engine.observe.meter import Meter
-from engine.observe.tally import Counts, Histogram, Histograms
+from engine.observe.tally import Counts, Histogram, Histograms, Levels
 from engine.rpc.standing import calls, desks, gauge, limits, nodes, slots
 from engine.runtime.switch import Switch
 
@@ -42,7 +47,7 @@ class Page(Collector):
         making.add_metric([], self._making())
         yield making
         for family in self._meter.families:
-            yield _counter(family) if isinstance(family, Counts) else _histogram(family)
+            yield _shown(family)
 
 
 class _Only(Collector):
@@ -80,6 +85,24 @@ def _build() -> Metric:
     build = gauge("switchroom_build_info", "Which engine this is; always 1", "version", "python")
     build.add_metric([version("switchroom"), platform.python_version()], 1)
     return build
+
+
+def _shown(family: Counts | Histograms) -> Metric:
+    match family:
+        case Levels():
+            return _gauge(family)
+        case Counts():
+            return _counter(family)
+        case Histograms():
+            return _histogram(family)
+
+
+def _gauge(family: Levels) -> Metric:
+    about = family.about
+    metric = GaugeMetricFamily(about.name, about.text, labels=about.labels)
+    for labels, number in family:
+        metric.add_metric(labels[: len(about.labels)], number)
+    return metric
 
 
 def _counter(family: Counts) -> Metric:

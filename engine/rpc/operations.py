@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from wire import control, groups, rpc
 from wire.agents import Agent, Agents, AgentView
+from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
 from wire.rpc import CallView
 from wire.verbs import Action
@@ -120,6 +121,15 @@ EVENTS = (
     Operation("delete", "/events/groups/{group}", "Forget a group"),
     Operation("get", "/events/schema", "Show the JSON Schema of an event"),
 )
+_CALLBACK = "/callbacks/{account}"
+CALLBACKS = (
+    Operation("put", _CALLBACK, "Say where calls are told", PutCallback, CallbackView),
+    Operation("get", _CALLBACK, "Show where calls are told", None, CallbackView),
+    Operation("delete", _CALLBACK, "Tell nobody any more"),
+    Operation("post", f"{_CALLBACK}/rotate", "Make another secret", None, CallbackView),
+    Operation("get", f"{_CALLBACK}/dead", "List what was given up", None, DeadLetters),
+    Operation("post", f"{_CALLBACK}/resend", "Send it again", Resend, Resent),
+)
 OTHERS = (
     Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
     Operation("post", "/nodes/{node}/drain", "Give a node no new call", None, rpc.NodeView),
@@ -134,5 +144,6 @@ OPERATIONS = (
     *AGENTS,
     *DOCUMENTS,
     *EVENTS,
+    *CALLBACKS,
     *OTHERS,
 )

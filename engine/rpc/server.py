@@ -8,11 +8,13 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
+from engine.callbacks.accounts import Accounts
 from engine.media.library import Library
 from engine.media.serve import media_routes
 from engine.observe.instruments import Instruments
 from engine.rpc.agents import AgentHandlers
 from engine.rpc.bodies import MOST_BYTES, answer
+from engine.rpc.callbacks import CallbackHandlers
 from engine.rpc.calls import CallsHandlers
 from engine.rpc.conferences import ConferenceHandlers
 from engine.rpc.control import ControlHandlers
@@ -49,6 +51,7 @@ class Parts(Struct, frozen=True):
     slots: int
     roster: Roster
     owners: Owners
+    accounts: Accounts
     seen: Instruments = field(default_factory=Instruments)
     most_requests: int = 1_000  # at once
 
@@ -96,6 +99,8 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits, everyone)))
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster, everyone)))
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
+    callbacks = CallbackHandlers(parts.store, parts.accounts, parts.limits, parts.slots)
+    app.add_routes(callbacks.routes())
     app.add_routes(NodeHandlers(parts.switch).routes())
     app.add_routes(_of_events(parts))
     app.router.add_get("/openapi.json", _published)
@@ -111,7 +116,7 @@ def _seen(by: Instruments) -> list[Middleware]:
 
 
 def _of_calls(parts: Parts, everyone: Everyone) -> list[web.RouteDef]:
-    calls = CallsHandlers(parts.switch, parts.store, parts.limits, everyone)
+    calls = CallsHandlers(parts.switch, parts.store, parts.limits, everyone, parts.accounts)
     return [
         web.post("/calls", calls.originate),
         web.get("/calls", calls.list),

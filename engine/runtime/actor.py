@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from msgspec.json import encode as to_json
+from msgspec.structs import replace
 
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import Record, encode
@@ -10,6 +11,7 @@ from engine.calls.commands import Command, PbxCommand, Tell
 from engine.calls.ids import call_of
 from engine.runtime.clock import Clock, Timer
 from engine.store.change import Change
+from wire.events import CallEvent
 
 
 class Actor:
@@ -42,14 +44,18 @@ class Actor:
         """Take commands into the outbox, and give the commit that holds them."""
         self.outbox += [each for each in commands if not isinstance(each, Tell)]
         seq, self.logged = self.logged, self.logged + len(log)
+        told = [each.event for each in commands if isinstance(each, Tell)]
         return Change(
             call_id=self.call.id,
             node=node,
             state=encode(self.record),
             seq=seq,
             log=tuple(log),
-            told=tuple(to_json(each.event) for each in commands if isinstance(each, Tell)),
+            told=tuple(map(to_json, told)),
             live=not self.call.is_over,
+            way=self.call.way,
+            due=tuple(map(_as_delivered, told)) if self.call.target else (),
+            first_due=told[0].sequence_number if told else 0,
         )
 
     def did(self, command: Command) -> None:
@@ -80,3 +86,8 @@ class Actor:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+
+
+def _as_delivered(event: CallEvent) -> bytes:
+    """Leave out what is the platform's own: its record of the call."""
+    return to_json(replace(event, record=None) if event.record else event)

@@ -1,11 +1,12 @@
 """Calls that come in: found by the dialled number, refused early when there is no room."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.calls.call import Call
 from engine.calls.doing import Starting
@@ -14,11 +15,21 @@ from engine.calls.tape import Archive
 from engine.runtime.agents import Caller
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
+from wire.targets import parse_target
 
 NO_SUCH_NUMBER = 1  # Q.850, told to the caller as SIP 404
 NO_CIRCUIT = 34  # told as 503: try elsewhere, or later
 ANSWER_MS = 10_000
 LONGEST_NAME = 80
+
+
+# Names the target of an account's calls that name none; raises StoreDown.
+Told = Callable[[str], Awaitable[str | None]]
+
+
+async def nobody(_account: str) -> str | None:
+    """Say that no account is told anything unasked."""
+    return None
 
 
 class Routes(Protocol):
@@ -42,8 +53,15 @@ class Arrival(Struct, frozen=True):
 class NumberBook:
     """Routes by number, remembered for a moment: a busy number costs one read a second."""
 
-    def __init__(self, routes: Routes, now_ms: Callable[[], int], fresh_ms: int = 1_000) -> None:
+    def __init__(
+        self,
+        routes: Routes,
+        now_ms: Callable[[], int],
+        fresh_ms: int = 1_000,
+        told: Told = nobody,
+    ) -> None:
         self._routes = routes
+        self._told = told
         self._now_ms = now_ms
         self._fresh_ms = fresh_ms
         self._known: dict[str, tuple[int, NumberRoute | None]] = {}
@@ -57,6 +75,9 @@ class NumberBook:
         """Read a number's route, or else the route of `*`; raises StoreDown."""
         body = await self._routes.route(number) or await self._routes.route("*")
         route = msgspec.json.decode(body, type=NumberRoute) if body else None
+        if route is not None and route.status_callback_url is None:
+            told = await self._told(route.account)
+            route = replace(route, status_callback_url=told)
         if len(self._known) > 10_000:  # noqa: PLR2004 - callers choose what they dial: keep a bound
             self._known.clear()
         self._known[number] = (self._now_ms(), route)
@@ -73,6 +94,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - what a call is made of
 ) -> Call:
     """Make the call of an arrival: it is answered, then its number's action runs."""
     caller, agent = _printable(arrival.from_), arrival.agent
+    told = route.status_callback_url
     return Call(
         id=call_id,
         account=route.account,
@@ -90,6 +112,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - what a call is made of
         archive=archive,
         recorded=archive is not None and route.is_recorded,
         labels=route.labels,
+        target=parse_target(told, "statusCallbackUrl") if told else None,
     )
 
 

@@ -10,6 +10,7 @@ from engine.calls.verbs.dial import reaching
 from wire import verbs
 from wire.answering import MachineDetection, settings
 from wire.rpc import Originate
+from wire.targets import Target
 from wire.verbs import Action, Verb
 
 
@@ -20,6 +21,7 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
     latest_ms: int,
     caller_id: str,
     archive: Archive | None = None,
+    target: Target | None = None,
 ) -> Call:
     """Make the call of an originate; caller_id is what is shown when `from` is no number."""
     main = f"{call_id}.l0"
@@ -42,6 +44,7 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
         archive=archive,
         recorded=archive is not None and asked.is_recorded,
         labels=asked.labels,
+        target=target,
     )
 
 

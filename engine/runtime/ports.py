@@ -38,6 +38,54 @@ class Writer(Protocol):
         """Queue a change; never waits. One upon which nothing is done need not hurry."""
 
 
+class Holding(Protocol):
+    """A lease as those see it who act under its token."""
+
+    token: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody else can have the slot yet."""
+
+
+class Post(Protocol):
+    """What brings to customers what calls tell; `callbacks.courier.Courier` is the real one."""
+
+    def open(self, slot: int, lease: Holding) -> None:
+        """Deliver for a slot from now on, first what its last owner left."""
+
+    def drop(self, slot: int) -> None:
+        """Leave a slot to its next owner."""
+
+    async def settled(self, slot: int) -> None:
+        """Begin nothing more for a slot, and wait until what was delivered is noted."""
+
+    def take(self, slot: int, change: Change) -> None:
+        """Hand on what was told just now, and is stored."""
+
+    def overflowed(self, slot: int, count: int) -> None:
+        """Note that events found no room."""
+
+
+class NoPost:
+    """Tells nobody anything."""
+
+    def open(self, slot: int, lease: Holding) -> None:
+        """Do nothing."""
+
+    def drop(self, slot: int) -> None:
+        """Do nothing."""
+
+    async def settled(self, slot: int) -> None:
+        """Do nothing."""
+
+    def take(self, slot: int, change: Change) -> None:
+        """Do nothing."""
+
+    def overflowed(self, slot: int, count: int) -> None:
+        """Do nothing."""
+
+
 class Agents(Protocol):
     """Where agents' phones are; `agents.Directory` is the real one."""
 

@@ -11,7 +11,16 @@ from engine.observe.meter import Meter
 from engine.runtime.agents import Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
-from engine.runtime.inbound import NO_CIRCUIT, NO_SUCH_NUMBER, Arrival, NumberBook, Routes, arrived
+from engine.runtime.inbound import (
+    NO_CIRCUIT,
+    NO_SUCH_NUMBER,
+    Arrival,
+    NumberBook,
+    Routes,
+    Told,
+    arrived,
+    nobody,
+)
 from engine.runtime.placement import CODES, FOR_ALL, Placement
 from engine.runtime.rules import Rules, Tails
 from engine.store.errors import StoreDown
@@ -33,10 +42,11 @@ class Reception:
         tails: Tails,
         directory: Directory | None = None,
         meter: Meter | None = None,
+        told: Told = nobody,
     ) -> None:
         self._clock = clock
         self._placement = placement
-        self._book = NumberBook(routes, clock.now_ms)
+        self._book = NumberBook(routes, clock.now_ms, told=told)
         self._rules = rules
         self._tails = tails
         self._directory = directory

@@ -12,6 +12,7 @@ from engine.runtime.desk import Desk
 from engine.runtime.lease import Lease
 from engine.runtime.limits import TRUNK
 from engine.runtime.node import Node
+from engine.runtime.ports import NoPost, Post
 from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, Stored, take_over
 from engine.runtime.tasks import Tasks
@@ -50,14 +51,16 @@ class OwnSlots:
         random: Callable[[], float],
         *,
         meter: Meter | None = None,
+        post: Post = NoPost(),  # noqa: B008 - it has no state
     ) -> None:
+        self._post = post
         self.on_doubt: Callable[[int], None] = lambda _slot: None  # a slot may be another's
         self._store = store
         self._switch = switch
         self._builder = builder
         self._tasks = tasks
         self._meter = meter or Meter()
-        self._claimant = Claimant(random, Pace(), self._doubted, self._meter)
+        self._claimant = Claimant(random, Pace(), self._doubted, self._meter, post)
         self.on_stranger: Callable[[str], None] = lambda _node: None  # a call's node is not known
         self._writers: dict[int, Writer] = {}
         self._leases: dict[int, Lease] = {}
@@ -88,6 +91,7 @@ class OwnSlots:
         try:
             async with asyncio.timeout(SETTLE_S):
                 await self._writers[slot].drained()
+                await self._post.settled(slot)
         except TimeoutError:
             log.warning("left with changes unstored", slot=slot)
 
@@ -105,6 +109,7 @@ class OwnSlots:
     def drop(self, slot: int) -> None:
         """Leave a slot's calls to its next owner."""
         self._tasks.cancel(_pen(slot))
+        self._post.drop(slot)
         self._writers.pop(slot, None)
         self._leases.pop(slot, None)
         for node in self._switch.nodes.values():
@@ -144,6 +149,7 @@ class OwnSlots:
         for name in {stored.node for stored in calls} - self._switch.nodes.keys():
             self.on_stranger(name)
         self._writers[slot], self._leases[slot] = writer, lease
+        self._post.open(slot, lease)
         self._tasks.start(_pen(slot), writer.run())
         for node in self._switch.nodes.values():
             node.add(slot, self._builder.desk(node, slot, lease, writer))

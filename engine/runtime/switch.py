@@ -19,7 +19,7 @@ from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
 from engine.runtime.drains import Drains
 from engine.runtime.gate import Gate
-from engine.runtime.inbound import Arrival
+from engine.runtime.inbound import Arrival, Told, nobody
 from engine.runtime.limits import Others, is_by_trunk
 from engine.runtime.node import Node
 from engine.runtime.outbound import first_party, originated
@@ -31,6 +31,7 @@ from engine.runtime.takeover import Stored
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.rpc import Originate
+from wire.targets import parse_target
 
 log = structlog.get_logger()
 STORED_WITHIN_S = 5
@@ -58,8 +59,10 @@ class Switch:
         directory: Directory | None = None,
         others: Others | None = None,
         meter: Meter | None = None,
+        told: Told = nobody,
     ) -> None:
         meter = meter or Meter()
+        self._told = told
         self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
         self.placement = Placement(gate, clock, rules.trunk, others, meter)
         self.drains = Drains(store)
@@ -76,6 +79,7 @@ class Switch:
             tails=self._tails,
             directory=directory,
             meter=meter,
+            told=told,
         )
 
     @property
@@ -97,6 +101,8 @@ class Switch:
         slot = slot_of(tail, self._rules.slots)
         if not self._has(slot):
             raise Elsewhere(slot if asked.request_id else None)
+        told = asked.status_callback_url or await self._told(asked.account)
+        target = parse_target(told, "statusCallbackUrl") if told else None
         desk = self.placement.choose(asked.node, slot, by_trunk=is_by_trunk(first_party(asked)))
         chosen = call_id(desk.place.slot, desk.place.node, tail)
         self.follow(chosen)
@@ -106,7 +112,8 @@ class Switch:
         if asked.is_recorded and archive is None:
             raise NoRoom("no_archive", "recordings can't be kept: see recordings_url, ami_password")
         shown = self._rules.caller_id
-        actor = desk.open(originated(chosen, asked, now, latest_ms, shown, archive), stored.set)
+        call = originated(chosen, asked, now, latest_ms, shown, archive, target)
+        actor = desk.open(call, stored.set)
         # It begins as soon as the store is back: say so rather than let it be asked twice.
         await _told(stored, f"call {chosen} is not stored yet")
         return actor.call

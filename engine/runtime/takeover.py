@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from engine.calls.codec import Record, decode_record
 from engine.observe.meter import Meter
+from engine.runtime.ports import NoPost, Post
 from engine.store.store import Store
 from engine.store.writer import Pace, Watch, Writer
 
@@ -35,6 +36,7 @@ class Claimant(Struct, frozen=True):
     pace: Pace
     fenced: Callable[[int], None]
     meter: Meter = field(default_factory=Meter)
+    post: Post = NoPost()
 
     def writer(self, store: Store, slot: int, token: int) -> Writer:
         """Make the way to write into a slot."""
@@ -42,6 +44,8 @@ class Claimant(Struct, frozen=True):
             on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
             on_up=lambda: log.info("store up", slot=slot),
             on_fenced=lambda: self.fenced(slot),
+            on_told=lambda change: self.post.take(slot, change),
+            on_overflow=lambda count: self.post.overflowed(slot, count),
         )
         return Writer(
             store, slot, token, self.random, watch=watch, pace=self.pace, meter=self.meter

@@ -22,11 +22,19 @@ class Change(Struct, frozen=True):
     log: tuple[bytes, ...]
     told: tuple[bytes, ...] = ()  # events for the outside
     live: bool = True  # False: the call has ended; its record is kept for a while
+    way: str = ""  # to whom they are to be delivered: an account, a space and a target
+    due: tuple[bytes, ...] = ()  # as they are delivered there
+    first_due: int = 0  # the number of the first; the others follow
 
     def __post_init__(self) -> None:
         """Refuse a change without a cause: nothing could tell it from its repetition."""
         if not self.log:
             raise ValueError(f"a change of {self.call_id} without a log entry")
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody is to be told something."""
+        return bool(self.due)
 
 
 def coalesced(changes: Sequence[Change]) -> list[Change]:
@@ -42,9 +50,12 @@ def coalesced(changes: Sequence[Change]) -> list[Change]:
 def _merged(group: list[Change]) -> Change:
     if len(group) == 1:
         return group[0]
+    telling = next((change for change in group if change.due), group[-1])
     return replace(
         group[-1],
         seq=group[0].seq,
+        due=tuple(chain.from_iterable(change.due for change in group)),
+        first_due=telling.first_due,
         log=tuple(chain.from_iterable(change.log for change in group)),
         told=tuple(chain.from_iterable(change.told for change in group)),
     )

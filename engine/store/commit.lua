@@ -1,13 +1,13 @@
 -- Commits one slot's batch of changes, all or nothing.
--- KEYS: {sN}:owner. ARGV: msgpack of {token, kept_ms, {length, ceiling}, create, changes}, each change
--- {call_id, record, seq, log, told, live}. Returns 1 when stored, 2 when a call to create exists,
--- the owner's name when the token is stale.
+-- KEYS: {sN}:owner. ARGV: msgpack of {token, kept_ms, {length, ceiling}, create, room, changes}, each
+-- change {call_id, record, seq, log, told, live, way, due, first_due}. Returns 1 when stored, or -n
+-- when n events found no room in the outbox, 2 when a call to create exists, the owner's name when
+-- the token is stale.
 -- All keys share the slot's hash tag, so they lie on one node of a cluster, declared or not.
-local token, kept_ms, bounds, create, changes = unpack(cmsgpack.unpack(ARGV[1]))
+local token, kept_ms, bounds, create, room, changes = unpack(cmsgpack.unpack(ARGV[1]))
 local owned = redis.call('HMGET', KEYS[1], 'token', 'owner')
 if tonumber(owned[1] or -1) ~= token then return owned[2] or '' end
 
-local slot = string.match(KEYS[1], '^{.-}')
 local live, events = slot .. ':live', slot .. ':events'
 
 local function append(key, entries, first)
@@ -16,7 +16,21 @@ local function append(key, entries, first)
   end
 end
 
-local function store(id, record, seq, entries, told, lives)
+local overflowed = 0
+
+local function tell(id, way, due, first)
+  for offset, event in ipairs(due) do
+    local seq = first + offset - 1
+    if await(id, way, seq, event, room) then
+      look(id, room.hold_ms, 'NX') -- whoever commits delivers it; this is for when it can't
+    else
+      bury(id, way, seq, event, 'overflow', 0, room)
+      overflowed = overflowed + 1
+    end
+  end
+end
+
+local function store(id, record, seq, entries, told, lives, way, due, first_due)
   local key = slot .. ':log:' .. id
   local have = redis.call('LLEN', key)
   if have >= seq + #entries then return end -- a repetition, or older than what is stored
@@ -25,6 +39,7 @@ local function store(id, record, seq, entries, told, lives)
   for _, event in ipairs(told) do
     redis.call('XADD', events, '*', 'e', event)
   end
+  tell(id, way, due, first_due)
   if lives then
     redis.call('HSET', live, id, record)
   else
@@ -42,4 +57,4 @@ if create then
 end
 for _, change in ipairs(changes) do store(unpack(change)) end
 shorten(events, slot .. ':gaps', unpack(bounds))
-return 1
+return overflowed > 0 and -overflowed or 1

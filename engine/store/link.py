@@ -6,6 +6,7 @@ would be the engine's largest cost.
 
 import asyncio
 from hashlib import sha1
+from pathlib import Path
 
 from msgspec import Struct
 from redis.asyncio import ConnectionPool
@@ -24,6 +25,11 @@ class Script:
     def __init__(self, source: str) -> None:
         self.source = source
         self.digest = sha1(source.encode(), usedforsecurity=False).hexdigest()
+
+
+def script(*names: str) -> Script:
+    """Read a script, made of one file or of several, one after another."""
+    return Script("".join(Path(__file__).with_name(f"{name}.lua").read_text() for name in names))
 
 
 class _Asked(Struct, frozen=True, gc=False):

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from engine.store.change import Change
 from engine.store.errors import Fenced
+from engine.store.memory_outbox import MemoryOutbox
 from engine.store.memory_stream import MemoryStream
+from engine.store.outbox import Room
 from engine.store.stream import Bounds
 
 
@@ -29,8 +31,10 @@ class Memory:
         *,
         kept_s: float = 86_400.0,
         bounds: Bounds = Bounds(),  # noqa: B008  frozen
+        room: Room = Room(),  # noqa: B008  frozen
     ) -> None:
         self._now_ms = now_ms
+        self.outbox = MemoryOutbox(self._now_ms, self._owned, room)
         self._kept_ms = int(kept_s * 1000)
         self.stream = MemoryStream(now_ms, bounds)
         self._slots: dict[int, _Slot] = {}
@@ -94,15 +98,14 @@ class Memory:
         self.commit_now(slot, token, (change,))
         return True
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
         """See Store."""
-        self.commit_now(slot, token, changes)
+        return self.commit_now(slot, token, changes)
 
-    def commit_now(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+    def commit_now(self, slot: int, token: int, changes: Sequence[Change]) -> int:
         """Commit at once; raises Fenced."""
         kept = self._owned(slot, token)
-        for change in changes:
-            self._store(kept, slot, change)
+        return sum(self._store(kept, slot, change) for change in changes)
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""
@@ -198,10 +201,10 @@ class Memory:
             del kept.ended[first[0]]
             kept.logs.pop(first[0], None)
 
-    def _store(self, kept: _Slot, slot: int, change: Change) -> None:
+    def _store(self, kept: _Slot, slot: int, change: Change) -> int:
         log = kept.logs.setdefault(change.call_id, [])
         if len(log) >= change.seq + len(change.log):
-            return
+            return 0
         log.extend([b""] * (change.seq - len(log)))
         log.extend(change.log[len(log) - change.seq :])
         self.stream.tell(slot, change.told)
@@ -211,3 +214,4 @@ class Memory:
             kept.live.pop(change.call_id, None)
             kept.ended.pop(change.call_id, None)
             kept.ended[change.call_id] = self._now_ms() + self._kept_ms, change.state
+        return self.outbox.tell(slot, change) if change.due else 0

@@ -25,6 +25,9 @@ def packed(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
                     [_string(entry) for entry in change.log],
                     [_string(event) for event in change.told],
                     change.live,
+                    change.way,
+                    [_string(event) for event in change.due],
+                    change.first_due,
                 )
                 for change in changes
             ],

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,23 +12,20 @@ from redis.exceptions import RedisError
 
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
-from engine.store.link import Link, Script
+from engine.store.link import Link, script
+from engine.store.outbox import Room
 from engine.store.pack import packed
+from engine.store.redis_outbox import RedisOutbox
 from engine.store.redis_stream import RedisStream
 from engine.store.stream import Bounds
 
-
-def _script(*names: str) -> Script:
-    return Script("".join(Path(__file__).with_name(f"{name}.lua").read_text() for name in names))
-
-
-_CLAIM, _RENEW, _BEAT = _script("claim"), _script("renew"), _script("beat")
-_COMMIT = _script("shorten", "commit")
+_CLAIM, _RENEW, _BEAT = script("claim"), script("renew"), script("beat")
+_COMMIT = script("outbox", "shorten", "commit")
 _ENGINES = "engines"  # the key of those that live, and the channel of their comings and goings
 _QUIET_S = 5.0
 _strings = msgspec.msgpack.Decoder(list[str])
 _packed = msgspec.msgpack.Encoder().encode
-_CREATED, _EXISTS = 1, 2  # what commit.lua answers
+_EXISTS = 2  # what commit.lua answers
 _PAGE = 500
 _ROUTES = "route:numbers"
 _DRAINED = "nodes:drained"
@@ -45,7 +41,9 @@ class RedisStore:
         timeout_s: float = 2.0,
         kept_s: float = 86_400.0,
         bounds: Bounds = Bounds(),  # noqa: B008  frozen
+        room: Room = Room(),  # noqa: B008  frozen
     ) -> None:
+        self._room = room
         self._timeout_s = timeout_s
         self._kept_ms = int(kept_s * 1000)
         self._bounds = bounds
@@ -57,6 +55,7 @@ class RedisStore:
         self._client = Redis(connection_pool=self._pool)
         self._link = Link(self._pool, timeout_s)
         self.stream = RedisStream(self._client, self._bounded)
+        self.outbox = RedisOutbox(self._client, self._link, self._bounded, room)
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
@@ -95,11 +94,11 @@ class RedisStore:
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
         """See Store."""
-        return await self._write(slot, token, (change,), create=True) == _CREATED
+        return await self._write(slot, token, (change,), create=True) != _EXISTS
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
         """See Store."""
-        await self._write(slot, token, changes, create=False)
+        return max(0, -await self._write(slot, token, changes, create=False))
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""
@@ -189,7 +188,8 @@ class RedisStore:
     async def _write(
         self, slot: int, token: int, changes: Sequence[Change], *, create: bool
     ) -> int:
-        batch = packed((token, self._kept_ms, self._bounds, create), changes)
+        head = (token, self._kept_ms, self._bounds, create, self._room)
+        batch = packed(head, changes)
         answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):
             return answer

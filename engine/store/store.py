@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
+from engine.store.outbox import Outbox
 from engine.store.stream import Stream
 
 
@@ -16,6 +17,11 @@ class Store(Protocol):
     @property
     def stream(self) -> Stream:
         """What was told."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox:
+        """What is due to customers."""
         ...
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
@@ -52,8 +58,11 @@ class Store(Protocol):
         """
         ...
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
-        """Store a batch, all or nothing, at most one change a call; raises Fenced."""
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+        """Store a batch, all or nothing, at most one change a call; raises Fenced.
+
+        Returns how many events found no room in the outbox and became dead letters.
+        """
         ...
 
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:

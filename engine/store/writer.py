@@ -24,16 +24,21 @@ def _nothing() -> None:
     pass
 
 
-def _nothing_of(reason: str) -> None:
-    del reason
+def _nothing_of(_what: object) -> None:
+    pass
 
 
 class Watch(Struct, frozen=True):
-    """Who hears how the store does: down with a reason, up again, owned by another from now on."""
+    """Who hears how the store does: down with a reason, up again, owned by another from now on.
+
+    And what it has stored that a customer waits for, and how many events found no room there.
+    """
 
     on_down: Callable[[str], None] = _nothing_of
     on_up: Callable[[], None] = _nothing
     on_fenced: Callable[[], None] = _nothing
+    on_told: Callable[[Change], None] = _nothing_of
+    on_overflow: Callable[[int], None] = _nothing_of
 
 
 class Pace:
@@ -127,7 +132,7 @@ class Writer:
             raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
         self._waiting.append((change, done))
         self._idle.clear()
-        if hurry:
+        if hurry or change.is_awaited:
             self._pace.hurry()
         else:
             self._pace.later()
@@ -163,6 +168,9 @@ class Writer:
         for _, done in batch:
             self._waiting.popleft()
             done()
+        for change in changes:
+            if change.is_awaited:
+                self._watch.on_told(change)
         if not self._waiting:
             self._wake.clear()
             self._idle.set()
@@ -170,13 +178,15 @@ class Writer:
     async def _try(self, changes: list[Change]) -> bool:
         began_s = perf_counter()
         try:
-            await self._store.commit(self._slot, self._token, changes)
+            overflowed = await self._store.commit(self._slot, self._token, changes)
         except StoreDown as error:
             self._faults[str(self._slot)] += 1
             if self.healthy:
                 self.healthy = False
                 self._watch.on_down(str(error))
             return False
+        if overflowed:
+            self._watch.on_overflow(overflowed)
         self._took.observe(perf_counter() - began_s)
         self._batches.observe(len(changes))
         if not self.healthy:

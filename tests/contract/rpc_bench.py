@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import aiohttp
 
+from engine.callbacks.accounts import Accounts
 from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.media.clip import Limits as MediaLimits
 from engine.media.opening import opened
@@ -29,6 +31,7 @@ from engine.store.memory import Memory
 from engine.store.memory_stream import MemoryStream
 from engine.store.stream import Batch, Bounds
 from engine.store.writer import Writer
+from engine.webhooks.sign import Signer
 from tests.contract.store import claimed
 from tests.harness.ports import free_port
 from tests.unit.runtime.building import HandErrands, RecordingPbx
@@ -67,10 +70,10 @@ class MoodyStore(Memory):
         self.stream = MoodyStream(self._now_ms, options.get("bounds", Bounds()))
         self.stream.check = self._check
 
-    async def commit(self, slot: int, token: int, changes: Any) -> None:
+    async def commit(self, slot: int, token: int, changes: Any) -> int:
         """Commit, unless down."""
         self._check()
-        await super().commit(slot, token, changes)
+        return await super().commit(slot, token, changes)
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """Read, unless down; always a moment later, so that others come in between."""
@@ -128,7 +131,11 @@ class Bench:
         gate = Gate(clock, 10_000, 10_000)
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.seen.meter
-        self.switch = Switch(self.store, clock, gate, rules, directory=directory, meter=meter)
+        self.accounts = Accounts(self.store.outbox, clock.now_ms, os.urandom, Signer())
+        told = self.accounts.auto_set
+        self.switch = Switch(
+            self.store, clock, gate, rules, directory=directory, meter=meter, told=told
+        )
         if self.seen.traces is not None:
             self.switch.follow = self.seen.traces.follow
         self.roster = Roster(directory, self.switch)
@@ -150,7 +157,15 @@ class Bench:
             opened(folder, self.session, [], clock.now_ms, MediaLimits())
         )
         self.parts = Parts(
-            self.switch, self.store, library, Limits(), SLOTS, self.roster, owners, self.seen
+            self.switch,
+            self.store,
+            library,
+            Limits(),
+            SLOTS,
+            self.roster,
+            owners,
+            self.accounts,
+            self.seen,
         )
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
 

@@ -37,7 +37,7 @@ class SimStore:
         """See Store."""
         return self._memory.live(slot)
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
         """See Store; the engine may die before it, and after it, before it learns so."""
         await self._loop.sleep(0.2 + 0.3 * self._random())
         if not self.is_up:
@@ -45,10 +45,11 @@ class SimStore:
             raise StoreDown("sim: down")
         self._weather.passes("commit")
         if self._loop.is_dead:
-            return
-        self._memory.commit_now(slot, token, changes)
+            return 0
+        overflowed = self._memory.commit_now(slot, token, changes)
         if self._weather.passes("committed") and self._weather.loses():
             raise StoreDown("sim: the answer was lost")
+        return overflowed
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """See Store."""

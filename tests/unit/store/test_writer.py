@@ -24,13 +24,13 @@ class Moody(Memory):
         self.free = asyncio.Event()
         self.free.set()
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
         """Commit, in the mood for it."""
         self.batches.append(list(changes))
         await self.free.wait()
         if self.down:
             raise StoreDown("in a bad mood")
-        await super().commit(slot, token, changes)
+        return await super().commit(slot, token, changes)
 
 
 class Scene:

@@ -1,0 +1,50 @@
+"""A target's circuit: one that fails again and again is left alone, then asked with one event."""
+
+MOST_FAILURES = 5
+OPEN_S = 30.0
+
+
+class Circuit:
+    """Closed, open until a moment, or half open: one may try. Times are monotonic seconds."""
+
+    def __init__(self, most: int = MOST_FAILURES, open_s: float = OPEN_S) -> None:
+        self._most = most
+        self._open_s = open_s
+        self._failures = 0  # one after another
+        self._opens_s: float | None = None  # when one may try; None: closed
+        self._is_tried = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether all may go."""
+        return self._opens_s is None
+
+    def allows(self, now_s: float) -> bool:
+        """Tell whether an event may go now."""
+        return self._opens_s is None or (now_s >= self._opens_s and not self._is_tried)
+
+    def wait_s(self, now_s: float) -> float:
+        """Tell how long nothing may go."""
+        return max(0.0, (self._opens_s or now_s) - now_s)
+
+    def began(self) -> None:
+        """Note that an event goes."""
+        self._is_tried = not self.is_closed
+
+    def withdrew(self) -> None:
+        """Note that the one that was to go did not."""
+        self._is_tried = False
+
+    def succeeded(self) -> None:
+        """Note that one has arrived."""
+        self._failures, self._opens_s, self._is_tried = 0, None, False
+
+    def failed(self, now_s: float) -> bool:
+        """Note that one has not; tells whether the circuit has opened by it."""
+        self._failures += 1
+        was_tried, self._is_tried = self._is_tried, False
+        if self._failures < self._most or not (self.is_closed or was_tried):
+            return False  # or one that went before it opened
+        was_closed = self.is_closed
+        self._opens_s = now_s + self._open_s
+        return was_closed

@@ -1,0 +1,170 @@
+"""Status callbacks over RPC: an account's target, its secret, and what was given up."""
+
+import msgspec
+from aiohttp import web
+
+from engine.callbacks.accounts import Account, Accounts
+from engine.rpc.bodies import answer, read
+from engine.rpc.documents import name_in
+from engine.rpc.problems import NotFound
+from engine.store.outbox import Letter
+from engine.store.store import Store
+from wire.callbacks import (
+    CallbackView,
+    DeadLetter,
+    DeadLetters,
+    PutCallback,
+    Resend,
+    Resent,
+)
+from wire.errors import BadInput
+from wire.targets import AUTO_SET, ApiRequest, Https, parse_place, parse_target
+from wire.tree import Limits, check_url
+
+MOST_SHOWN = 100
+MOST_RESENT = 1_000  # of a slot, at once
+_ENTRY_FIELDS = 2
+
+
+class CallbackHandlers:
+    """One method a request."""
+
+    def __init__(self, store: Store, accounts: Accounts, limits: Limits, slots: int) -> None:
+        self._outbox = store.outbox
+        self._accounts = accounts
+        self._limits = limits
+        self._slots = slots
+
+    def routes(self) -> list[web.RouteDef]:
+        """Say what is answered where."""
+        one = "/callbacks/{account}"
+        return [
+            web.put(one, self.put),
+            web.get(one, self.get),
+            web.delete(one, self.delete),
+            web.post(f"{one}/rotate", self.rotate),
+            web.get(f"{one}/dead", self.dead),
+            web.post(f"{one}/resend", self.resend),
+        ]
+
+    async def put(self, request: web.Request) -> web.Response:
+        """Say where an account's calls are told; its secret is made, and shown, with the first."""
+        account = name_in(request, "account")
+        asked = await read(request, PutCallback)
+        self._check_target(asked.target)
+        after, is_new = await self._accounts.put(account, asked)
+        return answer(_view(after, is_new=is_new))
+
+    async def get(self, request: web.Request) -> web.Response:
+        """Show where an account's calls are told."""
+        return answer(_view(await self._known(request)))
+
+    async def delete(self, request: web.Request) -> web.Response:
+        """Forget an account's target and its secrets."""
+        account = name_in(request, "account")
+        if not await self._accounts.remove(account):
+            raise _unknown(account)
+        return answer({})
+
+    async def rotate(self, request: web.Request) -> web.Response:
+        """Make another secret; the one before signs along for a day."""
+        account = name_in(request, "account")
+        after = await self._accounts.rotate(account)
+        if after is None:
+            raise _unknown(account)
+        return answer(_view(after, is_new=True))
+
+    async def dead(self, request: web.Request) -> web.Response:
+        """List an account's dead letters."""
+        account = name_in(request, "account")
+        first, after = _place(request.query.get("after", ""), self._slots)
+        letters: list[DeadLetter] = []
+        for slot in range(first, self._slots):
+            limit = MOST_SHOWN + 1 - len(letters)
+            found = await self._outbox.dead(slot, account, after, limit) if limit else []
+            letters += [_shown(slot, each) for each in found]
+            after = ""
+        return answer(DeadLetters(tuple(letters[:MOST_SHOWN]), len(letters) > MOST_SHOWN))
+
+    async def resend(self, request: web.Request) -> web.Response:
+        """Send dead letters again: those that are named, or all."""
+        account = name_in(request, "account")
+        asked = await read(request, Resend)
+        if asked.all == bool(asked.ids):
+            raise BadInput("ids", "either ids, or all")
+        resent = 0
+        for slot in range(self._slots):
+            entries = [_place(each, self._slots)[1] for each in asked.ids if _is_of(each, slot)]
+            if entries or asked.all:
+                resent += await self._outbox.resend(slot, account, entries, MOST_RESENT)
+        return answer(Resent(resent))
+
+    async def _known(self, request: web.Request) -> Account:
+        account = name_in(request, "account")
+        found = await self._accounts.of(account)
+        if found is None:
+            raise _unknown(account)
+        return found
+
+    def _check_target(self, target: str | None) -> None:
+        place = parse_place(target, "target") if target else None
+        if isinstance(place, Https):
+            check_url(place.url, self._limits, "target")
+        if isinstance(place, ApiRequest):
+            raise BadInput("target", "no API Request node has this id", "no_such_node")
+
+
+async def check_told(accounts: Accounts, account: str, target: str | None) -> None:
+    """Check that what a call names as its target leads somewhere; raises BadInput, StoreDown."""
+    path = "statusCallbackUrl"
+    if target is None:
+        return
+    if isinstance(parse_target(target, path), ApiRequest):
+        raise BadInput(path, "no API Request node has this id", "no_such_node")
+    if target == AUTO_SET and await accounts.auto_set(account) is None:
+        raise BadInput(path, f"account {account} has no target to deliver to", "no_target")
+
+
+def _view(account: Account, *, is_new: bool = False) -> CallbackView:
+    return CallbackView(
+        target=account.target,
+        concurrency=account.concurrency,
+        per_s=account.per_s,
+        secret=account.secret if is_new else None,
+        made_ms=account.made_ms,
+        previous_until_ms=account.previous_until_ms or None,
+        stopped=account.is_stopped,
+    )
+
+
+def _shown(slot: int, letter: Letter) -> DeadLetter:
+    return DeadLetter(
+        id=f"{slot}.{letter.entry}",
+        call_id=letter.call_id,
+        event_id=f"{letter.call_id}.e{letter.seq}",
+        target=letter.way.partition(" ")[2],
+        reason=letter.reason,
+        tries=letter.tries,
+        dead_ms=int(letter.entry.partition("-")[0]),
+        event=msgspec.json.decode(letter.event),
+    )
+
+
+def _place(letter: str, slots: int) -> tuple[int, str]:
+    """Read where a letter lies: its slot, and its entry there."""
+    if not letter:
+        return 0, ""
+    slot, _, entry = letter.partition(".")
+    parts = entry.split("-")
+    is_entry = len(parts) == _ENTRY_FIELDS and all(each.isdecimal() for each in parts)
+    if not (slot.isdecimal() and int(slot) < slots and is_entry):
+        raise BadInput("after", "expected the id of a dead letter")
+    return int(slot), entry
+
+
+def _is_of(letter: str, slot: int) -> bool:
+    return letter.partition(".")[0] == str(slot)
+
+
+def _unknown(account: str) -> NotFound:
+    return NotFound(f"no callbacks of account {account}")

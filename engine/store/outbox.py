@@ -1,0 +1,111 @@
+"""The outbox of a slot: events that customers wait for, committed with the state that caused them.
+
+What is due to a call is looked at when its moment has come; whoever takes it in hand has it for
+`hold_ms`, after which it is taken again: an engine that dies delivers late, not never.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Room(Struct, frozen=True):
+    """How much may wait, for one way and in one slot, and how many dead letters are kept."""
+
+    of_way: int = 10_000
+    of_slot: int = 50_000
+    hold_ms: int = 10_000
+    dead: int = 10_000  # of an account in a slot
+    dead_kept_ms: int = 30 * 86_400_000
+
+
+class Due(Struct, frozen=True):
+    """A call that has something due, where that goes, and for how long it has had something."""
+
+    call_id: str
+    way: str
+    age_ms: int = 0
+
+
+class Taken(Struct, frozen=True):
+    """Calls that were taken in hand; how many events wait in the slot, and the longest of these."""
+
+    calls: tuple[Due, ...] = ()
+    waiting: int = 0
+    oldest_ms: int = 0
+
+
+class Waiting(Struct, frozen=True):
+    """A call's first events that are due, by number, and how often the first was tried."""
+
+    way: str = ""
+    tries: int = 0
+    events: tuple[tuple[int, bytes], ...] = ()
+
+
+class Given(Struct, frozen=True, array_like=True):
+    """An event that was given up."""
+
+    seq: int
+    reason: str
+    tries: int = 0
+
+
+class Settlement(Struct, frozen=True, array_like=True):
+    """What became of a call's events: delivered, given up, or to be tried again after a while.
+
+    -1 leaves `tries` and the moment of the next look as they are; with `rest`, a reason, all other
+    events of the call are given up, too.
+    """
+
+    call_id: str
+    done: tuple[int, ...] = ()
+    dead: tuple[Given, ...] = ()
+    tries: int = -1
+    after_ms: int = -1
+    rest: str = ""
+
+
+class Letter(Struct, frozen=True):
+    """A dead letter; its `entry` begins with the wall-clock milliseconds of its end."""
+
+    entry: str
+    call_id: str
+    way: str
+    seq: int
+    event: bytes
+    reason: str
+    tries: int
+
+
+class Outbox(Protocol):
+    """What every store offers; each method may raise StoreDown, and may then be called again."""
+
+    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> Taken:
+        """Take in hand what is due now or `ahead_ms` from now; raises Fenced."""
+        ...
+
+    async def waiting(self, slot: int, call_id: str, limit: int) -> Waiting:
+        """Read a call's first events that are due."""
+        ...
+
+    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+        """Note what became of events; raises Fenced."""
+        ...
+
+    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[Letter]:
+        """Read an account's dead letters in a slot after an entry (empty: from the oldest)."""
+        ...
+
+    async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
+        """Make dead letters due again, without entries the oldest; returns how many."""
+        ...
+
+    async def put_account(self, account: str, body: bytes | None) -> None:
+        """Store an account's configuration (JSON), in place of the one before; None: no more."""
+        ...
+
+    async def account(self, account: str) -> bytes | None:
+        """Read an account's configuration."""
+        ...

@@ -1,0 +1,1 @@
+"""Generated from callback.proto by `make proto`; do not edit."""
