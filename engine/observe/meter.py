@@ -163,7 +163,7 @@ class _Callbacks:
             "switchroom_callbacks_dead_total", "Events that were given up, by why", "reason"
         )
         self.waiting = Levels(
-            "switchroom_callbacks_waiting", "Events that have not arrived yet", "slot"
+            "switchroom_callbacks_waiting_events", "Events that have not arrived yet", "slot"
         )
         self.oldest = Levels(
             "switchroom_callbacks_oldest_seconds",
@@ -171,7 +171,7 @@ class _Callbacks:
             "slot",
         )
         self.circuits_open = Levels(
-            "switchroom_callback_circuits_open", "Targets that are left alone just now"
+            "switchroom_callback_open_circuits", "Targets that are left alone just now"
         )
         for reason in ("overflow", "circuit_open", "timeout", "gone"):
             self.dead.begin(reason)  # shown from the start, as an alert watches them
