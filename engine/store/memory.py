@@ -11,8 +11,12 @@ from engine.store.memory_stream import MemoryStream
 from engine.store.outbox import Room
 from engine.store.stream import Bounds
 
+LONGEST_MS = 60_000  # a lease that ends later was given before the clock jumped back
 
-class _Slot:
+
+class Kept:
+    """All that is kept of one slot."""
+
     def __init__(self) -> None:
         self.token = 0
         self.owner = ""
@@ -37,7 +41,7 @@ class Memory:
         self.outbox = MemoryOutbox(self._now_ms, self._owned, room)
         self._kept_ms = int(kept_s * 1000)
         self.stream = MemoryStream(now_ms, bounds)
-        self._slots: dict[int, _Slot] = {}
+        self._slots: dict[int, Kept] = {}
         self._flows: dict[tuple[str, str], bytes] = {}
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
@@ -47,11 +51,12 @@ class Memory:
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
-        kept = self._slot(slot)
-        if kept.owner != owner and kept.until_ms > self._now_ms():
+        kept, now_ms = self._slot(slot), self._now_ms()
+        if kept.owner != owner and 0 < kept.until_ms - now_ms <= LONGEST_MS:
             return None
-        kept.token, kept.owner = kept.token + 1, owner
-        kept.until_ms = self._now_ms() + lease_ms
+        # Larger than any given before a loss of data, too: the clock sees to that.
+        kept.token, kept.owner = max(kept.token + 1, now_ms), owner
+        kept.until_ms = now_ms + lease_ms
         return kept.token
 
     async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
@@ -69,7 +74,9 @@ class Memory:
         if lease_ms:
             self._engines[engine] = now_ms + lease_ms, body
         self._change((lease_ms == 0) == (known is not None))
-        self._engines = {name: each for name, each in self._engines.items() if each[0] > now_ms}
+        self._engines = {
+            name: each for name, each in self._engines.items() if 0 < each[0] - now_ms <= LONGEST_MS
+        }
         return {name: body for name, (_, body) in self._engines.items()}
 
     async def owner(self, slot: int) -> str:
@@ -181,27 +188,27 @@ class Memory:
             if is_one and not heard.full():
                 heard.put_nowait(None)
 
-    def _slot(self, slot: int) -> _Slot:
+    def _slot(self, slot: int) -> Kept:
         kept = self._slots.get(slot)
         if kept is None:
-            kept = self._slots[slot] = _Slot()
+            kept = self._slots[slot] = Kept()
         self._forget(kept)
         return kept
 
-    def _owned(self, slot: int, token: int) -> _Slot:
+    def _owned(self, slot: int, token: int) -> Kept:
         kept = self._slot(slot)
         if kept.token != token:
             raise Fenced(slot, kept.owner)
         return kept
 
-    def _forget(self, kept: _Slot) -> None:
+    def _forget(self, kept: Kept) -> None:
         now_ms = self._now_ms()
         # Calls expire in the order in which they have ended.
         while kept.ended and (first := next(iter(kept.ended.items())))[1][0] <= now_ms:
             del kept.ended[first[0]]
             kept.logs.pop(first[0], None)
 
-    def _store(self, kept: _Slot, slot: int, change: Change) -> int:
+    def _store(self, kept: Kept, slot: int, change: Change) -> int:
         log = kept.logs.setdefault(change.call_id, [])
         if len(log) >= change.seq + len(change.log):
             return 0

@@ -3,6 +3,7 @@
 import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import TypeVar
 
 from engine.store.stream import START, Batch, Bounds, Entry, Gap, GroupState, Ids, Reader, order
@@ -53,6 +54,12 @@ class MemoryStream:
         self._bounds = bounds
         self._slots: dict[int, _Slot] = {}
         self._told = asyncio.Event()
+
+    def copied(self) -> "MemoryStream":
+        """Give another with the same entries and groups, as a replica has them."""
+        twin = MemoryStream(self._now_ms, self._bounds)
+        twin._slots = deepcopy(self._slots)
+        return twin
 
     def tell(self, slot: int, events: Sequence[bytes]) -> None:
         """Put events on a slot's stream, and keep that short."""

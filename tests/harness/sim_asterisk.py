@@ -49,7 +49,7 @@ class SimAsterisk(SimTapes):
         if not self._phones.is_reachable(asked.query["endpoint"]):
             return REFUSED
         channel = self._channel(channel_id, asked.query["endpoint"], asked.query["app"])
-        if self.is_listened_to:
+        if self.is_heard(channel.app):
             self._entered(channel, "called")
         else:
             self._end(channel, 0, 0)  # Stasis() fails

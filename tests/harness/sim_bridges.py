@@ -107,7 +107,7 @@ class SimBridges(SimSounds):
             return NO_SNOOP
         snoop = self._channel(asked.more, f"Snoop/{target.id}", asked.query["app"])
         snoop.state, snoop.up_ms, snoop.snooped = "Up", self._clock.at_ms, target
-        if self.is_listened_to:
+        if self.is_heard(snoop.app):
             self._entered(snoop, *asked.query.get("appArgs", "").split(","))
         else:
             self._end(snoop, 0, 0)  # Stasis() fails

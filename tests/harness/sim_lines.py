@@ -63,6 +63,11 @@ class SimLines:
         self._tell = tell
         self._length_ms = length_ms
 
+    def is_heard(self, app: str) -> bool:
+        """Tell whether an app has a websocket; here there is one app."""
+        del app
+        return self.is_listened_to
+
     # What happens on the lines
 
     def arrives(self, channel_id: str, caller: str, number: str, app: str) -> SimChannel:
@@ -70,7 +75,7 @@ class SimLines:
         channel = self._channel(channel_id, "PJSIP/trunk", app)
         channel.is_inbound, channel.state = True, "Ring"
         channel.caller = CallerID(name="", number=caller)
-        if self.is_listened_to:
+        if self.is_heard(app):
             self._entered(channel, "inbound", number)
         else:
             self._end(channel, 34, 0)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from tests.harness.sim_clock import SimClock, SimTimer
 
 Got = TypeVar("Got")
+NEVER = SimTimer(lambda: None, (), None)  # what the dead want called
 
 
 class SimLoop:
@@ -38,7 +39,7 @@ class SimLoop:
     ) -> SimTimer:
         """Call back before time moves on."""
         del context
-        return self._clock.soon(callback, self, *args)
+        return NEVER if self.is_dead else self._clock.soon(callback, self, *args)
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object, context: object = None
@@ -58,9 +59,11 @@ class SimLoop:
         """Make a future of this loop."""
         return asyncio.Future(loop=self.as_loop)
 
-    def create_task(self, coro: Coroutine[Any, Any, Got], **_named: object) -> asyncio.Task[Got]:
+    def create_task(
+        self, coro: Coroutine[Any, Any, Got], *, name: str | None = None
+    ) -> asyncio.Task[Got]:
         """Run a coroutine."""
-        task = asyncio.Task(coro, loop=self.as_loop)
+        task = asyncio.Task(coro, loop=self.as_loop, name=name)
         self._tasks.add(task)
         return task
 
@@ -80,7 +83,7 @@ class SimLoop:
         for task in self._tasks:
             coro = task.get_coro()
             if inspect.iscoroutine(coro):
-                coro.close()  # left to the garbage collector, some crash the interpreter (3.11)
+                _close(coro)  # left to the garbage collector, some crash the interpreter (3.11)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Keep what nobody caught; a task that died with its engine is no fault."""
@@ -90,6 +93,14 @@ class SimLoop:
     def enter(self) -> None:
         """Be the loop that `get_running_loop` finds."""
         asyncio._set_running_loop(self.as_loop)  # noqa: SLF001 - what asyncio offers to loops
+
+
+def _close(coro: Coroutine[Any, Any, Any]) -> None:
+    """End a coroutine, also one that waits for something when it is told to end."""
+    try:
+        coro.close()
+    except RuntimeError:
+        coro.close()
 
 
 def _pass(future: asyncio.Future[None]) -> None:

@@ -2,14 +2,23 @@
 
 import random
 from collections.abc import Sequence
+from typing import Protocol
 
 from engine.ami.client import AmiAway, Answer
 from engine.recordings.cabinet import Part
 from engine.recordings.failure import FilingFailed
-from tests.harness.sim_line import SimLine, SimWeather
-from tests.harness.sim_store import SimStore
+from tests.harness.sim_events import SimWeather
+from tests.harness.sim_line import SimLine
 
 Filed = dict[str, tuple[str, ...]]  # the tapes of each recording in the archive
+
+
+class Away(Protocol):
+    """What can be away."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it is there."""
 
 
 class SimAmi:
@@ -41,7 +50,7 @@ class SimCabinet:
     def __init__(
         self,
         line: SimLine,
-        store: SimStore,
+        store: Away,
         weather: SimWeather,
         archive: Filed,
         chance: random.Random,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from engine.store.change import Change
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
-from tests.harness.sim_line import SimWeather
+from tests.harness.sim_events import SimWeather
 from tests.harness.sim_loop import SimLoop
 
 Got = TypeVar("Got")

@@ -54,7 +54,7 @@ def run_world(
     never.clear()
     world = World(seed, CALLS, broken, trace)
     world.run()
-    told = tuple(stories(world))
+    told = tuple(stories(world.memory, 0))
     wrong = [*faults_of(world, told), *(("", said) for said in never)]
     return Outcome(world, told, tuple(wrong))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.calls.call import Call
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
@@ -108,6 +109,15 @@ class Life:
         if websocket == self.websockets and self._is_connected:
             self._is_connected = False
             self.hearing.on_lost("sim")
+
+    @property
+    def calls(self) -> list[Call]:
+        """Its live calls."""
+        return [actor.call for actor in self.desk.actors.values()] if self.is_ready else []
+
+    def pbx_of(self, _call: Call) -> SimAsterisk:
+        """Give the PBX that has a call."""
+        return self._around.pbx
 
     def die(self) -> None:
         """Lose everything in memory, at this very moment."""

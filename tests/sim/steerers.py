@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -10,16 +11,39 @@ from engine.calls.doing import Dialing, Talking
 from engine.calls.events import Control
 from engine.runtime.placement import NoRoom
 from engine.runtime.steering import Refused
+from engine.runtime.switch import Elsewhere, Switch
 from engine.store.errors import StoreDown
+from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import SimClock
-from tests.sim.life import Life
-from tests.sim.strikes import Strikes
+from tests.harness.sim_loop import SimLoop
 from tests.sim.wishes import Wishes
 
 EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
 
 BY_PHONE = 0.06  # how often it is a phone that asks
 AGAIN = 0.5  # how often somebody steers the call that was steered last
+
+
+class Steered(Protocol):
+    """An engine that can be asked."""
+
+    loop: SimLoop
+    switch: Switch
+
+    @property
+    def calls(self) -> list[Call]:
+        """Its live calls."""
+
+    def pbx_of(self, call: Call) -> SimAsterisk:
+        """Give the PBX that has a call."""
+
+
+class Crew(Protocol):
+    """The engines of a world."""
+
+    @property
+    def life(self) -> Steered | None:
+        """One that can be asked now."""
 
 
 class Granted(Struct, frozen=True):
@@ -37,7 +61,7 @@ class Steerers:
         clock: SimClock,
         rng: random.Random,
         wishes: Wishes,
-        strikes: Strikes,
+        crew: Crew,
         counts: Counter[str],
     ) -> None:
         self.granted: list[Granted] = []
@@ -45,7 +69,7 @@ class Steerers:
         self._clock = clock
         self._rng = rng
         self._wishes = wishes
-        self._strikes = strikes
+        self._crew = crew
         self._counts = counts
         self._last = ""
 
@@ -55,10 +79,10 @@ class Steerers:
             self._clock.after(self._rng.uniform(500, within_ms), self._strike)
 
     def _strike(self) -> None:
-        life = self._strikes.life
-        calls = [actor.call for actor in life.desk.actors.values()] if life.is_ready else []
+        life = self._crew.life
+        calls = life.calls if life is not None else []
         busy = [each for each in calls if isinstance(each.doing, Talking | Dialing)]
-        if not calls:
+        if life is None or not calls:
             return
         last = [each for each in calls if each.id == self._last]
         among = busy if busy and self._rng.random() < 0.8 else calls
@@ -70,9 +94,9 @@ class Steerers:
         for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
             life.loop.create_task(self._ask(life, call.id, self._wishes.of(call)))
 
-    def _refer(self, life: Life, call: Call) -> None:
+    def _refer(self, life: Steered, call: Call) -> None:
         """Let a phone ask by itself."""
-        pbx = life.line.pbx
+        pbx = life.pbx_of(call)
         snoops = [each for each in pbx.channels.values() if each.snooped is not None]
         if snoops:  # an operator's doing; the coach must not stay with nobody
             self._counts["snoop hung up"] += 1
@@ -82,13 +106,13 @@ class Steerers:
             number = self._rng.choice(("+47123456", "1002", "nonsense"))
             pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
-    async def _ask(self, life: Life, call_id: str, wish: Control) -> None:
+    async def _ask(self, life: Steered, call_id: str, wish: Control) -> None:
         kind = type(wish).__name__.removesuffix("Requested")
         try:
             call = await life.switch.steer(call_id, wish)
         except Refused as refused:
             self._counts[f"{kind}: {refused.refusal.code}"] += 1
-        except (NoRoom, StoreDown):
+        except (NoRoom, StoreDown, Elsewhere):
             self._counts[f"{kind}: unavailable"] += 1
         else:
             self._counts[f"{kind}: granted"] += 1

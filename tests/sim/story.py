@@ -9,9 +9,8 @@ from engine.calls.call import Call
 from engine.calls.codec import Record, decode_call, decode_record
 from engine.calls.commands import Command, Tell
 from engine.calls.replay import Moment, replay
+from engine.store.memory import Memory
 from tests.harness.sim_store import done
-from tests.sim.life import NODE
-from tests.sim.world import World
 from wire.events import CallEvent
 
 _event = msgspec.json.Decoder(CallEvent).decode
@@ -45,16 +44,16 @@ class Story(Struct, frozen=True):
         return [each.event for m in self.moments for each in m.commands if isinstance(each, Tell)]
 
 
-def stories(world: World) -> Iterable[Story]:
-    """Tell every call that was ever stored."""
+def stories(memory: Memory, slot: int, but: frozenset[str] = frozenset()) -> Iterable[Story]:
+    """Tell every call of a slot that was ever stored, but for some."""
     told: dict[str, list[CallEvent]] = {}
-    for _, _, body in done(world.memory.stream.after({0: "0"}, limit=1_000_000)):
+    for _, _, body in done(memory.stream.after({slot: "0"}, limit=1_000_000)):
         event = _event(body)
         told.setdefault(event.call_id, []).append(event)
-    live = set(_live(world))
-    for call_id, events in told.items():
-        log = done(world.memory.log(0, call_id))
-        state = done(world.memory.read(0, call_id))
+    live = set(_live(memory, slot))
+    for call_id in [each for each in told if each not in but]:
+        log = done(memory.log(slot, call_id))
+        state = done(memory.read(slot, call_id))
         assert state is not None, call_id
         record = decode_record(state)
         yield Story(
@@ -62,12 +61,12 @@ def stories(world: World) -> Iterable[Story]:
             tuple(replay(log)),
             record,
             call_id in live,
-            tuple(events),
+            tuple(told[call_id]),
         )
 
 
-def _live(world: World) -> list[str]:
+def _live(memory: Memory, slot: int) -> list[str]:
     async def read() -> list[str]:
-        return [call async for call, node, _ in world.memory.live(0) if node == NODE]
+        return [call async for call, _, _ in memory.live(slot)]
 
     return done(read())

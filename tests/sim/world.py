@@ -20,7 +20,7 @@ from tests.sim import faults, recorders
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
 from tests.sim.scenario import FLOWS, Scenarios
-from tests.sim.steerers import Steerers
+from tests.sim.steerers import Granted, Steerers
 from tests.sim.strikes import Strikes
 from tests.sim.wishes import Wishes
 from wire.rpc import Originate
@@ -66,12 +66,22 @@ class World:
             self._records.archive_url,
         )
         self._strikes = Strikes(around, broken, self._say if trace else None)
-        self.steerers = self._steerers()
+        self._steerers = self._choose_steerers()
 
     @property
-    def lives(self) -> list[Life]:
-        """All engines that lived in it."""
-        return self._strikes.lives
+    def granted(self) -> list[Granted]:
+        """What somebody asked of a call and was not refused."""
+        return self._steerers.granted
+
+    @property
+    def digits(self) -> list[tuple[str, str, int]]:
+        """The keys that engines heard: channel, digit, when."""
+        return [each for life in self._strikes.lives for each in life.line.digits]
+
+    @property
+    def broken(self) -> list[str]:
+        """What escaped from engines' tasks."""
+        return [words for life in self._strikes.lives for words in life.loop.broken]
 
     def run(self) -> None:
         """Live it through."""
@@ -94,7 +104,7 @@ class World:
             self.clock.run(self.clock.at_ms)
             leave_loop()
 
-    def _steerers(self) -> Steerers:
+    def _choose_steerers(self) -> Steerers:
         # Chance of its own: the worlds that nobody steers stay as they were.
         chance = random.Random(f"steer {self.seed}")
         self.phones.patience = chance.choice((1, 1, 4))
@@ -108,7 +118,7 @@ class World:
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self.clock.after(begin_ms, begin, None, number)
         self._strikes.plan(within_ms)
-        self.steerers.plan(within_ms)
+        self._steerers.plan(within_ms)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"

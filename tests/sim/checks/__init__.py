@@ -25,8 +25,8 @@ from tests.sim.checks import (
     telling,
     together,
 )
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 Fault = tuple[str, str]
 CHECKS = (

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     """Check every answer that somebody got."""
     by_id = {story.id: story for story in told}
-    for each in world.steerers.granted:
+    for each in world.granted:
         if not any(moment.call == each.call for moment in by_id[each.call.id].moments):
             yield each.call.id, f"{type(each.wish).__name__} was answered with what was not stored"

@@ -8,8 +8,8 @@ from engine.calls.commands import Tell
 from engine.calls.doing import Gathering
 from engine.calls.events import DigitPressed
 from engine.calls.replay import Moment
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 from wire.events import CallEvent
 
 GRACE_MS = 120
@@ -28,9 +28,8 @@ class _Gather(Struct, frozen=True):
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     """Check every gather that nothing disturbed."""
     heard: dict[str, list[tuple[str, int]]] = {}
-    for life in world.lives:
-        for channel, digit, at_ms in life.line.digits:
-            heard.setdefault(channel, []).append((digit, at_ms))
+    for channel, digit, at_ms in world.digits:
+        heard.setdefault(channel, []).append((digit, at_ms))
     for story in told:
         for gather in _gathers(story):
             if not world.faults.touched(gather.begin_ms, gather.end_ms):

@@ -9,8 +9,8 @@ from engine.calls.commands import Bridge, Originate, Play, Snoop
 from engine.calls.doing import Ending, Over
 from engine.calls.events import LegAnswered, LegPlaced, LegRang, Recovered
 from engine.calls.ids import call_of
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 LATE_MS = 100
 WAY_MS = 5  # from the PBX to the call, when nothing is wrong
@@ -24,8 +24,7 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     yield from ((again, "a party was called twice") for again in world.pbx.called_again)
     if not world.is_at_rest:
         yield "", "never came to rest"
-    for life in world.lives:
-        yield from (("", f"a task broke: {words}") for words in life.loop.broken)
+    yield from (("", f"a task broke: {words}") for words in world.broken)
     for words in world.servers.wrong:
         yield words.partition(" ")[0], words
     for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):

@@ -6,8 +6,8 @@ from engine.calls.commands import FetchMedia
 from engine.calls.doing import Asking, Gathering, Playing
 from engine.calls.events import DeadlinePassed
 from tests.harness.sim_media import parts
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 from wire.media import Source
 
 QUICK_MS = 10_000  # any wait for an errand is longer; a stored flow comes at once

@@ -9,8 +9,8 @@ from engine.calls.call import Call
 from engine.calls.doing import Dialing, Talking
 from engine.calls.events import DigitPressed, Event
 from tests.sim.checks.spans import heard, is_long, within
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 from wire.answering import MachineDetection
 from wire.verbs import DialData
 

@@ -11,8 +11,8 @@ from engine.calls.doing import Ending, Over, Talking
 from engine.calls.events import CoachRequested, DeadlinePassed, Event, LegEnded
 from engine.calls.replay import Moment
 from engine.calls.sessions import Transfer
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,8 @@ from engine.calls.doing import Dialing
 from tests.harness.sim_channel import SimChannel
 from tests.harness.sim_phone import is_dialled
 from tests.sim.checks.spans import AT_ONCE_MS
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

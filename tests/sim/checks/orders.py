@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from engine.calls.commands import Hangup, StopPlayback
 from tests.harness.sim_channel import SimPlayback
 from tests.sim.checks.spans import AT_ONCE_MS
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

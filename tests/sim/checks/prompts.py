@@ -8,8 +8,8 @@ from engine.calls.doing import Gathering, Playing
 from engine.calls.events import DeadlinePassed, MediaFetched
 from engine.calls.playbacks import playback_of
 from tests.harness.sim_media import parts
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 from wire.media import Source
 
 ON_MS = 250  # within this, what comes after a prompt has begun

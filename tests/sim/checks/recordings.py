@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from engine.calls.call import Call
 from engine.calls.tape import read_name
 from tests.sim.checks.spans import Span, heard, is_long, joined, within, without
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

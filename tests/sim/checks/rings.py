@@ -6,8 +6,8 @@ from engine.calls.doing import Dialing, Ending, Over
 from engine.calls.events import LegPlaced
 from engine.runtime.requests import RING_MARGIN_S
 from tests.sim.checks.spans import Span, is_long, joined
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

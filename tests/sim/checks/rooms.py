@@ -6,8 +6,8 @@ from engine.calls.call import Call
 from engine.calls.seating import rooms
 from tests.harness.sim_channel import SimBridge, SimChannel
 from tests.sim.checks.spans import Span, is_long, life, without
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -7,8 +7,8 @@ from engine.calls.seating import OUTSIDE, Seat, seats
 from engine.calls.sessions import Tune
 from tests.harness.sim_channel import SimChannel, SimSpan
 from tests.sim.checks.spans import Span, is_long, joined, without
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 Due = tuple[float, float, Seat]
 SOUNDS = {"moh": "music", "ring": "ringing"}

@@ -7,8 +7,8 @@ from engine.calls.call import Call
 from engine.calls.doing import Talking
 from engine.calls.sessions import MEMBER_MOVES, Conference, Transfer
 from tests.sim.checks.spans import is_long, joined, when
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 ENDS = {"canceled", "failed", "abandoned"}
 TRANSFER = {

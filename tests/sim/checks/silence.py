@@ -11,8 +11,8 @@ from engine.calls.call import Call
 from engine.calls.doing import Dialing, Ending, Gathering, Over, Talking
 from tests.harness.sim_channel import SimChannel
 from tests.sim.checks.spans import Span, heard, is_long, joined, when, within, without
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 class _Stays(Struct, frozen=True):

@@ -9,8 +9,8 @@ from functools import partial
 from engine.calls.call import Call
 from engine.calls.doing import Dialing
 from tests.sim.checks.spans import heard, is_long, when, without
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

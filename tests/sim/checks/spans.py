@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.calls.call import Call
 from tests.harness.sim_channel import SimBridge, SimChannel
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 AT_ONCE_MS = 1_000  # of healthy time, within which what is wanted is so
 Span = tuple[float, float]

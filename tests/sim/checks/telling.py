@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from engine.calls.call import Call
 from engine.calls.doing import Talking
 from tests.sim.checks.spans import Span, is_long, joined, without
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,80 @@
+"""What must hold where several engines work together, beside what must hold everywhere."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from engine.calls import causes
+from engine.calls.commands import AskWebhook, Hangup
+from engine.calls.events import LegEnded
+from tests.sim.checks import faults_of
+from tests.sim.cluster.world import World
+from tests.sim.story import Story
+
+Fault = tuple[str, str]
+WAY_MS = 5
+
+
+def wrongs(world: World, told: Sequence[Story], hurt: frozenset[str]) -> Iterator[Fault]:
+    """Find all that is wrong; where the store has forgotten something, less can be told."""
+    yield from world.owners.wrong
+    yield from world.watch.wrong
+    yield from _left_live(world, hurt)
+    if hurt:
+        yield from _sparse(world)
+        return
+    yield from faults_of(world, told)
+    yield from _lost_alive(world, told)
+    yield from _hung_up(world, told)
+    yield from _asked(world, told)
+
+
+def _left_live(world: World, hurt: frozenset[str]) -> Iterator[Fault]:
+    live = (world.memory.kept(slot).live for slot in range(world.ground.slots))
+    yield from ((call, "never ended") for call in chain(*live) if call in hurt)
+
+
+def _sparse(world: World) -> Iterator[Fault]:
+    if not world.is_at_rest:
+        yield "", "never came to rest"
+    yield from (("", f"a task broke: {words}") for words in world.broken)
+    for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):
+        yield left, "is left on the PBX"
+
+
+def _lost_alive(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+    """Find legs that were given up while they lived: an engine's death is no reason."""
+    for story in told:
+        for moment in story.moments:
+            match moment.event:
+                case LegEnded(leg, causes.LOST) if channel := world.pbx.past.get(leg):
+                    ended_ms = world.clock.at_ms if channel.ended_ms is None else channel.ended_ms
+                    if ended_ms > moment.now + WAY_MS:
+                        yield leg, f"was given up at {moment.now} while it lived"
+                case _:
+                    pass
+
+
+def _hung_up(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+    """Find legs of calls that an engine ended though their call did not want that."""
+    ends_ms: dict[str, float] = {}
+    for story in told:
+        for call in (story.opened, *(moment.call for moment in story.moments)):
+            ends_ms |= {leg.id: story.record.call.ended_ms for leg in call.legs}
+    for story in told:
+        for moment in story.moments:
+            wanted = [each.leg for each in moment.commands if isinstance(each, Hangup)]
+            ends_ms |= {leg: min(moment.now, ends_ms.get(leg, moment.now)) for leg in wanted}
+    for channel, at_ms in world.owners.hung_up:
+        if channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS:
+            yield channel, f"was hung up at {at_ms:.0f}, and its call went on"
+
+
+def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+    """Find webhooks that were asked by another id than the call's own."""
+    commands = (command for story in told for command in story.commands())
+    wanted = {each.request for each in commands if isinstance(each, AskWebhook)}
+    yield from (
+        (each, "was asked, and no call wanted it")
+        for each in world.servers.asked
+        if each not in wanted
+    )

@@ -1,0 +1,121 @@
+"""One engine of several: the real keeper, slots, nodes and switch, from its start to its death."""
+
+import asyncio
+from contextlib import suppress
+from random import Random
+
+from engine.calls.call import Call
+from engine.runtime.archivist import Archivist
+from engine.runtime.gate import Gate
+from engine.runtime.keeper import Keeper
+from engine.runtime.node import Node
+from engine.runtime.peers import Peers
+from engine.runtime.reaper import Reaper
+from engine.runtime.rules import Rules
+from engine.runtime.slots import OwnSlots
+from engine.runtime.switch import Switch
+from engine.runtime.tasks import Tasks
+from engine.store.errors import StoreDown
+from tests.harness.sim_asterisk import SimAsterisk
+from tests.harness.sim_clock import LifeClock
+from tests.harness.sim_events import SimWeather
+from tests.harness.sim_loop import SimLoop
+from tests.harness.sim_redis import SimLink
+from tests.sim.cluster.building import Desks
+from tests.sim.cluster.ground import Ground
+from tests.sim.life import LONGEST_MS
+
+REAP_S = 15.0
+ARCHIVE_S = 10.0
+LEAVE_S = 3.0
+
+
+class Engine:
+    """A process: what `engine.app` puts together, on simulated surroundings."""
+
+    def __init__(self, ground: Ground, name: str, skies: SimWeather) -> None:
+        self.name = name
+        self.loop = SimLoop(ground.clock)
+        self.is_frozen = False
+        self.is_leaving = False
+        self._ground = ground
+        clock = LifeClock(ground.clock, self.loop)
+        self.link = SimLink(ground.redis, self.loop, skies, ground.rng.random)
+        store = ground.cracked.link(self.link)
+        self.peers = Peers(name)
+        gate = Gate(clock, 1_000_000, 1_000_000)
+        rules = Rules(ground.slots, LONGEST_MS, "+4721930000", ground.archive_url)
+        self.switch = Switch(store, clock, gate, rules, Random(name).randbytes, others=self.peers)
+        self.tasks = Tasks(self._failed)
+        self.desks = Desks(ground, name, self.loop, self.link)
+        self.slots = OwnSlots(
+            store, self.switch, self.desks, self.tasks, ground.rng.random, meter=self.desks.meter
+        )
+        self.keeper = Keeper(
+            store,
+            self.peers,
+            f"http://{name}",
+            slots=ground.cracked.slots(self.slots),
+            count=ground.slots,
+            rhythm=ground.rhythm,
+            monotonic=self.loop.time,
+            meter=self.desks.meter,
+        )
+        self.slots.on_doubt = self.keeper.doubt
+        for pbx in ground.pbxs:
+            self.desks.open(pbx, skies)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can do something."""
+        return not (self.loop.is_dead or self.is_frozen or self.is_leaving)
+
+    @property
+    def calls(self) -> list[Call]:
+        """Its live calls."""
+        desks = (desk for node in self.switch.nodes.values() for desk in node.desks.values())
+        return [actor.call for desk in desks for actor in desk.actors.values()]
+
+    def pbx_of(self, call: Call) -> SimAsterisk:
+        """Give the node of a call of its."""
+        return self._ground.pbxs[call.id.split("-")[1]]
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._ground.clock.soon(self._begin, self.loop)
+
+    def stop(self) -> None:
+        """Hand everything over, and end, as on SIGTERM."""
+        self.is_leaving = True
+        self.loop.create_task(self._leave())
+
+    def die(self) -> None:
+        """Lose everything in memory, at this very moment; its sockets close."""
+        self.loop.die()
+        for line in self.desks.lines.values():
+            line.is_alive = False
+            for socket in line.sockets:
+                line.node.closed(socket)
+
+    def _begin(self) -> None:
+        arrive = self.switch.arrive
+        for name, line in self.desks.lines.items():
+            clock = LifeClock(self._ground.clock, self.loop)
+            node = Node(name, self._ground.cracked.parts.pbx(line), {}, clock, arrive)
+            recorder = self.desks.recorders[name]
+            self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.desks.meter).run())
+            self.tasks.start(f"node {name}", Archivist(node, recorder, ARCHIVE_S).run())
+            self.slots.join(node)
+        self.tasks.start("keeper", self.keeper.run())
+
+    async def _leave(self) -> None:
+        with suppress(TimeoutError, StoreDown):
+            async with asyncio.timeout(LEAVE_S):
+                await self.keeper.leave()
+        await self.tasks.close()
+        for node in self.switch.nodes.values():
+            await node.close()
+        self.die()
+
+    def _failed(self, error: BaseException) -> None:
+        self.loop.broken.append(f"{self.name} ended: {error!r}")

@@ -1,0 +1,76 @@
+"""One engine's ways to a node: what it orders there is watched, over ARI and over AMI."""
+
+from engine.ami.client import Answer
+from engine.ari.request import Done, Request
+from tests.harness.sim_events import SimWeather
+from tests.harness.sim_line import SimLine
+from tests.harness.sim_loop import SimLoop
+from tests.harness.sim_pbx import SimPbx
+from tests.harness.sim_recorder import SimAmi
+from tests.harness.sim_socket import SimSocket
+from tests.sim.cluster.ground import Ground
+
+
+class WatchedLine(SimLine):
+    """A line to one of several nodes."""
+
+    def __init__(
+        self, ground: Ground, node: SimPbx, loop: SimLoop, skies: SimWeather, engine: str
+    ) -> None:
+        super().__init__(ground.clock, node, loop, skies, ground.rng)
+        self.node = node
+        self.engine = engine
+        self.is_cut = False
+        self.look()
+        self._owners = ground.owners
+        if ground.say:
+            say = ground.say
+            self.trace = lambda words: say(f"{engine} {words}")
+
+    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+        """Send a request on its way."""
+        if self.is_alive:
+            self._owners.acts(self.engine, self.node.name, request)
+        super().send(request, key, may_block, done)
+
+    @property
+    def sockets(self) -> list[SimSocket]:
+        """The websockets that the node has of this engine."""
+        return [each for each in self.node.sockets.values() if each.line is self]
+
+    def look(self) -> None:
+        """Know whether the node can be reached."""
+        self.is_up = self.node.is_up and not self.is_cut
+
+    def cut(self, *, is_dead: bool) -> None:
+        """Lead nowhere: nothing comes back, or nothing is even answered."""
+        self.is_cut, self.is_dead = True, is_dead
+        self.look()
+
+    def drop(self) -> None:
+        """Lose the websockets."""
+        for socket in self.sockets:
+            self.node.closed(socket)
+            socket.ended("connection lost")
+
+    def mend(self) -> None:
+        """Lead to the node again; what the network has kept arrives."""
+        self.is_cut = self.is_dead = False
+        self.look()
+        for socket in self.sockets:
+            socket.mended()
+
+
+class WatchedAmi:
+    """Implements `engine.runtime.recorder.Ami`."""
+
+    def __init__(self, line: WatchedLine, skies: SimWeather, ground: Ground) -> None:
+        self._line = line
+        self._ami = SimAmi(line, skies)
+        self._owners = ground.owners
+
+    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+        """Ask for an action."""
+        line = self._line
+        self._owners.orders(line.engine, line.node.name, fields["Channel"], action)
+        return await self._ami.ask(action, fields)

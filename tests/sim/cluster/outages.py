@@ -1,0 +1,109 @@
+"""What strikes the store and the PBX nodes of a world."""
+
+from collections.abc import Callable
+
+from tests.harness.sim_pbx import SimPbx
+from tests.harness.sim_redis import SimRedis
+from tests.sim.cluster.crew import Crew
+from tests.sim.cluster.strikes import Strikes
+
+SILENT_MS = 5_000
+
+
+class Outages(Strikes):
+    """Strikes what all engines need, too."""
+
+    def __init__(self, crew: Crew) -> None:
+        super().__init__(crew)
+        self._redis: SimRedis = crew.ground.redis
+
+    @property
+    def kinds(self) -> dict[str, Callable[[], str | None]]:
+        """What can strike."""
+        return {
+            **super().kinds,
+            "silent": self._fall_silent,
+            "restart": self._restart,
+            "full": self._fill,
+            "failover": self._fail_over,
+            "emptied": self._empty,
+            "pbx": self._kill_pbx,
+        }
+
+    def _fall_silent(self) -> str | None:
+        if not self._redis.is_well:
+            return None
+        self._redis.is_silent = True
+        self._clock.after(SILENT_MS, self._wake)
+        return "store silent"
+
+    def _wake(self) -> None:
+        self._back("the store speaks again")
+        self._redis.wakes()
+
+    def _restart(self) -> str | None:
+        if not self._redis.is_well:
+            return None
+        self._redis.is_up = False
+        self._clock.after(self.crew.some_ms(50, 1_000, 4_000, 15_000), self._up)
+        return "store restarted"
+
+    def _up(self) -> None:
+        self._back("the store is up")
+        self._redis.is_up = True
+
+    def _fill(self) -> str | None:
+        if not self._redis.is_well:
+            return None
+        self._redis.is_full = True
+        self._clock.after(self.crew.some_ms(500, 5_000), self._drain)
+        return "store full"
+
+    def _drain(self) -> None:
+        self._back("the store has room")
+        self._redis.is_full = False
+
+    def _fail_over(self) -> str | None:
+        if not self._redis.is_well:
+            return None
+        self._redis.memory.replicates()
+        self._clock.after(self._rng.choice((5, 100, 900)), self._die)
+        return None  # so far all is well
+
+    def _die(self) -> None:
+        if not self._redis.is_well:
+            return
+        self._weather.counts["store failed over"] += 1
+        self._back("the store fails over")
+        self._redis.is_up = False
+        self._redis.memory.fails_over()
+        self._clock.after(self.crew.some_ms(50, 1_000), self._up)
+
+    def _empty(self) -> str | None:
+        if not self._redis.is_well:
+            return None
+        self._redis.memory.loses_all()
+        return "store emptied"
+
+    def _kill_pbx(self) -> str | None:
+        pbx = self._rng.choice(list(self._ground.pbxs.values()))
+        if not pbx.is_up:
+            return None
+        pbx.dies()
+        self._look()
+        self._clock.after(self.crew.some_ms(500, 5_000, 40_000), self._pbx_is_back, None, pbx)
+        return f"pbx died: {pbx.name}"
+
+    def _pbx_is_back(self, pbx: SimPbx) -> None:
+        self._back(f"{pbx.name} is back")
+        pbx.is_up = True
+        self._look()
+
+    def _look(self) -> None:
+        for engine in self.crew.alive:
+            for line in engine.desks.lines.values():
+                line.look()
+
+    def _back(self, what: str) -> None:
+        self.crew.say(what)
+        self._weather.trouble(1)

@@ -1,0 +1,41 @@
+"""What is looked at all the while: that calls can be controlled, and that slots are shared."""
+
+from tests.sim.cluster.crew import Crew
+
+EVERY_MS = 200
+SLACK_MS = 2 * EVERY_MS
+SHARED_MS = 10_000  # after the last fault
+
+
+class Watch:
+    """Looks at a world again and again; `wrong` is what it saw."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.wrong: list[tuple[str, str]] = []
+        self._crew = crew
+        self._ground = crew.ground
+        self._clock = crew.ground.clock
+        self._again()
+
+    def _again(self) -> None:
+        ground, now = self._ground, self._clock.at_ms
+        if not (ground.redis.is_well and self._crew.alive):
+            ground.weather.last_ms = max(now, ground.weather.last_ms)
+        quiet_ms = now - ground.weather.last_ms
+        if quiet_ms > ground.rhythm.lease_s * 1000 + 1_000 + SLACK_MS:
+            self._look_for_control(quiet_ms)
+        if quiet_ms > SHARED_MS + SLACK_MS and not self._crew.is_shared:
+            held = {each.name: sorted(each.keeper.held) for each in self._crew.alive}
+            self._say("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
+        self._clock.after(EVERY_MS, self._again)
+
+    def _look_for_control(self, quiet_ms: float) -> None:
+        for pbx in self._ground.pbxs.values():
+            for slot in range(self._ground.slots):
+                if pbx.is_up and not self._crew.controls(pbx.name, slot):
+                    what = f"nobody controls slot {slot} at {pbx.name}"
+                    self._say("", f"{what}, {quiet_ms:.0f} ms after the last fault")
+
+    def _say(self, who: str, words: str) -> None:
+        if len(self.wrong) < 5:
+            self.wrong.append((who, f"{self._clock.at_ms:.0f} {words}"))
