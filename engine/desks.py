@@ -15,7 +15,7 @@ from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
-from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.lease import Lease, LeasedPbx, LeasedTapes
 from engine.runtime.node import Node
 from engine.runtime.ports import Pbx
 from engine.runtime.presence import APP as PRESENCE_APP
@@ -74,7 +74,8 @@ class Desks:
         plan = self._plan(way, slot)
         pbx: Pbx = TimedPbx(node.pbx, way.strain, seen.meter, node.name, slot)
         leased = LeasedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
-        place = Place(node.name, slot, leased, plan, way.tapes, lease, seen.meter)
+        tapes = LeasedTapes(way.tapes, lease) if way.tapes else None
+        place = Place(node.name, slot, leased, plan, tapes, lease, seen.meter)
         return Desk(place, self._clock, writer, self._errands)
 
     def hearing(

@@ -70,6 +70,11 @@ class Actor:
         self.life += 1
         return stored
 
+    def leave(self) -> None:
+        """Begin no other life: nothing is due any more, and no answer leads to anything."""
+        self.life += 1
+        self.disarm()
+
     def arm(self, clock: Clock, due: Callable[[], None]) -> None:
         """Set the timer to the call's deadline, or off when it has none."""
         when_ms = deadline_ms(self.call)

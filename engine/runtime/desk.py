@@ -164,7 +164,7 @@ class Desk:
         """Do nothing more: the calls are another's, or will be."""
         self.hold()
         for actor in self.actors.values():
-            actor.disarm()
+            actor.leave()
             if self.place.tapes is not None:
                 self.place.tapes.leave(actor.call.id)
         self.actors, self.inbound = {}, {}

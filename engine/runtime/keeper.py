@@ -157,7 +157,6 @@ class Keeper:
         if lease is None:
             self._lose(slot)
             return
-        self._paused.discard(slot)
         await self._slots.store_again(slot, lease)
 
     def _wait_for_others(self) -> None:
@@ -171,7 +170,8 @@ class Keeper:
         self._slots.drop(slot)
 
     def _forget(self, slot: int) -> None:
-        self.held.pop(slot, None)
+        if lease := self.held.pop(slot, None):
+            lease.end()
         self._paused.discard(slot)
 
     async def _give_back(self) -> None:
@@ -213,6 +213,7 @@ class Keeper:
         token = await self._store.claim(slot, self._peers.me, self._rhythm.lease_ms)
         if token is None:
             return None
+        self._forget(slot)
         lease = self.held[slot] = Lease(token, ends_s, self._monotonic)
         return lease
 

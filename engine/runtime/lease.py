@@ -4,9 +4,13 @@ Who sleeps past the end finds `holds` false at the first look, before any timer 
 """
 
 from collections.abc import Callable
+from math import inf
 
 from engine.ari.request import LOST, Done, Reply, Request
+from engine.calls.commands import TapeCommand
+from engine.calls.events import Event
 from engine.runtime.ports import Pbx
+from engine.runtime.recorder import Recorder
 
 
 class Lease:
@@ -25,6 +29,10 @@ class Lease:
     def lasts(self, ends_s: float) -> None:
         """Be ours until a later moment."""
         self._ends_s = ends_s
+
+    def end(self) -> None:
+        """Be over: what an earlier answer would lead to is the next owner's to do."""
+        self._ends_s = -inf
 
 
 class LeasedPbx:
@@ -45,3 +53,16 @@ class LeasedPbx:
     async def ask(self, request: Request) -> Reply:
         """Ask, off every call's path."""
         return await self._pbx.ask(request) if self._lease.holds else LOST
+
+
+class LeasedTapes:
+    """What records a slot's calls: without a lease nothing is begun or ended on any tape."""
+
+    def __init__(self, recorder: Recorder, lease: Lease) -> None:
+        self.leave = recorder.leave
+        self._recorder = recorder
+        self._lease = lease
+
+    def run(self, command: TapeCommand, call: str, done: Callable[[Event | None], None]) -> None:
+        """Do a command, as long as the slot is ours."""
+        self._recorder.run(command, call, done, lambda: self._lease.holds)

@@ -9,33 +9,26 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
-import msgspec
 import structlog
 
-from engine.ami.client import AmiAway, Answer
+from engine.ami.client import AmiAway
 from engine.ari.generated.operations import channels, recordings
-from engine.calls.commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
+from engine.calls.commands import FileTapes, TapeCommand
 from engine.calls.events import Event, TapesFiled
 from engine.calls.tape import CHANNELS, TapeName, read_name
 from engine.recordings.cabinet import Part
 from engine.recordings.failure import FilingFailed
 from engine.runtime.ports import Pbx
+from engine.runtime.taping import Ami, Deed, May, Stale, Taping
 
 log = structlog.get_logger()
-FOLDER = "../recording"  # from where Asterisk puts monitors: there ARI serves and deletes them
-SHOWN = "MIXMONITOR_FILENAME"
-NO_CHANNEL = "No such channel"
 RETRIES_S = (0.2, 1.0, 5.0)  # the last for ever
 AT_ONCE = 8
 Done = Callable[[Event | None], None]
-Deed = StartTape | MuteTape | StopTape
 
 
-class Ami(Protocol):
-    """A PBX's manager interface; `ami.client.Ami` is the real one."""
-
-    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
-        """Ask for an action; raises AmiAway."""
+def _always() -> bool:
+    return True
 
 
 class Cabinet(Protocol):
@@ -50,19 +43,19 @@ class Recorder:
 
     def __init__(self, pbx: Pbx, ami: Ami, cabinet: Cabinet) -> None:
         self._pbx = pbx
-        self._ami = ami
+        self._taping = Taping(pbx, ami)
         self._cabinet = cabinet
-        self._queues: dict[str, deque[tuple[Deed, Done]]] = {}
+        self._queues: dict[str, deque[tuple[Deed, Done, May]]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by call, or by request
         self._busy: set[str] = set()  # recordings that are being filed
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    def run(self, command: TapeCommand, call: str, done: Done) -> None:
-        """Do a command; `done` gets the event that it leads to, if it does."""
+    def run(self, command: TapeCommand, call: str, done: Done, may: May = _always) -> None:
+        """Do a command while it `may`; `done` gets the event that it leads to, if it does."""
         if isinstance(command, FileTapes):
             self._file(command, call, done)
             return
-        self._queues.setdefault(call, deque()).append((command, done))
+        self._queues.setdefault(call, deque()).append((command, done, may))
         self._begin(call, self._in_turn(call))
 
     def leave(self, call: str) -> None:
@@ -107,47 +100,24 @@ class Recorder:
         queue = self._queues[call]
         try:
             while queue:
-                command, done = queue[0]
-                await self._surely(command, call)
+                command, done, may = queue[0]
+                await self._surely(command, call, may)
                 queue.popleft()
                 done(None)
+        except Stale:
+            log.info("tapes left as they are", call_id=call)
         finally:
             del self._queues[call]
 
-    async def _surely(self, command: Deed, call: str) -> None:
+    async def _surely(self, command: Deed, call: str, may: May) -> None:
         for tries in itertools.count():
             try:
-                await self._do(command)
+                await self._taping.do(command, may)
             except AmiAway as error:
                 log.warning("tape not at hand", call_id=call, error=str(error), tries=tries)
                 await asyncio.sleep(RETRIES_S[min(tries, len(RETRIES_S) - 1)])
             else:
                 return
-
-    async def _do(self, command: Deed) -> None:
-        match command:
-            case StartTape(leg, name):
-                if await self._shown(leg) != name:
-                    file = f"{FOLDER}/{name}.raw"
-                    fields = {"Channel": leg, "File": file, "Options": "D"}
-                    answer = await self._ami.ask("MixMonitor", fields)
-                    if not answer.ok and answer.message != NO_CHANNEL:
-                        raise AmiAway(answer.message)
-            case MuteTape(leg, muted):
-                state = "1" if muted else "0"
-                fields = {"Channel": leg, "Direction": "both", "State": state}
-                await self._ami.ask("MixMonitorMute", fields)
-            case StopTape(leg, name):
-                if await self._shown(leg) == name:
-                    await self._ami.ask("StopMixMonitor", {"Channel": leg})
-
-    async def _shown(self, leg: str) -> str:
-        """Name the tape that runs on a leg, or ran on it last."""
-        reply = await self._pbx.ask(channels.get_channel_var(leg, variable=SHOWN))
-        if reply.status == 0:
-            raise AmiAway("the PBX gave no answer")
-        shown = _value(reply.body) if reply.ok else ""
-        return shown.rpartition("/")[2].removesuffix(".raw")
 
     def _file(self, command: FileTapes, call: str, done: Done) -> None:
         is_last = any((found := read_name(e)) and found.purpose == "call" for e in command.names)
@@ -189,7 +159,3 @@ class Recorder:
         if reply.status == 0:
             raise FilingFailed("pbx", "no answer")
         return reply.ok
-
-
-def _value(body: bytes) -> str:
-    return msgspec.json.decode(body, type=dict[str, str]).get("value", "")

@@ -18,11 +18,12 @@ from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort
 from engine.runtime.reaper import Reaper
-from engine.runtime.recorder import Ami, Cabinet, Recorder
+from engine.runtime.recorder import Cabinet, Recorder
 from engine.runtime.requests import Dialplan
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, take_over
+from engine.runtime.taping import Ami
 from engine.store.memory import Memory
 from engine.store.writer import Pace
 from tests.harness.sim_asterisk import SimAsterisk

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from engine.ami.client import Answer
 from engine.recordings.cabinet import Part
-from engine.runtime.recorder import Ami, Cabinet
+from engine.runtime.recorder import Cabinet
+from engine.runtime.taping import Ami
 
 
 class Mute:

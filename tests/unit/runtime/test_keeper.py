@@ -59,6 +59,15 @@ async def test_its_own_word_wakes_it_without_giving_more() -> None:
     assert len(club["a"].diary.did("drop")) == 1
 
 
+async def test_the_lease_of_a_slot_that_is_given_back_is_over() -> None:
+    """What an answer from the PBX would lead to now is the next owner's to do."""
+    club = Club("a")
+    await club.beats()
+    leases = list(club["a"].keeper.held.values())
+    await club["a"].keeper.leave()
+    assert not any(lease.holds for lease in leases)
+
+
 async def test_an_engine_leaves() -> None:
     """It gives all back, stored, and the other has them with its next beat."""
     club = Club("a", "b")

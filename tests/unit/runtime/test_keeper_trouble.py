@@ -46,6 +46,18 @@ async def test_the_store_lost_everything() -> None:
     assert all(club["a"].diary.leases[slot].token > token for slot, token in tokens.items())
 
 
+async def test_a_slot_that_is_stored_again_has_one_lease() -> None:
+    """Its calls go on at new desks: what the old ones still want is not done beside them."""
+    club = Club("a")
+    await club.beats()
+    before = dict(club["a"].keeper.held)
+    club.store.lose_all()
+    await club.beats(3)
+    after = club["a"].keeper.held
+    assert [lease.holds for lease in before.values()] == [False] * 8
+    assert [after[slot].holds for slot in before] == [True] * 8
+
+
 async def test_what_was_lost_with_its_owner_is_taken_in_the_end() -> None:
     """The store lost a slot whose engine is dead too: after a lease's time it is claimed."""
     club = Club("a", "b")

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from engine.ari.request import Reply
+from engine.ari.request import LOST, Reply
 from engine.calls.events import LegAnswered
 from engine.runtime.agents import Directory
 from engine.runtime.gate import Gate
@@ -178,6 +178,16 @@ async def test_no_answer_is_looked_into() -> None:
         assert at.node.is_away
         await until(lambda: not at.node.is_away, every_s=0.001)
         assert at.world.pbx.lines == ["POST channels/create", "POST channels/create"]
+
+
+async def test_no_answer_after_its_desk_was_closed_is_nobodys() -> None:
+    """The calls are another engine's: neither is the PBX looked at, nor is anything ordered."""
+    async with around() as at:
+        at.world.desk.open(outbound(say()))
+        at.node.remove(0)
+        at.world.pbx.reply(LOST)
+        assert at.world.pbx.sent == []
+        assert at.node.desks == {}
 
 
 async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:

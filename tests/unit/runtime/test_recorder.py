@@ -132,6 +132,17 @@ async def test_what_had_no_answer_is_asked_again(bench: Bench) -> None:
     assert [action for action, _ in bench.ami.asked] == ["MixMonitor"] * 3
 
 
+async def test_who_may_not_any_more_leaves_the_tapes_as_they_are(bench: Bench) -> None:
+    """The slot may be another's: neither what is tried nor what comes after it is asked again."""
+    bench.ami.answers = [AmiAway("lost")]
+    may = [True, False]
+    for command in (StartTape(LEG, FIRST), MuteTape(LEG, True)):
+        bench.recorder.run(command, CALL, bench.done.append, lambda: may.pop(0))
+    await until(lambda: not may, what="the second try")
+    await bench.run(StopTape(LEG, SECOND))
+    assert [action for action, _ in bench.ami.asked] == ["MixMonitor"]
+
+
 async def test_a_leg_that_is_gone_is_not_waited_for(bench: Bench) -> None:
     """There is nothing to record any more."""
     bench.ami.answers = [Answer(False, "No such channel")]
