@@ -80,5 +80,10 @@ def run_worlds(seeds: Iterable[int], broken: Broken = SOUND, most_calls: int = 1
 
 def kept_seeds() -> list[int]:
     """Read the seeds that failed once."""
-    lines = (line.partition("#")[0].strip() for line in KEPT.read_text().splitlines())
+    return seeds_in(KEPT)
+
+
+def seeds_in(kept: Path) -> list[int]:
+    """Read the seeds of a file, in which each has a line and a word about it."""
+    lines = (line.partition("#")[0].strip() for line in kept.read_text().splitlines())
     return [int(line) for line in lines if line]

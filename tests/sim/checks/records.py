@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from tests.harness.sums import faults_of
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

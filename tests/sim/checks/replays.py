@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.audit import decided_otherwise, ends_otherwise, told_otherwise
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

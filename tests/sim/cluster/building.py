@@ -63,7 +63,7 @@ class Desks:
         cracked = self._ground.cracked
         plan = Dialplan(app_of(slot), "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         leased = cracked.leased(node.pbx, lease)
-        tapes = self.recorders[node.name]
+        tapes = cracked.taped(self.recorders[node.name], lease)
         place = Place(node.name, slot, leased, plan, tapes, cracked.lease(lease), self.meter)
         return Desk(place, self._clock, cracked.parts.writer(writer), self._errands)
 

@@ -30,7 +30,9 @@ def wrongs(world: World, told: Sequence[Story], hurt: frozenset[str]) -> Iterato
 
 def _left_live(world: World, hurt: frozenset[str]) -> Iterator[Fault]:
     live = (world.memory.kept(slot).live for slot in range(world.ground.slots))
-    yield from ((call, "never ended") for call in chain(*live) if call in hurt)
+    # Whose end alone was lost ends once more when its slot is taken over, not before.
+    ended = {call for lost in world.memory.lost for kept in lost.values() for call in kept.ended}
+    yield from ((call, "never ended") for call in chain(*live) if call in hurt - ended)
 
 
 def _sparse(world: World) -> Iterator[Fault]:
@@ -48,7 +50,7 @@ def _lost_alive(world: World, told: Sequence[Story]) -> Iterator[Fault]:
             match moment.event:
                 case LegEnded(leg, causes.LOST) if channel := world.pbx.past.get(leg):
                     ended_ms = world.clock.at_ms if channel.ended_ms is None else channel.ended_ms
-                    if ended_ms > moment.now + WAY_MS:
+                    if channel.born_ms < moment.now < ended_ms - WAY_MS:
                         yield leg, f"was given up at {moment.now} while it lived"
                 case _:
                     pass
@@ -73,8 +75,5 @@ def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:
     """Find webhooks that were asked by another id than the call's own."""
     commands = (command for story in told for command in story.commands())
     wanted = {each.request for each in commands if isinstance(each, AskWebhook)}
-    yield from (
-        (each, "was asked, and no call wanted it")
-        for each in world.servers.asked
-        if each not in wanted
-    )
+    strange = [each for each in world.servers.asked if each not in wanted]
+    yield from ((each, "was asked, and no call wanted it") for each in strange)

@@ -62,6 +62,11 @@ class Crew:
         return bool(alive) and ways and links and nodes and len(self.ready) == len(alive)
 
     @property
+    def is_able(self) -> bool:
+        """Whether somebody is there who can reach the store."""
+        return any(each.link.is_up for each in self.ready)
+
+    @property
     def is_shared(self) -> bool:
         """Whether every slot is somebody's, and all have equally many, but for one."""
         held = [len(each.keeper.held) for each in self.alive]

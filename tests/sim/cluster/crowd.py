@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -11,11 +12,12 @@ from tests.sim.cluster.checks import wrongs
 from tests.sim.cluster.ground import Cracked
 from tests.sim.cluster.tales import tell
 from tests.sim.cluster.world import CALLS, Trace, World
-from tests.sim.crowd import Tally
+from tests.sim.crowd import Tally, seeds_in
 from tests.sim.quiet import quiet
 from tests.sim.story import Story
 
 SOUND = Cracked()
+KEPT = Path(__file__).with_name("seeds.txt")
 
 
 class Outcome(Struct, frozen=True):
@@ -56,3 +58,8 @@ def run_worlds(seeds: Iterable[int], cracked: Cracked = SOUND, most_calls: int =
                 break
     tally.seconds = time.perf_counter() - began_s
     return tally
+
+
+def kept_seeds() -> list[int]:
+    """Read the seeds that failed once."""
+    return seeds_in(KEPT)

@@ -7,8 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from engine.runtime.holding import Rhythm
-from engine.runtime.lease import Lease, LeasedPbx
-from engine.runtime.ports import Pbx
+from engine.runtime.lease import Lease, LeasedPbx, LeasedTapes
+from engine.runtime.ports import Pbx, Tapes
+from engine.runtime.recorder import Recorder
 from tests.harness.sim_pbx import SimPbx
 from tests.harness.sim_recorder import Filed
 from tests.harness.sim_redis import SimRedis
@@ -29,6 +30,7 @@ class Cracked(Struct, frozen=True):
 
     parts: Broken = Broken()
     leased: Callable[[Pbx, Lease], Pbx] = LeasedPbx
+    taped: Callable[[Recorder, Lease], Tapes] = LeasedTapes
     lease: Callable[[Lease], Any] = _same  # as a desk sees it
     link: Callable[[Any], Any] = _same
     asker: Callable[[Any, str], Any] = lambda asker, _engine: asker  # of an engine

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from tests.harness.sim_pbx import SimPbx
 from tests.harness.sim_redis import SimRedis
 from tests.sim.cluster.crew import Crew
-from tests.sim.cluster.strikes import Strikes
+from tests.sim.cluster.strikes import RETRY_MS, Strikes
 
 SILENT_MS = 5_000
 
@@ -96,6 +96,7 @@ class Outages(Strikes):
 
     def _pbx_is_back(self, pbx: SimPbx) -> None:
         self._back(f"{pbx.name} is back")
+        self._weather.trouble(RETRY_MS)
         pbx.is_up = True
         self._look()
 

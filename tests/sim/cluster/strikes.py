@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 
+from tests.harness.sim_redis import TIMEOUT_S
 from tests.sim.cluster.crew import Crew
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.lines import WatchedLine
+from tests.sim.faults import SLOW_MS
 
 MOST = 4  # engines at once
+RETRY_MS = 5_000  # between two attempts to connect, at most (ari.pbx.Patience.retry_s)
 NOTICED_MS = 6_000  # a dead peer, by the heartbeat (ari.pbx.Patience.heartbeat_s)
 
 
@@ -107,7 +110,7 @@ class Strikes:
 
     def _mend_store(self, engine: Engine) -> None:
         self.crew.say(f"{engine.name} has its store again")
-        self._weather.trouble(1)
+        self._weather.trouble(TIMEOUT_S * 1000)  # what was asked last is waited for in vain
         engine.link.is_cut = False
 
     def _cut_pbx(self) -> str | None:
@@ -117,7 +120,7 @@ class Strikes:
         is_dead = self._rng.random() < 0.5
         line.cut(is_dead=is_dead)
         cut_ms = self.crew.some_ms(300, 3_000, 15_000)
-        self._weather.trouble(cut_ms + 1)
+        self._weather.trouble(cut_ms + SLOW_MS if is_dead else cut_ms + 1)
         self._clock.after(NOTICED_MS if is_dead else 0, self._drop, None, line)
         self._clock.after(cut_ms, self._mend_pbx, None, line)
         return f"engine without a PBX: {line.engine}, {line.node.name}"
@@ -128,7 +131,7 @@ class Strikes:
 
     def _mend_pbx(self, line: WatchedLine) -> None:
         self.crew.say(f"{line.engine} has {line.node.name} again")
-        self._weather.trouble(1)
+        self._weather.trouble(RETRY_MS)
         line.mend()
 
     def _lose_socket(self) -> str | None:

@@ -15,19 +15,23 @@ class Watch:
         self._crew = crew
         self._ground = crew.ground
         self._clock = crew.ground.clock
+        self._able_ms = self._whole_ms = self._clock.at_ms
         self._again()
 
     def _again(self) -> None:
-        ground, now = self._ground, self._clock.at_ms
-        if not (ground.redis.is_well and self._crew.alive):
-            ground.weather.last_ms = max(now, ground.weather.last_ms)
-        quiet_ms = now - ground.weather.last_ms
-        if quiet_ms > ground.rhythm.lease_s * 1000 + 1_000 + SLACK_MS:
+        lease_ms = self._ground.rhythm.lease_s * 1000
+        if not self._crew.is_able:
+            self._able_ms = self._clock.at_ms
+        if not self._crew.is_whole:
+            self._whole_ms = self._clock.at_ms
+        if (quiet_ms := self._since(self._able_ms)) > lease_ms + 1_000 + SLACK_MS:
             self._look_for_control(quiet_ms)
-        if quiet_ms > SHARED_MS + SLACK_MS and not self._crew.is_shared:
-            held = {each.name: sorted(each.keeper.held) for each in self._crew.alive}
-            self._say("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
+        if (quiet_ms := self._since(self._whole_ms)) > SHARED_MS + SLACK_MS:
+            self._look_for_shares(quiet_ms)
         self._clock.after(EVERY_MS, self._again)
+
+    def _since(self, begin_ms: float) -> float:
+        return self._clock.at_ms - max(begin_ms, self._ground.weather.last_ms)
 
     def _look_for_control(self, quiet_ms: float) -> None:
         for pbx in self._ground.pbxs.values():
@@ -35,6 +39,11 @@ class Watch:
                 if pbx.is_up and not self._crew.controls(pbx.name, slot):
                     what = f"nobody controls slot {slot} at {pbx.name}"
                     self._say("", f"{what}, {quiet_ms:.0f} ms after the last fault")
+
+    def _look_for_shares(self, quiet_ms: float) -> None:
+        if not self._crew.is_shared:
+            held = {each.name: sorted(each.keeper.held) for each in self._crew.alive}
+            self._say("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
 
     def _say(self, who: str, words: str) -> None:
         if len(self.wrong) < 5:

@@ -1,0 +1,106 @@
+"""Planted faults of engines that work together, each to be found by a check."""
+
+import itertools
+from collections.abc import AsyncIterator
+from typing import Any
+
+from engine.ari.generated.operations import channels
+from engine.ari.request import Done, Reply, Request
+from engine.runtime.ports import Pbx
+from engine.webhooks.ask import Answer
+from tests.harness.sim_redis import SimLink
+from tests.harness.sim_webhooks import SimAsker
+
+
+class Forever:
+    """A lease that is never over, for whoever has it."""
+
+    holds = True
+
+
+class _Linked:
+    """A way to the store that does all as it should, but for one thing."""
+
+    def __init__(self, link: SimLink) -> None:
+        self._link = link
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._link, name)
+
+
+class Overlooking(_Linked):
+    """Does not see the last call when a slot is taken over."""
+
+    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """See Store."""
+        found = [each async for each in self._link.live(slot)]
+        for each in found[:-1]:
+            yield each
+
+
+class Alone(_Linked):
+    """Does not see the other engines."""
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """See Store."""
+        alive = await self._link.beat(engine, body, lease_ms)
+        return {name: each for name, each in alive.items() if name == engine}
+
+
+class Sulking:
+    """Does not listen again when its websocket is back."""
+
+    def __init__(self, listener: Any) -> None:
+        self._listener = listener
+        self._backs = itertools.count()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._listener, name)
+
+    def on_back(self) -> None:
+        """Hear that the events flow, which it believes once."""
+        if not next(self._backs):
+            self._listener.on_back()
+
+
+class Renaming:
+    """Asks webhooks by ids of its own."""
+
+    def __init__(self, asker: SimAsker, engine: str) -> None:
+        self._asker = asker
+        self._engine = engine
+
+    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+        """Ask for the next action."""
+        return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
+
+
+class Blind:
+    """A way to a PBX that shows no channels now and then."""
+
+    def __init__(self, pbx: Pbx) -> None:
+        self.send = pbx.send
+        self._pbx = pbx
+        self._looks = itertools.count(1)
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask for something."""
+        reply = await self._pbx.ask(request)
+        is_look = request.path == "channels" and reply.ok
+        return Reply(200, b"[]") if is_look and not next(self._looks) % 5 else reply
+
+
+class Rude:
+    """A way to a PBX that ends a leg now and then which a prompt is played to."""
+
+    def __init__(self, pbx: Pbx) -> None:
+        self.ask = pbx.ask
+        self._pbx = pbx
+        self._plays = itertools.count(1)
+
+    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+        """Send a request on."""
+        self._pbx.send(request, key, may_block, done)
+        _, target, *more = request.path.split("/")
+        if more[:1] == ["play"] and not next(self._plays) % 10:
+            self._pbx.send(channels.hangup(target), key, False, lambda _reply: None)

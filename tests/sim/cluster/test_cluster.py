@@ -1,0 +1,93 @@
+"""Several engines in the tests: many calls, the seeds that failed once, and planted faults."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.sim.cluster.crowd import SOUND, kept_seeds, run_world, run_worlds
+from tests.sim.cluster.ground import Cracked
+from tests.sim.cluster.planted import (
+    Alone,
+    Blind,
+    Forever,
+    Overlooking,
+    Renaming,
+    Rude,
+    Sulking,
+)
+from tests.sim.life import Broken
+from tests.sim.planted import Chatty
+from tests.sim.quiet import quiet
+
+MANY = 3_000
+WORLDS = 40  # within so many, a planted fault is found
+
+
+def test_calls_come_to_their_ends_whatever_strikes_several_engines() -> None:
+    """Thousands of calls: one engine acts on each at a time, and none is lost with an engine."""
+    tally = run_worlds(itertools.count(1_000_000), most_calls=MANY)
+
+    assert tally.calls >= MANY
+    assert len(tally.faults) >= 15, tally.faults
+    assert not tally.failed
+
+
+def test_seeds_that_failed_once_do_not_fail_again() -> None:
+    """What was found once stays mended."""
+    assert not run_worlds(kept_seeds()).failed
+
+
+@pytest.mark.parametrize("seed", [2, 10, 16])
+def test_a_seed_is_always_the_same_story(seed: int) -> None:
+    """A seed that failed can be looked at: it does the same again, to the millisecond."""
+    assert _trace(seed) == _trace(seed)
+
+
+def _trace(seed: int) -> list[str]:
+    lines: list[str] = []
+    with quiet() as never:
+        outcome = run_world(
+            seed, never, SOUND, lambda at_ms, words: lines.append(f"{at_ms} {words}")
+        )
+    assert len(lines) > 100
+    return [*lines, *(repr(story) for story in outcome.told)]
+
+
+PLANTED = {
+    "leases are for ever": (
+        Cracked(
+            leased=lambda pbx, _lease: pbx,
+            taped=lambda recorder, _lease: recorder,
+            lease=lambda _lease: Forever(),
+        ),
+        r"ordered .*: slot \d is engine\d's|ordered .* after its lease",
+    ),
+    "a call is overlooked by who takes it over": (
+        Cracked(link=Overlooking),
+        "never ended|is left on the PBX|never came to rest",
+    ),
+    "nobody sees the others": (Cracked(link=Alone), "slots are .* after the last fault"),
+    "who was away stays away": (Cracked(listener=Sulking), "nobody controls slot"),
+    "webhooks are asked by other ids": (Cracked(asker=Renaming), "asked, and no call wanted it"),
+    "live legs are not seen": (Cracked(parts=Broken(pbx=Blind)), "given up at .* while it lived"),
+    "legs are ended for no reason": (
+        Cracked(parts=Broken(pbx=Rude)),
+        "was hung up at .*, and its call went on",
+    ),
+    "told twice": (Cracked(parts=Broken(writer=Chatty)), "told something else than its log says"),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_found(fault: str) -> None:
+    """The checks bite: engines with this fault do not get through."""
+    cracked, found = PLANTED[fault]
+    assert any(re.search(found, words) for words in _wrong(cracked))
+
+
+def _wrong(cracked: Cracked) -> Iterator[str]:
+    with quiet() as never:
+        for seed in range(WORLDS):
+            yield from (words for _, words in run_world(seed, never, cracked).wrong)
