@@ -1,7 +1,8 @@
 """Free ports on this machine: each test starts its own servers, so none is ever fixed.
 
 They lie below those that Linux gives to connections (from 32768) and above Asterisk's RTP, and are
-given in turn: between a port's choice and its use nobody else gets it.
+given in turn: between a port's choice and its use nobody else gets it. Each has its neighbours for
+itself: SIPp takes its media port's next but one, too, and RTCP goes to the next.
 """
 
 import os
@@ -9,9 +10,9 @@ import socket
 from collections.abc import Iterable
 from itertools import chain, cycle
 
-_FIRST, _LAST = 30_000, 32_767
-_MIDDLE = _FIRST + os.getpid() * 97 % (_LAST - _FIRST)  # other processes begin elsewhere
-_turns = cycle(chain(range(_MIDDLE, _LAST + 1), range(_FIRST, _MIDDLE)))
+_PORTS = range(30_000, 32_764, 4)
+_BEGIN = os.getpid() * 97 % len(_PORTS)  # other processes begin elsewhere
+_turns = cycle(chain(_PORTS[_BEGIN:], _PORTS[:_BEGIN]))
 
 
 def free_port() -> int:
