@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import agents, calls, conferences, documents, nodes, steer, transfers
+from engine.cli import agents, calls, conferences, documents, nodes, replay, steer, transfers
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -30,6 +30,7 @@ calling.command(steer.show)
 app.command(calling)
 app.command(calls.calls)
 app.command(calls.timeline)
+app.command(replay.replay)
 app.command(steer.mute)
 app.command(steer.unmute)
 app.command(steer.hold)

@@ -1,4 +1,4 @@
-"""The audit of a call: given its log again, does the core decide and tell what it did then."""
+"""The audit of a call: given its log again, whether the core decides and tells what it did."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,23 +1,24 @@
 """`switchroom calls` and `timeline`: what there is, and one call's story."""
 
-import asyncio
 import sys
 import time
+from contextlib import AsyncExitStack
+from functools import partial
 from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
 from engine.cli import screen, words
-from engine.cli.client import Client, opened
+from engine.cli.board import Board, drawn
+from engine.cli.client import opened
 from engine.cli.faults import run
-from engine.cli.where import HERE, ClientSettings, Where, address
+from engine.cli.following import Following
+from engine.cli.where import HERE, ClientSettings, Where, address, addresses
 from wire.rpc import CallView
-
-AGAIN_S = 1.0
 
 
 def calls(
@@ -26,7 +27,10 @@ def calls(
     watch: Annotated[bool, Parameter(help="Go on showing them, until Ctrl-C.")] = False,
     where: Where = HERE,
 ) -> None:
-    """List the live calls."""
+    """List the live calls.
+
+    To watch them through the death of an engine, name several by --url, with commas between.
+    """
     run(_calls(account, watch, where))
 
 
@@ -42,20 +46,26 @@ def timeline(
 
 async def _calls(account: str, watch: bool, where: Where) -> None:
     console = screen.for_tables()
+    if watch:
+        await _watched(account, where, console)
+        return
     async with opened(*address(where, ClientSettings())) as client:
-        if not watch:
-            found = await client.calls(account)
-            console.print(calls_table(found, time.time() * 1000))
-            return
-        with Live(console=console, auto_refresh=False) as live:
-            await _kept(client, account, live)
+        console.print(calls_table(await client.calls(account), time.time() * 1000))
 
 
-async def _kept(client: Client, account: str, live: Live) -> None:
-    while True:
-        found = await client.calls(account)
-        live.update(calls_table(found, time.time() * 1000), refresh=True)
-        await asyncio.sleep(AGAIN_S)
+async def _watched(account: str, where: Where, console: Console) -> None:
+    board = Board()
+    async with AsyncExitStack() as house:
+        known = addresses(where, ClientSettings())
+        clients = [await house.enter_async_context(opened(*each)) for each in known]
+        following = Following(clients, account, board)
+        show = partial(_drawn, board)
+        house.enter_context(Live(console=console, get_renderable=show, refresh_per_second=2))
+        await following.run()
+
+
+def _drawn(board: Board) -> Group:
+    return drawn(board, time.time() * 1000)
 
 
 async def _timeline(call_id: str, json: bool, where: Where) -> None:

@@ -15,6 +15,7 @@ from wire.agents import Agents, AgentView
 from wire.control import ConferenceView
 from wire.events import CallEvent
 from wire.groups import LostEvents
+from wire.replay import EndedCalls, Replay
 
 T = TypeVar("T")
 Lost = tuple[LostEvents, ...]
@@ -73,6 +74,15 @@ class Client:
         """Tell a call's story."""
         return await self._ask(rpc.Timeline, "GET", f"{_path(call_id)}/timeline")
 
+    async def replay(self, call_id: str) -> Replay:
+        """Audit a call."""
+        return await self._ask(Replay, "GET", f"{_path(call_id)}/replay")
+
+    async def ended(self, most: int) -> tuple[str, ...]:
+        """Name the calls that ended last."""
+        query = {"limit": str(most)}
+        return (await self._ask(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
+
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
         """List the PBX nodes."""
         return (await self._ask(rpc.Nodes, "GET", "/nodes")).nodes
@@ -118,13 +128,14 @@ class Client:
         await self._ask(dict[str, Any], "DELETE", f"/agents/{account}/{agent_id}")
 
     @asynccontextmanager
-    async def events(self, last_id: str = "") -> AsyncIterator[Told]:
-        """Follow what calls tell, from now or from an id on."""
+    async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[Told]:
+        """Follow what calls tell, from now or from an id on; of one account if named."""
         headers = {"Last-Event-ID": last_id} if last_id else {}
+        query = {"account": account} if account else {}
         limit = aiohttp.ClientTimeout(total=None, connect=CONNECT_S, sock_read=QUIET_S)
         try:
             async with self._http.get(
-                f"{self.url}/rpc/v1/events", headers=headers, timeout=limit
+                f"{self.url}/rpc/v1/events", headers=headers, params=query, timeout=limit
             ) as reply:
                 if reply.status >= FAILED:
                     raise Refused(self._problem(reply.status, await reply.read()))

@@ -53,6 +53,12 @@ def address(where: Where, settings: ClientSettings) -> tuple[str, str]:
     return url.rstrip("/"), where.token or settings.rpc_token.get_secret_value()
 
 
+def addresses(where: Where, settings: ClientSettings) -> list[tuple[str, str]]:
+    """Return the addresses of several engines, each with the token; raises BadUse."""
+    urls = (where.url or settings.url).split(",")
+    return [address(Where(url.strip(), where.token), settings) for url in urls]
+
+
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)

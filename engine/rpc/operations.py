@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wire import control, groups, rpc
+from wire import control, groups, replay, rpc
 from wire.agents import Agent, Agents, AgentView
 from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
@@ -34,6 +34,8 @@ CALLS = (
     Operation("get", "/calls", "List the live calls", None, rpc.Calls),
     Operation("get", _CALL, "Show a call", None, CallView),
     Operation("get", f"{_CALL}/timeline", "Tell a call's story", None, rpc.Timeline),
+    Operation("get", f"{_CALL}/replay", "Audit a call's log", None, replay.Replay),
+    Operation("get", "/calls/ended", "List the calls that ended last", None, replay.EndedCalls),
 )
 CONTROL = (
     Operation("post", f"{_CALL}/mute", "Mute a leg", control.MuteLeg, CallView),

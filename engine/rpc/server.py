@@ -30,6 +30,7 @@ from engine.rpc.metrics import Page, metrics_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.recordings import RecordingHandlers
+from engine.rpc.replays import ReplayHandlers
 from engine.rpc.schema import schema
 from engine.rpc.timing import timing
 from engine.rpc.tracing import tracing
@@ -92,6 +93,7 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     guards = (problems, _only(token), crowd, forwarding(hop))
     app = web.Application(middlewares=[*_seen(parts.seen), *guards])
     everyone = Everyone(hop)
+    app.add_routes(ReplayHandlers(parts.store, parts.slots).routes())
     app.add_routes(_of_calls(parts, everyone))
     app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
     app.add_routes(RecordingHandlers(parts.switch).routes())

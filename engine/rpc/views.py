@@ -81,8 +81,8 @@ def timeline(call: Call, log: list[bytes]) -> rpc.Timeline:
     moments = tuple(
         rpc.Moment(
             moment.now,
-            _named(moment.event),
-            tuple(_named(each) for each in moment.commands if _is_of_story(each)),
+            named(moment.event),
+            tuple(named(each) for each in moment.commands if _is_of_story(each)),
             doing_of(moment.call),
         )
         for moment in replay(log)
@@ -95,7 +95,8 @@ def _is_of_story(command: Command) -> bool:
     return not isinstance(command, Tell) or command.event.event in _SESSIONS
 
 
-def _named(value: msgspec.Struct) -> dict[str, Any]:
+def named(value: msgspec.Struct) -> dict[str, Any]:
+    """Show an event or a command by its name and fields."""
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
     plain = msgspec.to_builtins(fields, builtin_types=(bytes,))
     body = plain.get("body")

@@ -8,10 +8,12 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
+from engine.cli.client import Lost
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import Dialled
 from wire.events import CallEvent
+from wire.replay import EndedCalls, Replay
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
 BUSY = AgentView(
@@ -46,7 +48,9 @@ class FakeEngine:
         self.problem: rpc.Problem | None = None
         self.asked: list[tuple[str, str, Any]] = []
         self.last_ids: list[str] = []
-        self.events: asyncio.Queue[CallEvent] = asyncio.Queue()
+        self.calls: tuple[rpc.CallView, ...] | None = None  # live ones, if not `call`
+        self.replays: dict[str, Replay] = {}
+        self.events: asyncio.Queue[CallEvent | Lost] = asyncio.Queue()
         self._port = 0
         self._runner: web.AppRunner | None = None
 
@@ -85,7 +89,8 @@ class FakeEngine:
             self.problem = rpc.Problem("Who are you?", 401, "unauthorized", "wrong token")
         if self.problem is not None:
             return _json(self.problem, self.problem.status)
-        return _json(self._told(request.method, request.match_info["path"]))
+        path = request.match_info["path"]
+        return _json(self._audited(path) or self._told(request.method, path))
 
     def _told(self, method: str, path: str) -> object:
         call = self.call or self.timelines[0].call
@@ -93,7 +98,7 @@ class FakeEngine:
             case "POST", ["calls"]:
                 return rpc.Started(call.call_id)
             case "GET", ["calls"]:
-                return rpc.Calls((call,))
+                return rpc.Calls((call,) if self.calls is None else self.calls)
             case _, ["calls", _, "timeline"]:
                 return self.timelines.pop(0) if len(self.timelines) > 1 else self.timelines[0]
             case "GET", ["nodes"]:
@@ -111,6 +116,15 @@ class FakeEngine:
             case _:
                 return {}
 
+    def _audited(self, path: str) -> EndedCalls | Replay | None:
+        match path.split("/"):
+            case [_, "ended"]:
+                return EndedCalls(tuple(self.replays))
+            case [_, call_id, "replay"]:
+                return self.replays[call_id]
+            case _:
+                return None
+
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         self.last_ids.append(request.headers.get("Last-Event-ID", ""))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -119,7 +133,10 @@ class FakeEngine:
         while True:
             event = await self.events.get()
             body = msgspec.json.encode(event)
-            await response.write(b'id: {"0":"7-0"}\nevent: x\ndata: %b\n\n' % body)
+            if isinstance(event, CallEvent):
+                await response.write(b'id: {"0":"7-0"}\nevent: x\ndata: %b\n\n' % body)
+            else:
+                await response.write(b"event: lost\ndata: %b\n\n" % body)
 
 
 def _steered(call: rpc.CallView, deed: list[str]) -> object:
