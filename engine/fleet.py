@@ -18,6 +18,7 @@ from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.limits import Terms
 from engine.runtime.node import Node
+from engine.runtime.overheard import Overheard
 from engine.runtime.phones import Phones
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
@@ -97,7 +98,7 @@ class Fleet:
         tapes = await building.recorder(around.settings, house, named, ari, around.archive)
         node = around.desks.node(named, ari, tapes)
         node.party_of = around.roster.party_of
-        self._judge(named)
+        self._judge(named, node.overheard)
         work = f"node {named.name}"
         around.tasks.start(work, ari.run())
         phones = Phones(ari, around.roster.directory.is_trunk)
@@ -120,8 +121,8 @@ class Fleet:
         if house := self._houses.pop(node.name, None):
             await house.aclose()
 
-    def _judge(self, named: NodeSettings) -> None:
-        """Say what a node may be given, and listen to how it is."""
+    def _judge(self, named: NodeSettings, keys: Overheard) -> None:
+        """Say what a node may be given, and listen to how it is and what its phones send."""
         health = building.health(self._around.settings, self._around.clock)
         terms = Terms(named.weight, named.max_calls, named.max_calls_per_s)
         self._placement.know(named.name, terms, health)
@@ -129,5 +130,5 @@ class Fleet:
         if password is not None:
             host = URL(str(named.url)).host or ""
             login = (named.ami_user, password.get_secret_value())
-            watch = AmiWatch(named.name, (host, named.ami_port), login, health)
+            watch = AmiWatch(named.name, (host, named.ami_port), login, health, keys)
             self._around.tasks.start(f"node {named.name}", watch.run())

@@ -1,4 +1,4 @@
-"""Listening to a PBX's manager interface: how the node is, never what calls do.
+"""Listening to a PBX's manager interface: how the node is, and which keys its phones send.
 
 panoramisk reads the stream. Its manager is left out: that sends unanswered actions again after a
 reconnect, and reconnects in silence when the password is refused. Here a connection is used once.
@@ -6,40 +6,20 @@ reconnect, and reconnects in silence when the password is refused. Here a connec
 
 import asyncio
 from collections import deque
-from typing import Protocol
 
 import structlog
 from panoramisk.ami_protocol import AMIProtocol
 from panoramisk.message import Message
+
+from engine.ami.health import HealthListener, take_health
+from engine.ami.keys import KeyListener, take_key
 
 log = structlog.get_logger()
 CONNECT_S = 5.0
 AGAIN_S = 2.0
 REFUSED_S = 30.0
 PERIOD_S = 10.0  # between two looks at the core: a dead peer is noticed within two of these
-TIMESTAMP_HZ = 8_000  # of jitter on a line of telephony
-
-
-class Listener(Protocol):
-    """Who is told; `runtime.health.NodeHealth` is the real one."""
-
-    def booted(self) -> None:
-        """Hear that the node is usable."""
-
-    def leaves(self) -> None:
-        """Hear that it shuts down."""
-
-    def unwatched(self) -> None:
-        """Hear that nothing is heard of it any more."""
-
-    def counted(self, calls: int) -> None:
-        """Hear how many calls the node itself counts."""
-
-    def contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
-        """Hear how an endpoint's contact is; None: it is gone."""
-
-    def reported(self, loss: float, jitter_ms: float) -> None:
-        """Hear how a leg hears the other side."""
+EVENTS = "system,reporting,dtmf"
 
 
 class Connection:
@@ -47,14 +27,18 @@ class Connection:
 
     forgetable_actions = ("login", "corestatus", "pjsipshowcontacts")
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: HealthListener, keys: KeyListener) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
         self._listener = listener
+        self._keys = keys
 
     def dispatch(self, event: Message) -> None:
         """Take an event."""
-        take(event, self._listener)
+        if event.event == "DTMFEnd":
+            take_key(event, self._keys)
+        else:
+            take_health(event, self._listener)
 
     def connection_lost(self, _reason: object) -> None:
         """End."""
@@ -77,17 +61,19 @@ class Stream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
 class AmiWatch:
     """The watch on one node."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         node: str,
         address: tuple[str, int],
         login: tuple[str, str],
-        listener: Listener,
+        listener: HealthListener,
+        keys: KeyListener,
         again_s: float = AGAIN_S,
     ) -> None:
         self._address = address
         self._login = login
         self._listener = listener
+        self._keys = keys
         self._again_s = again_s
         self._is_away = False
         self._log = log.bind(node=node)
@@ -107,7 +93,7 @@ class AmiWatch:
             await asyncio.sleep(again_s)
 
     async def _listen(self) -> None:
-        connection = Connection(self._listener)
+        connection = Connection(self._listener, self._keys)
         async with asyncio.timeout(CONNECT_S):
             stream = await self._connected(connection)
         try:
@@ -129,7 +115,7 @@ class AmiWatch:
     async def _log_in(self, stream: Stream) -> None:
         user, secret = self._login
         answer = await stream.send(
-            {"Action": "Login", "Username": user, "Secret": secret, "Events": "system,reporting"}
+            {"Action": "Login", "Username": user, "Secret": secret, "Events": EVENTS}
         )
         if not answer.success:
             raise PermissionError("the manager's user or password is refused")
@@ -139,7 +125,7 @@ class AmiWatch:
         async with asyncio.timeout(PERIOD_S):
             found = await stream.send({"Action": "PJSIPShowContacts"})
         for each in found if isinstance(found, list) else ():
-            take(each, self._listener)
+            take_health(each, self._listener)
 
     async def _until_silent(self, stream: Stream, connection: Connection) -> None:
         while not connection.ended.is_set():
@@ -162,32 +148,3 @@ async def _wait(event: asyncio.Event, most_s: float) -> None:
             await event.wait()
     except TimeoutError:
         pass
-
-
-def take(event: Message, listener: Listener) -> None:
-    """Tell a listener what an event means, if it means anything."""
-    match event.event:
-        case "FullyBooted":
-            listener.booted()
-        case "Shutdown":
-            listener.leaves()
-        case "ContactStatus":
-            listener.contact(event.EndpointName, event.URI, _reachable(event.ContactStatus))
-        case "ContactList":
-            listener.contact(event.Endpoint, event.Uri, _reachable(event.Status))
-        case "RTCPReceived" | "RTCPSent":  # how the other side hears us, and how we hear it
-            _take_report(event, listener)
-        case _:
-            pass
-
-
-def _reachable(status: str) -> bool | None:
-    return None if status == "Removed" else status not in {"Unreachable", "Unavailable"}
-
-
-def _take_report(event: Message, listener: Listener) -> None:
-    try:
-        loss, jitter = int(event.Report0FractionLost), int(event.Report0IAJitter)
-    except (TypeError, ValueError):
-        return  # nothing was heard on that line
-    listener.reported(loss / 256, jitter * 1000 / TIMESTAMP_HZ)

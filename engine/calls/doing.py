@@ -78,6 +78,7 @@ class Gathering(_Doing, frozen=True, tag="gathering"):
     paused: bool = False  # its leg is on hold
     heard_ms: int = 0  # of the prompt, before it was paused
     paused_ms: int = 0  # when
+    since_ms: int = 0  # keys count from here on
 
 
 Stage = Literal["detecting", "whispering", "confirming"]

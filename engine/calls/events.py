@@ -48,11 +48,19 @@ class LegEnded(_Event, frozen=True, tag="ended"):
 
 
 class DigitPressed(_Event, frozen=True, tag="digit"):
-    """A key was pressed on a leg; `pressed_ms` is its key-down."""
+    """A key was pressed on a leg; `pressed_ms` is its key-down, told at its key-up."""
 
     leg: str
     digit: str
     pressed_ms: int
+    held_ms: int = 0
+    pbx_ms: int = 0  # when the PBX told it, by its own clock; 0: it did not say
+    missed: bool = False  # while nobody ran the call: known by other ears (`keys`)
+
+    @property
+    def up_ms(self) -> int:
+        """When it was let go."""
+        return self.pressed_ms + self.held_ms
 
 
 class TalkStarted(_Event, frozen=True, tag="talks"):

@@ -20,6 +20,15 @@ def muted_too(first: Muted, second: Muted) -> Muted:
     return first or second
 
 
+class Key(Struct, frozen=True, array_like=True):
+    """A key that counted: what it takes to know it again (`keys`)."""
+
+    digit: str
+    held_ms: int
+    pbx_ms: int
+    missed: bool = False
+
+
 class Leg(Struct, frozen=True, array_like=True):
     """One live leg; an ended leg leaves the call. Times are wall-clock milliseconds."""
 
@@ -37,6 +46,7 @@ class Leg(Struct, frozen=True, array_like=True):
     answered_by: AnsweredBy | None = None  # where it was detected
     held_since_ms: int = 0
     held_ms: int = 0  # in the holds before
+    key: Key | None = None  # the last that counted
 
     @property
     def ring_ms(self) -> int:

@@ -40,6 +40,7 @@ from engine.calls.events import (
     TapesFiled,
     TransferReferred,
 )
+from engine.calls.keys import is_known, remembered
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
 from engine.calls.moving import moves, reseat
@@ -78,10 +79,8 @@ def _refused(event: Event) -> tuple[Command, ...]:
 
 def _stepped(call: Call, event: Event, now: int) -> Step:
     match event:
-        case (
-            DigitPressed() | MediaFetched() | PlaybackEnded()
-        ):  # most events; no rule is about them
-            return _followed(call, event, now)
+        case DigitPressed() | MediaFetched() | PlaybackEnded():  # most events
+            return _heard(call, event, now)
         case LegPlaced(leg) | LegRang(leg) | LegAnswered(leg):
             return _leg_moved(call, call.leg(leg), event, now)
         case LegEnded(leg):
@@ -101,6 +100,15 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
             return _asked(call, event, now)
         case _:
             return _followed(call, event, now)
+
+
+def _heard(call: Call, event: DigitPressed | MediaFetched | PlaybackEnded, now: int) -> Step:
+    if not isinstance(event, DigitPressed):
+        return _followed(call, event, now)
+    if is_known(call, event):
+        return call, ()
+    after, commands = _followed(call, event, now)
+    return after if after is call else remembered(after, event), commands
 
 
 def _followed(call: Call, event: Event, now: int) -> Step:

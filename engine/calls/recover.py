@@ -24,6 +24,7 @@ from engine.calls.commands import (
 )
 from engine.calls.doing import Recording
 from engine.calls.events import (
+    DigitPressed,
     Event,
     LegAnswered,
     LegEnded,
@@ -33,6 +34,7 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
+from engine.calls.keys import after_prompts, counting
 from engine.calls.leg import Leg
 from engine.calls.playbacks import prompts, tunes
 from engine.calls.seating import OUTSIDE, seats
@@ -61,16 +63,24 @@ def message_of(call: Call) -> str | None:
 
 
 def missed(
-    call: Call, outbox: tuple[Command, ...], seen: Seen, now: int
+    call: Call,
+    outbox: tuple[Command, ...],
+    seen: Seen,
+    now: int,
+    keys: tuple[DigitPressed, ...] = (),
 ) -> tuple[tuple[Command, ...], tuple[Event, ...]]:
-    """Tell which stored commands to do again, and which events happened while nobody watched."""
-    events: list[Event] = []
+    """Tell which stored commands to do again, and which events happened while nobody watched.
+
+    `keys`: those that the call lacks, as other ears heard them.
+    """
+    events: list[Event] = [*counting(call, keys)]
     for leg in call.legs:
         events += _leg(call, leg, seen, outbox)
     events += _snoops(call, seen, outbox)
     events += _playbacks(call, outbox, seen, now)
     events += _rounds(call, outbox, seen)
     events += _message(call, outbox, seen)
+    events += after_prompts(call, keys, events)
     redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
     return redo, (*events, Recovered(_members(call, seen)))
 

@@ -15,7 +15,14 @@ from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import encode, logged
 from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
-from engine.calls.events import CallOpened, DeadlinePassed, Event, MediaFetched, Recovered
+from engine.calls.events import (
+    CallOpened,
+    DeadlinePassed,
+    DigitPressed,
+    Event,
+    MediaFetched,
+    Recovered,
+)
 from engine.calls.machine import step
 from engine.calls.wanted import wanted_by
 from engine.observe.meter import Meter
@@ -154,6 +161,11 @@ class Desk:
     def kept(self) -> int:
         """How many events wait until it goes on."""
         return len(self._kept)
+
+    def first_keys(self) -> dict[str, DigitPressed]:
+        """Give the first key of each leg among what waits."""
+        keys = (event for _, event in reversed(self._kept) if isinstance(event, DigitPressed))
+        return {key.leg: key for key in keys}
 
     def store_again(self) -> None:
         """Store every call as it is: the store knows nothing of them any more."""

@@ -12,11 +12,13 @@ from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
 from engine.calls.events import LegEnded, TransferReferred
+from engine.calls.keys import unknown
 from engine.calls.playbacks import playbacks_of
 from engine.calls.recover import Seen, message_of, missed, rung_by
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival
+from engine.runtime.overheard import Overheard
 from engine.runtime.ports import Pbx
 from engine.runtime.snapshot import PbxAway, look
 from engine.runtime.translate import is_ours, subject, translate
@@ -47,6 +49,7 @@ class Node:
         self._arrive = arrive
         self._strain_ms = strain_ms
         self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
+        self.overheard = Overheard(clock)
         self._recoveries: dict[int, asyncio.Task[None]] = {}
         self._away: dict[int, Timer] = {}
         for slot, desk in desks.items():
@@ -191,9 +194,10 @@ class Node:
         desk.place.meter.nodes.recovered.of(self.name, slot).observe(took_ms / 1000)
 
     def _take_up(self, desk: Desk, seen: Seen) -> None:
-        now = self._clock.now_ms()
+        now, waiting = self._clock.now_ms(), desk.first_keys()
         for actor in list(desk.actors.values()):
-            redo, events = missed(actor.call, tuple(actor.outbox), seen, now)
+            keys = unknown(actor.call, self.overheard.keys, waiting)
+            redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)
             desk.resume(actor, redo, events)
         desk.release()
 

@@ -7,6 +7,7 @@ cause.
 
 import re
 
+from engine.ari.decode import timestamp_ms
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
@@ -69,8 +70,9 @@ def subject(event: AriEvent) -> str | None:
 def translate(event: AriEvent, now: int) -> Event | None:
     """Say what an event means to its call; None when it means nothing. `now` in milliseconds."""
     match event:
-        case ChannelDtmfReceived(channel=channel, digit=digit, duration_ms=duration_ms):
-            return DigitPressed(channel.id, digit, now - duration_ms)
+        case ChannelDtmfReceived(channel=channel, digit=digit, duration_ms=held_ms):
+            told_ms = timestamp_ms(event.timestamp)
+            return DigitPressed(channel.id, digit, now - held_ms, held_ms, told_ms)
         case ChannelTransfer(state=None):  # with one it tells what we have answered
             return _referred(event)
         case ChannelStateChange(channel=channel):

@@ -3,6 +3,7 @@
 import heapq
 from collections import deque
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 START_MS = 1_700_000_000_000
 
@@ -36,6 +37,10 @@ class SimClock:
     def now_ms(self) -> int:
         """Give the wall clock's milliseconds."""
         return int(self.at_ms)
+
+    def timestamp(self) -> str:
+        """Give the time as ARI writes it."""
+        return datetime.fromtimestamp(self.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
 
     def soon(
         self, callback: Callable[..., object], owner: object = None, *args: object

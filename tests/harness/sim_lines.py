@@ -58,6 +58,7 @@ class SimLines:
         self.wrong: list[tuple[str, str]] = []  # channel, what
         self.called_again: list[str] = []  # channels
         self.is_listened_to = False
+        self.tell_key: Callable[[str, str, int], None] = lambda *_: None  # by AMI
         self._clock = clock
         self._phones = phones
         self._tell = tell
@@ -110,10 +111,11 @@ class SimLines:
             return False
         now = self._clock.at_ms
         channel.presses.append((digit, now - held_ms, now))
+        self.tell_key(channel.id, digit, round(held_ms))
         self._tell(
             ChannelDtmfReceived(
                 application=channel.app,
-                timestamp="",
+                timestamp=self._clock.timestamp(),
                 digit=digit,
                 duration_ms=round(held_ms),
                 channel=channel.shape(),

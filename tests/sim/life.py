@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.ami.keys import KeyListener
 from engine.calls.call import Call
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
@@ -14,6 +15,7 @@ from engine.runtime.errands import Errands
 from engine.runtime.gate import Gate
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
+from engine.runtime.overheard import Overheard
 from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort
@@ -30,6 +32,7 @@ from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import LifeClock, SimClock
 from tests.harness.sim_line import SimLine
 from tests.harness.sim_loop import SimLoop
+from tests.harness.sim_manager import SimManager
 from tests.harness.sim_media import SimLibrary
 from tests.harness.sim_recorder import Filed, SimAmi, SimCabinet
 from tests.harness.sim_store import SimStore
@@ -59,6 +62,8 @@ class Surroundings(Struct, frozen=True):
     faults: Faults
     archive: Filed
     archive_url: str  # empty: nothing can be recorded
+    manager: SimManager
+    overheard: Overheard | None  # what the next engine has heard while the last one lived
 
 
 class Broken(Struct, frozen=True):
@@ -71,6 +76,7 @@ class Broken(Struct, frozen=True):
     hear: Callable[[Hear], Hear] = lambda hear: hear
     ami: Callable[[Ami], Ami] = lambda ami: ami
     cabinet: Callable[[Cabinet], Cabinet] = lambda cabinet: cabinet
+    keys: Callable[[KeyListener], KeyListener] = lambda keys: keys  # heard over AMI
 
 
 class Life:
@@ -124,6 +130,7 @@ class Life:
         """Lose everything in memory, at this very moment."""
         self.is_ready = self.line.is_alive = False
         self._around.pbx.is_listened_to = False
+        self._around.manager.log_out(self.loop)
         self.loop.die()
 
     async def _begin(self) -> None:
@@ -144,6 +151,7 @@ class Life:
         clock = self._broken.clock(self.clock)
         self.desk = Desk(place, clock, self._broken.writer(self.writer), errands)
         self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
+        self._overhear()
         self.switch.nodes[NODE] = self.node
         self.hearing = Hearing(self.node, 0, GRACE_MS, lambda _slot: None)
         self.line.hear = self._broken.hear(self.hearing.on_event)
@@ -155,6 +163,12 @@ class Life:
         self.is_ready = True
         if self.line.is_up:
             self.connect()
+
+    def _overhear(self) -> None:
+        if self._around.overheard is not None:
+            self.node.overheard = self._around.overheard
+        else:
+            self._around.manager.log_in(self._broken.keys(self.node.overheard), self.loop)
 
     def _recorder(self) -> Recorder:
         around, broken = self._around, self._broken

@@ -31,6 +31,7 @@ from tests.sim.planted import (
     StoppedClock,
     Stuttering,
 )
+from tests.sim.planted_keys import Closed, Fast
 from tests.sim.planted_lines import Again, Careless, Eager
 from tests.sim.planted_tapes import Mute, Piecemeal, Shredder
 from tests.sim.quiet import quiet
@@ -158,6 +159,8 @@ PLANTED = {
     "recordings are thrown away": (Broken(cabinet=Shredder), "was filed 0 times"),
     "recordings lack a part": (Broken(cabinet=Piecemeal), "was filed 0 times"),
     "keys are heard twice": (Broken(hear=Stuttering), "gathered"),
+    "keys of an outage are lost": (Broken(keys=Closed), "gathered .* of .*@.* in .* ms"),
+    "keys before an outage are taken again": (Broken(keys=Fast), "gathered .* was pressed"),
 }
 
 

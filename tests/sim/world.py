@@ -11,6 +11,7 @@ from engine.store.memory import Memory
 from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import START_MS, SimClock
 from tests.harness.sim_loop import leave_loop
+from tests.harness.sim_manager import SimManager
 from tests.harness.sim_media import length_ms
 from tests.harness.sim_phone import SimPhones
 from tests.harness.sim_recorder import Filed
@@ -19,6 +20,7 @@ from tests.harness.sim_webhooks import SimServers
 from tests.sim import faults, recorders
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
+from tests.sim.overhearing import overhearing
 from tests.sim.scenario import FLOWS, Scenarios
 from tests.sim.steerers import Granted, Steerers
 from tests.sim.strikes import Strikes
@@ -54,6 +56,11 @@ class World:
         self.archive: Filed = {}
         self.pbx.chance = self._records.chance
         self._trace = trace
+        # Chance of its own: the worlds in which no outage is overheard stay as they were.
+        chance = random.Random(f"ears {seed}")
+        self.manager = SimManager(self.clock, chance)
+        self.pbx.tell_key = self.manager.tell
+        self.overheard = overhearing(self.clock, self.manager, broken, chance)
         around = Surroundings(
             self.clock,
             rng,
@@ -64,6 +71,8 @@ class World:
             self.faults,
             self.archive,
             self._records.archive_url,
+            self.manager,
+            self.overheard,
         )
         self._strikes = Strikes(around, broken, self._say if trace else None)
         self._steerers = self._choose_steerers()

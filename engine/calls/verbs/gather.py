@@ -36,7 +36,7 @@ def start(call: Call, verb: Gather, now: int) -> Step:
     leg = verb.data.channel_id or call.main
     limit = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else LONGEST_MS)
     fetched = min(now + FETCH_MS, limit)
-    doing = Gathering(verb=verb, leg=leg, phase="fetch", deadline_ms=fetched, limit_ms=limit)
+    doing = Gathering(verb, leg, "fetch", deadline_ms=fetched, limit_ms=limit, since_ms=now)
     if call.leg(leg) is None and verb.data.fallback is not None:
         return replace(call, doing=Next(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
@@ -58,8 +58,8 @@ def _first(call: Call, doing: Gathering, now: int) -> Step:
 def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
     """Move by a digit, the prompt's course or a clock."""
     match event:
-        case DigitPressed(leg, digit, pressed) if leg == doing.leg and not doing.paused:
-            return _press(call, doing, digit, pressed, now)
+        case DigitPressed(leg) if leg == doing.leg and not doing.paused:
+            return _press(call, doing, event, now)
         case MediaFetched(request, clips) if request == doing.request and doing.phase == "fetch":
             return _prompt(call, doing, clips, now)
         case PlaybackEnded(playback) if playback == doing.request and doing.phase == "prompt":
@@ -88,7 +88,7 @@ def pause(call: Call, doing: Gathering, now: int) -> Step:
 def resume(call: Call, doing: Gathering, now: int) -> Step:
     """Go on after a hold: the prompt where it was stopped, a clock from its beginning."""
     limit = doing.limit_ms + now - doing.paused_ms
-    doing = replace(doing, paused=False, limit_ms=limit, deadline_ms=now)
+    doing = replace(doing, paused=False, limit_ms=limit, deadline_ms=now, since_ms=now)
     if doing.phase != "prompt":
         return _renewed(call, doing, now), ()
     if doing.heard_ms >= length_ms(doing.clips):
@@ -128,18 +128,26 @@ def _listen(call: Call, doing: Gathering, now: int) -> Call:
     return replace(call, doing=_in_phase(doing, "first", deadline))
 
 
-def _press(call: Call, doing: Gathering, digit: str, pressed_ms: int, now: int) -> Step:
-    if doing.phase in {"first", "between"} and pressed_ms > doing.deadline_ms - GRACE_MS:
+def _press(call: Call, doing: Gathering, pressed: DigitPressed, now: int) -> Step:
+    if pressed.missed and pressed.pressed_ms > doing.limit_ms - GRACE_MS:
+        return _finish(call, doing, "timeout", now)
+    if _is_late(doing, pressed):
         return _late(call, doing, now)
     stops = stopped(doing)
     data = doing.verb.data
-    if digit == data.terminator:
+    if pressed.digit == data.terminator:
         return _finish(call, doing, "terminator", now)
-    doing = replace(doing, digits=doing.digits + digit)
+    doing = replace(doing, digits=doing.digits + pressed.digit)
     if len(doing.digits) >= data.max_digits:
         return _finish(call, doing, "max-digits", now)
     deadline = now + data.digit_timeout + GRACE_MS
     return replace(call, doing=_in_phase(doing, "between", deadline)), stops
+
+
+def _is_late(doing: Gathering, pressed: DigitPressed) -> bool:
+    """Tell whether the phase's clock had fired; in an outage it stands, as `_renewed` says."""
+    is_running = doing.phase in {"first", "between"} and not pressed.missed
+    return is_running and pressed.pressed_ms > doing.deadline_ms - GRACE_MS
 
 
 def _late(call: Call, doing: Gathering, now: int) -> Step:

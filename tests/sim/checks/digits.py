@@ -16,7 +16,9 @@ GRACE_MS = 120
 SLACK_MS = 30
 
 
-class _Gather(Struct, frozen=True):
+class Gather(Struct, frozen=True):
+    """A gather that nobody held, from its begin to what was told of it."""
+
     first: Gathering
     last: Gathering
     begin_ms: float
@@ -31,14 +33,15 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     for channel, digit, at_ms in world.digits:
         heard.setdefault(channel, []).append((digit, at_ms))
     for story in told:
-        for gather in _gathers(story):
+        for gather in gathers(story):
             if not world.faults.touched(gather.begin_ms, gather.end_ms):
                 pressed = heard.get(gather.first.leg, ())
                 yield from ((story.id, words) for words in _exact(gather, pressed))
                 yield from ((story.id, words) for words in _in_time(gather))
 
 
-def _gathers(story: Story) -> Iterator[_Gather]:
+def gathers(story: Story) -> Iterator[Gather]:
+    """Find a call's gathers."""
     first: Gathering | None = None
     begin_ms = listens_ms = 0
     before, held = story.opened, None
@@ -47,7 +50,7 @@ def _gathers(story: Story) -> Iterator[_Gather]:
             told = next((e for e in _told(moment) if e.event == "gathered"), None)
             if told is not None:
                 if held is not first.verb:
-                    yield _Gather(first, before.doing, begin_ms, moment.now, listens_ms, told)
+                    yield Gather(first, before.doing, begin_ms, moment.now, listens_ms, told)
                 first = None
         doing = moment.call.doing
         if isinstance(doing, Gathering):
@@ -67,7 +70,7 @@ def _is_same(before: object, doing: Gathering) -> bool:
     return isinstance(before, Gathering) and before.phase == doing.phase
 
 
-def _exact(gather: _Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]:
+def _exact(gather: Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]:
     begin_ms, end_ms, told = gather.begin_ms, gather.end_ms, gather.told
     surely = "".join(digit for digit, at_ms in pressed if begin_ms < at_ms < end_ms)
     before = ["", *(digit for digit, at_ms in pressed if at_ms == begin_ms)]
@@ -85,7 +88,7 @@ def _exact(gather: _Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]
         yield f"gathered {dtmf!r}, not as many as it should"
 
 
-def _in_time(gather: _Gather) -> Iterator[str]:
+def _in_time(gather: Gather) -> Iterator[str]:
     data, last, end_ms = gather.first.verb.data, gather.last, gather.end_ms
     if end_ms > gather.first.limit_ms + SLACK_MS:
         yield "gathered for longer than its timeout"

@@ -40,12 +40,17 @@ class Heard:
         """Keep it."""
         self.told.append((loss, jitter_ms))
 
+    def pressed(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+        """Keep it."""
+        self.told.append((channel, digit, held_ms, pbx_ms))
+
 
 @contextmanager
 def watching(port: int, secret: str = SECRET) -> Iterator[Heard]:
     """Watch a port."""
     heard = Heard()
-    watch = AmiWatch("pbx1", ("127.0.0.1", port), ("switchroom", secret), heard, again_s=0.01)
+    login = ("switchroom", secret)
+    watch = AmiWatch("pbx1", ("127.0.0.1", port), login, heard, heard, again_s=0.01)
     task = asyncio.get_running_loop().create_task(watch.run())
     try:
         yield heard
@@ -90,6 +95,21 @@ async def test_events_are_told() -> None:
             (0.25, 20.0),
             "leaves",
         ]
+
+
+async def test_keys_are_told() -> None:
+    """Those that phones send, each once, at its end; not those that are sent to phones."""
+    key = ("Uniqueid: pbx1-1.7", "Digit: 5", "Direction: Received")
+    async with watched() as (manager, heard):
+        before = len(heard.told)
+        manager.tell("Event: DTMFBegin", *key, "Timestamp: 1795237200.000100")
+        manager.tell("Event: DTMFEnd", *key, "Timestamp: 1795237200.123987", "DurationMs: 80")
+        manager.tell("Event: DTMFEnd", *key, "DurationMs: 80")
+        manager.tell("Event: DTMFEnd", *key[:2], "Direction: Sent", "Timestamp: 1.0")
+        manager.tell("Event: Shutdown", "Shutdown: Cleanly")
+        await until(lambda: "leaves" in heard.told)
+        told = [("pbx1-1.7", "5", 80, 1_795_237_200_124), "leaves"]
+        assert heard.told[before : before + 2] == told
 
 
 async def test_it_comes_back() -> None:

@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import msgspec
 
+from engine.ari.decode import timestamp_ms
 from engine.ari.request import LOST, Reply
+from engine.calls.doing import Gathering
 from engine.calls.events import LegAnswered
 from engine.runtime.agents import Directory
 from engine.runtime.gate import Gate
@@ -143,6 +146,31 @@ async def test_a_node_that_comes_back_tells_what_was_missed() -> None:
         assert actor.call.is_over
         assert actor.call.reason == "lost"
         assert at.world.clock.armed == []
+
+
+def pressed(digit: str) -> Any:
+    """Let a key go at so many seconds."""
+    told = {"timestamp": f"2026-11-21T05:00:0{digit}.000+0000", "digit": digit}
+    return ari("ChannelDtmfReceived", channel=channel(MAIN), duration_ms=80, **told)
+
+
+async def test_keys_that_others_did_not_hear_are_taken() -> None:
+    """What AMI told while the node was away comes first, then what waited; none twice."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound({"type": "gather", "data": {}}))
+        at.world.desk.feed(actor, LegAnswered(MAIN))
+        at.shows(channel(MAIN, "Up"))
+        keys = [pressed(digit) for digit in "123"]
+        at.node.heard(0, keys[0])
+        at.node.lost(0, 30_000)
+        at.node.heard(0, keys[2])
+        for key in keys:
+            told_ms = timestamp_ms(key.timestamp) + 3
+            at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        at.node.back(0)
+        await until(lambda: not at.node.is_away, every_s=0.001)
+        assert isinstance(actor.call.doing, Gathering)
+        assert actor.call.doing.digits == "123"
 
 
 async def test_what_goes_on_goes_on() -> None:
