@@ -19,6 +19,7 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import CallerID
 from tests.harness.sim_channel import SimBridge, SimChannel, SimPlayback
 from tests.harness.sim_clock import SimClock
+from tests.harness.sim_manager import SimManager
 
 CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
 
@@ -58,7 +59,7 @@ class SimLines:
         self.wrong: list[tuple[str, str]] = []  # channel, what
         self.called_again: list[str] = []  # channels
         self.is_listened_to = False
-        self.tell_key: Callable[[str, str, int], None] = lambda *_: None  # by AMI
+        self.manager = SimManager(clock)
         self._clock = clock
         self._phones = phones
         self._tell = tell
@@ -111,7 +112,7 @@ class SimLines:
             return False
         now = self._clock.at_ms
         channel.presses.append((digit, now - held_ms, now))
-        self.tell_key(channel.id, digit, round(held_ms))
+        self.manager.tell(channel.id, digit, round(held_ms))
         self._tell(
             ChannelDtmfReceived(
                 application=channel.app,

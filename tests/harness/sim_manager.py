@@ -1,6 +1,6 @@
 """SimManager: the keys of one PBX, as its manager interface tells them to all who are logged in."""
 
-import random
+from random import Random
 from typing import NamedTuple
 
 from engine.ami.keys import KeyListener
@@ -17,9 +17,10 @@ class _Login(NamedTuple):
 class SimManager:
     """Stamps keys a moment after ARI has, and tells them in order."""
 
-    def __init__(self, clock: SimClock, rng: random.Random) -> None:
+    def __init__(self, clock: SimClock) -> None:
         self._clock = clock
-        self._random = rng.random
+        # Chance of its own: who hears keys a moment earlier changes nothing else.
+        self._random = Random("manager").random
         self._logins: list[_Login] = []
         self._stamped_ms = 0.0
 

@@ -32,7 +32,6 @@ from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import LifeClock, SimClock
 from tests.harness.sim_line import SimLine
 from tests.harness.sim_loop import SimLoop
-from tests.harness.sim_manager import SimManager
 from tests.harness.sim_media import SimLibrary
 from tests.harness.sim_recorder import Filed, SimAmi, SimCabinet
 from tests.harness.sim_store import SimStore
@@ -62,7 +61,6 @@ class Surroundings(Struct, frozen=True):
     faults: Faults
     archive: Filed
     archive_url: str  # empty: nothing can be recorded
-    manager: SimManager
     overheard: Overheard | None  # what the next engine has heard while the last one lived
 
 
@@ -130,7 +128,7 @@ class Life:
         """Lose everything in memory, at this very moment."""
         self.is_ready = self.line.is_alive = False
         self._around.pbx.is_listened_to = False
-        self._around.manager.log_out(self.loop)
+        self._around.pbx.manager.log_out(self.loop)
         self.loop.die()
 
     async def _begin(self) -> None:
@@ -168,7 +166,7 @@ class Life:
         if self._around.overheard is not None:
             self.node.overheard = self._around.overheard
         else:
-            self._around.manager.log_in(self._broken.keys(self.node.overheard), self.loop)
+            self._around.pbx.manager.log_in(self._broken.keys(self.node.overheard), self.loop)
 
     def _recorder(self) -> Recorder:
         around, broken = self._around, self._broken

@@ -1,19 +1,21 @@
 """Whether a world has other engines, which hear over AMI what nobody hears over ARI."""
 
-import random
+from random import Random
 
 from engine.runtime.overheard import Overheard
-from tests.harness.sim_clock import SimClock
+from tests.harness.sim_clock import LifeClock, SimClock
 from tests.harness.sim_manager import SimManager
 from tests.sim.life import Broken
 
+OFTEN = 0.67
+
 
 def overhearing(
-    clock: SimClock, manager: SimManager, broken: Broken, chance: random.Random
+    seed: int, manager: SimManager, broken: Broken, clock: SimClock
 ) -> Overheard | None:
-    """Let two worlds in three have what the next engine hears; else each hears by itself only."""
-    if chance.random() > 0.67:
+    """Let most worlds have what the next engine hears; in the others each hears for itself."""
+    if Random(f"ears {seed}").random() > OFTEN:
         return None
-    overheard = Overheard(clock)  # type: ignore[arg-type]  # as much of a Clock as it needs
+    overheard = Overheard(LifeClock(clock, None))
     manager.log_in(broken.keys(overheard))
     return overheard

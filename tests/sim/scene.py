@@ -87,6 +87,9 @@ class World(Protocol):
     def digits(self) -> Sequence[tuple[str, str, int]]:
         """The keys that engines heard: channel, digit, when."""
 
+    def overhears(self, begin_ms: float, end_ms: float) -> bool:
+        """Tell whether who took calls up in a time has heard the keys of that time."""
+
     @property
     def broken(self) -> Sequence[str]:
         """What escaped from engines' tasks."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tests.harness.sim_channel import SimChannel
 from tests.sim.checks.digits import GRACE_MS, Gather, gathers
+from tests.sim.scene import World
 from tests.sim.story import Story
-from tests.sim.world import World
 
 MARGIN_MS = 100  # around a gather's begin and end
 LATE_MS = 1_600  # the same where events are held up
@@ -34,7 +34,9 @@ def _wrong(world: World, gather: Gather, channel: SimChannel) -> Iterator[str]:
     pressed = "".join(digit for digit, _, _ in channel.presses)
     if not _within(dtmf, pressed):
         yield f"gathered {dtmf!r} where {pressed!r} was pressed"
-    elif world.overheard is not None and not _is_whole(world, gather, channel.presses, dtmf):
+    elif not _is_whole(world, gather, channel.presses, dtmf) and world.overhears(
+        gather.begin_ms, gather.end_ms
+    ):
         yield f"gathered {dtmf!r} ({gather.told.reason}) of {_shown(gather, channel.presses)}"
 
 

@@ -38,6 +38,7 @@ class Engine:
         self.loop = SimLoop(ground.clock)
         self.is_frozen = False
         self.is_leaving = False
+        self.born_ms = ground.clock.at_ms
         self._ground = ground
         clock = LifeClock(ground.clock, self.loop)
         self.link = SimLink(ground.redis, self.loop, skies, ground.rng.random)
@@ -94,6 +95,7 @@ class Engine:
         self.loop.die()
         for line in self.desks.lines.values():
             line.is_alive = False
+            line.node.manager.log_out(self.loop)
             for socket in line.sockets:
                 line.node.closed(socket)
 
@@ -102,6 +104,7 @@ class Engine:
         for name, line in self.desks.lines.items():
             clock = LifeClock(self._ground.clock, self.loop)
             node = Node(name, self._ground.cracked.parts.pbx(line), {}, clock, arrive)
+            line.node.manager.log_in(self._ground.cracked.parts.keys(node.overheard), self.loop)
             recorder = self.desks.recorders[name]
             self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.desks.meter).run())
             self.tasks.start(f"node {name}", Archivist(node, recorder, ARCHIVE_S).run())

@@ -36,6 +36,7 @@ from tests.sim.wishes import Wishes
 CALLS = 100
 EACH_MS = 400  # calls begin so far apart on average
 TAIL_MS = LONGEST_MS + 120_000  # by then all must be over, also what is reaped
+SETTLED_MS = 1_000  # an engine has heard for so long what it may have to tell
 PATIENCE = 0.4  # of the people, who else would stay for minutes
 Trace = Callable[[float, str], None]
 
@@ -95,6 +96,12 @@ class World:
         """The keys that engines heard: channel, digit, when."""
         lines = (line for each in self.crew.all for line in each.desks.lines.values())
         return [digit for line in lines for digit in line.digits]
+
+    def overhears(self, begin_ms: float, end_ms: float) -> bool:
+        """Tell whether who took calls up in a time has heard the keys of that time."""
+        came_ms = (each.born_ms for each in self.crew.all)
+        is_new = any(begin_ms - SETTLED_MS < at_ms < end_ms for at_ms in came_ms)
+        return not is_new and "freeze" not in self.faults.kinds
 
     @property
     def broken(self) -> list[str]:
