@@ -1,6 +1,6 @@
 """A live call in memory: its value, its outbox and one timer; data, not a task (design fact 16)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
@@ -63,9 +63,22 @@ class Actor:
         if command in self.outbox:
             self.outbox.remove(command)
 
+    def stored(self, commands: Sequence[Command]) -> list[Command]:
+        """Wait no more for commands; gives those that are still to be done."""
+        due: list[Command] = []
+        for each in commands:
+            if each in self.waiting:
+                self.waiting.remove(each)
+                due.append(each)
+        return due
+
     def recover(self, redo: tuple[Command, ...]) -> tuple[Command, ...]:
-        """Begin another life; of what must be done again, give what is not waiting to be stored."""
+        """Begin another life; of what must be done again, give what is not waiting to be stored.
+
+        What waits and need not be done any more, as a prompt whose time is over, never is.
+        """
         stored = tuple(each for each in redo if each not in self.waiting)
+        self.waiting = [each for each in self.waiting if each in redo]
         self.outbox, self.queue, self.busy = [*stored, *self.waiting], [], False
         self.life += 1
         return stored

@@ -255,10 +255,8 @@ class Desk:
 
     def _committed(self, actor: Actor, todo: Sequence[Command], stored: Callable[[], None]) -> None:
         stored()
-        for command in todo:
-            actor.waiting.remove(command)
-        if todo:
-            self._performer.perform(actor, todo)
+        if due := actor.stored(todo):
+            self._performer.perform(actor, due)
 
     def _close(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)

@@ -143,10 +143,10 @@ class Keeper:
             self._pause_if_over(slot, lease)  # its desks may have stood still already
             lease.lasts(ends_s)
             self._go_on(slot)
-        elif await self._store.owner(slot):
-            self._lose(slot)
-        else:
+        elif await self._store.owner(slot) in {"", self._peers.me}:
             await self._found_again(slot)
+        else:
+            self._lose(slot)
 
     async def _found_again(self, slot: int) -> None:
         """Claim a slot that the store knows nothing of any more; what it lost is in memory here."""
@@ -196,12 +196,14 @@ class Keeper:
         if lacking <= 0 or self._monotonic() < self._claims_from_s:
             return
         taken: list[tuple[int, Lease]] = []
-        for slot in [each for each in range(self._count) if each not in self.held]:
-            if len(taken) < lacking and await self._is_to_be_had(slot):
-                lease = await self._claimed(slot)
-                if lease is not None:
-                    taken.append((slot, lease))
-        await asyncio.gather(*(self._take(slot, lease) for slot, lease in taken))
+        try:
+            for slot in [each for each in range(self._count) if each not in self.held]:
+                if len(taken) < lacking and await self._is_to_be_had(slot):
+                    lease = await self._claimed(slot)
+                    if lease is not None:
+                        taken.append((slot, lease))
+        finally:  # what is held is gone on with, also when no more could be claimed
+            await asyncio.gather(*(self._take(slot, lease) for slot, lease in taken))
 
     async def _is_to_be_had(self, slot: int) -> bool:
         """Tell whether nobody is waited for who has a slot that the store may have lost."""

@@ -33,11 +33,15 @@ class HandStore(Memory):
     """The memory store, which can be out of reach, and can lose everything."""
 
     is_down = False
+    unanswered: frozenset[int] = frozenset()  # slots: claims of them are made, and not answered
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """Claim, unless down."""
         self._check()
-        return await super().claim(slot, owner, lease_ms)
+        token = await super().claim(slot, owner, lease_ms)
+        if slot in self.unanswered:
+            raise StoreDown("by hand: no answer")
+        return token
 
     async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
         """Renew, unless down."""

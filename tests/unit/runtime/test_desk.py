@@ -210,6 +210,17 @@ def test_a_recovery_does_not_forestall_a_commit() -> None:
     assert (actor.outbox, actor.waiting) == ([], [])
 
 
+def test_what_waits_for_the_store_and_is_not_due_any_more_is_not_done() -> None:
+    """A prompt whose time was over before it could be stored counts as heard: it is not played."""
+    world = World()
+    world.writer.at_once = False
+    actor = world.desk.open(outbound())
+    world.desk.resume(actor, (), ())
+    world.writer.commit()
+    assert world.pbx.lines == []
+    assert (actor.outbox, actor.waiting) == ([], [])
+
+
 def test_no_reply_is_doubt() -> None:
     """Status 0: it may or may not have been done. The command stays; a recovery finds out."""
     world = World()

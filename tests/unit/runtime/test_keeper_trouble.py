@@ -58,6 +58,30 @@ async def test_a_slot_that_is_stored_again_has_one_lease() -> None:
     assert [after[slot].holds for slot in before] == [True] * 8
 
 
+async def test_a_claim_without_an_answer_does_not_forget_those_before_it() -> None:
+    """What was claimed is gone on with at once: it is held, so nobody else would."""
+    club = Club("a")
+    club.store.unanswered = frozenset({5})
+    await club.beats()
+    assert sorted(club["a"].diary.did("take")) == sorted(club["a"].keeper.held) == [0, 1, 2, 3, 4]
+    club.store.unanswered = frozenset()
+    await club.beats(4)
+    assert sorted(club["a"].diary.did("take")) == [*range(8)]
+
+
+async def test_a_claim_after_a_loss_without_an_answer() -> None:
+    """The store has the slot as ours, by a token that we don't know: its calls are stored again."""
+    club = Club("a")
+    await club.beats()
+    club.store.lose_all()
+    club.store.unanswered = frozenset(range(8))
+    await club.beats()
+    club.store.unanswered = frozenset()
+    await club.beats(3)
+    assert club["a"].diary.did("drop") == []
+    assert sorted(club["a"].diary.did("store")) == [*range(8)]
+
+
 async def test_what_was_lost_with_its_owner_is_taken_in_the_end() -> None:
     """The store lost a slot whose engine is dead too: after a lease's time it is claimed."""
     club = Club("a", "b")
