@@ -23,6 +23,7 @@ from engine.runtime.clock import LoopClock
 from engine.runtime.holding import Rhythm
 from engine.runtime.keeper import Keeper
 from engine.runtime.peers import Peers
+from engine.runtime.reach import Reach
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
@@ -75,9 +76,12 @@ class Engine:
             slots = OwnSlots(
                 store, roster.switch, desks, tasks, random.random, meter=seen.meter, post=courier
             )
-            keeper = self._keeper(store, peers, slots, seen.meter)
+            reach = Reach(time.monotonic)
+            keeper = self._keeper(store, peers, slots, reach, seen.meter)
             archive = await building.archive(settings)
-            around = Around(settings, self._name, clock, roster, desks, slots, tasks, archive, seen)
+            around = Around(
+                settings, self._name, clock, roster, desks, slots, tasks, archive, seen, reach
+            )
             await self._open_nodes(Fleet(around), house, roster, tasks)
             tasks.start("courier", courier.run())
             parts = Parts(
@@ -94,7 +98,9 @@ class Engine:
             library.prefetch((WARM_UP,))
             await self._serve(parts, keeper, tasks)
 
-    def _keeper(self, store: Store, peers: Peers, slots: OwnSlots, meter: Meter) -> Keeper:
+    def _keeper(
+        self, store: Store, peers: Peers, slots: OwnSlots, reach: Reach, meter: Meter
+    ) -> Keeper:
         settings = self._settings
         keeper = Keeper(
             store,
@@ -104,6 +110,7 @@ class Engine:
             count=settings.slots,
             rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
             monotonic=time.monotonic,
+            reach=reach,
             meter=meter,
         )
         slots.on_doubt = keeper.doubt

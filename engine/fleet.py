@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 
 import structlog
 from msgspec import Struct
@@ -20,6 +21,7 @@ from engine.runtime.limits import Terms
 from engine.runtime.node import Node
 from engine.runtime.overheard import Overheard
 from engine.runtime.phones import Phones
+from engine.runtime.reach import Reach
 from engine.runtime.reaper import Reaper
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
@@ -41,6 +43,7 @@ class Around(Struct, frozen=True):
     tasks: Tasks
     archive: Archive | None
     seen: Instruments
+    reach: Reach
 
 
 class Fleet:
@@ -101,6 +104,8 @@ class Fleet:
         self._judge(named, node.overheard)
         work = f"node {named.name}"
         around.tasks.start(work, ari.run())
+        around.reach.begin(named.name)
+        around.tasks.start(work, ari.pulse(partial(around.reach.note, named.name)).run())
         phones = Phones(ari, around.roster.directory.is_trunk)
         around.roster.phones[named.name] = phones
         around.tasks.start(work, phones.run())
@@ -115,6 +120,7 @@ class Fleet:
         log.info("node closed", node=node.name)
         self._around.slots.part(node)
         await self._around.tasks.end(f"node {node.name}")  # what runs needs the way to it
+        self._around.reach.end(node.name)
         self._around.roster.phones.pop(node.name, None)
         self._placement.going.discard(node.name)
         await node.close()

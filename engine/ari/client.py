@@ -12,6 +12,7 @@ from engine.ari.http_lane import HttpLane
 from engine.ari.lanes import Lanes
 from engine.ari.link import always
 from engine.ari.pbx import UNUSED_EVENTS, Patience, Pbx, PbxAddress
+from engine.ari.pulse import Pulse
 from engine.ari.request import Done, Reply, Request, ask
 from engine.ari.session import EventSocket, Listener
 from engine.ari.websocket_lane import WebsocketLane
@@ -53,6 +54,10 @@ class Ari:
     ) -> EventSocket:
         """Prepare the events of one app; `run` connects while it `may`."""
         return EventSocket(self._pbx, app, listener, self._http, unused_events, may)
+
+    def pulse(self, note: Callable[[bool], None]) -> Pulse:
+        """Prepare to ask whether the node can be reached; `run` asks."""
+        return Pulse(self._pbx, note)
 
     async def run(self) -> None:
         """Keep the request websockets until cancelled."""

@@ -58,6 +58,7 @@ class Patience(Struct, frozen=True):
     proof_s: until an app's events are known to come; longer at each attempt that fails.
     heartbeat_s: between pings; a dead peer is noticed within one and a half of these.
     slow_s: one request. refused_s: before asking again with a password that was refused.
+    pulse_s: between two questions whether it is there. pulse_answer_s: until one is in vain.
     first_retry_s, retry_s: the shortest and longest wait before reconnecting, before jitter.
     connections: of one node's HTTP pool, websockets included; http.conf has `sessionlimit`.
     """
@@ -68,6 +69,8 @@ class Patience(Struct, frozen=True):
     heartbeat_s: float = 4.0
     slow_s: float = 10.0
     refused_s: float = 30.0
+    pulse_s: float = 0.3
+    pulse_answer_s: float = 0.7
     first_retry_s: float = 0.1
     retry_s: float = 5.0
     connections: int = 64

@@ -2,6 +2,7 @@
 
 Every beat says that the engine lives, learns who else does, and renews the leases. A lease counts
 from before its renewal was asked for, and ends a little early: nobody else can have the slot yet.
+An engine that alone can't reach a node has no share, and gives all its slots back at once.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from engine.observe.meter import Meter
 from engine.runtime.holding import Rhythm, Slots
 from engine.runtime.lease import Lease
 from engine.runtime.peers import Peer, Peers
+from engine.runtime.reach import Reach
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 
@@ -34,6 +36,7 @@ class Keeper:
         count: int,
         rhythm: Rhythm,
         monotonic: Callable[[], float],
+        reach: Reach | None = None,
         meter: Meter | None = None,
     ) -> None:
         self.held: dict[int, Lease] = {}
@@ -44,6 +47,8 @@ class Keeper:
         self._count = count
         self._rhythm = rhythm
         self._monotonic = monotonic
+        self._reach = reach or Reach(monotonic)
+        self._reach.on_change = self._look
         self._changes = (meter or Meter()).store.slots
         for slot in range(count):
             for change in CHANGES:
@@ -118,6 +123,9 @@ class Keeper:
         slots = (slot for slot in range(self._count) if slot not in self.held)
         return has_share and all(self._peers.url_of(slot) for slot in slots)
 
+    def _look(self) -> None:
+        self._wake.set()
+
     async def _listen(self) -> None:
         while True:
             try:
@@ -127,7 +135,14 @@ class Keeper:
                 await asyncio.sleep(self._rhythm.beat_s)
 
     async def _tell(self) -> None:
-        me = Peer(self._url, tuple(sorted(self.held)), self._slots.calls_by_node())
+        me = Peer(
+            self._url,
+            tuple(sorted(self.held)),
+            self._slots.calls_by_node(),
+            self._reach.hears,
+            # Who has no slot yet should hear a node before it gets some.
+            self._reach.deaf if self.held else self._reach.unheard,
+        )
         body = msgspec.json.encode(me).decode()
         # As long as a lease: with the engine its slots become free, and it counts no more.
         alive = await self._store.beat(self._peers.me, body, self._rhythm.lease_ms)
@@ -176,6 +191,9 @@ class Keeper:
 
     async def _give_back(self) -> None:
         """Give one slot too many back, and the next a beat later: no engine is flooded."""
+        if self.held and (missed := self._peers.missed):
+            log.warning("other engines reach a node that this one does not", nodes=sorted(missed))
+            await asyncio.gather(*map(self._given_back, list(self.held)))
         now_s = self._monotonic()
         if len(self.held) > self._peers.share(self._count) and now_s >= self._gives_from_s:
             self._gives_from_s = now_s + self._rhythm.beat_s

@@ -1,6 +1,10 @@
-"""The engines that live, as each says of itself in its beat, and whose the slots are."""
+"""The engines that live, as each says of itself in its beat, and whose the slots are.
 
-from collections.abc import Mapping
+Who alone can't reach a node stands back: it has no share while others reach what it does not. If
+nobody hears a node, it is the node that is dead, and nobody stands back.
+"""
+
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import structlog
@@ -10,11 +14,16 @@ log = structlog.get_logger()
 
 
 class Peer(Struct, frozen=True):
-    """What an engine says of itself: where its RPC is, which slots it holds, its calls by node."""
+    """What an engine says of itself: where its RPC is, which slots it holds, its calls by node.
+
+    `hears` and `deaf` name nodes, as `reach.Reach` tells them; of others it does not know.
+    """
 
     url: str
     slots: tuple[int, ...] = ()
     calls: dict[str, int] = {}
+    hears: tuple[str, ...] = ()
+    deaf: tuple[str, ...] = ()
 
 
 class Peers:
@@ -23,11 +32,13 @@ class Peers:
     def __init__(self, me: str) -> None:
         self.me = me
         self._known: dict[str, Peer] = {me: Peer("")}
+        self._sharing = [me]
 
     def told(self, alive: Mapping[str, str]) -> bool:
         """Take what a beat brought; tells whether one that lived is missing."""
         before = self._known
         self._known = {name: peer for name, body in alive.items() if (peer := _read(name, body))}
+        self._sharing = sharing({self.me: Peer(""), **self._known})
         return not before.keys() <= self._known.keys()
 
     @property
@@ -42,8 +53,15 @@ class Peers:
 
     @property
     def engines(self) -> int:
-        """How many engines live, this one among them."""
-        return len({*self._known, self.me})
+        """How many engines live and have a share, or would have one with slots enough."""
+        return len(self._sharing)
+
+    @property
+    def missed(self) -> frozenset[str]:
+        """Name the nodes for which this engine stands back: others reach them, it does not."""
+        if self.me in self._sharing:
+            return frozenset()
+        return _heard(self._known.values()).intersection(self._known[self.me].deaf)
 
     def calls(self, node: str) -> int:
         """Count the calls that the others have on a node, or, as TRUNK, on the trunk."""
@@ -51,9 +69,25 @@ class Peers:
 
     def share(self, slots: int) -> int:
         """Tell how many of the slots are this engine's: all shares are equal, but for one."""
-        names = sorted({*self._known, self.me})
-        each, left = divmod(slots, len(names))
-        return each + (names.index(self.me) < left)
+        if self.me not in self._sharing:
+            return 0
+        each, left = divmod(slots, len(self._sharing))
+        return each + (self._sharing.index(self.me) < left)
+
+
+def _heard(peers: Iterable[Peer]) -> frozenset[str]:
+    return frozenset(node for peer in peers for node in peer.hears)
+
+
+def sharing(peers: Mapping[str, Peer]) -> list[str]:
+    """Name the engines that share the slots: those that miss the fewest of the nodes heard.
+
+    So one is always left, whatever each of them misses.
+    """
+    nodes = _heard(peers.values())
+    missed = {name: len(nodes.intersection(peer.deaf)) for name, peer in peers.items()}
+    fewest = min(missed.values())
+    return sorted(name for name, count in missed.items() if count == fewest)
 
 
 def _read(name: str, body: str) -> Peer | None:

@@ -1,4 +1,4 @@
-"""What callers notice when an engine's network to its store goes dead: nothing."""
+"""What callers notice when an engine's network to its store, or to a PBX, goes dead: nothing."""
 
 from pathlib import Path
 
@@ -23,5 +23,26 @@ async def test_an_engine_without_its_store(
             way.mend()
             await until(lambda: "slot lost" in cut_off.engine.log.read_text(), what="it to notice")
             await calls.go_on(other)
+            await cluster.shared()
+            await cluster.emptied()
+
+
+async def test_an_engine_without_a_pbx(
+    tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Another, which reaches it, goes on with its calls; it takes part again when it can."""
+    cluster = Cluster(tmp_path, engines=0, nodes=2)
+    async with Cut(cluster.nodes[0].ports.ari) as way:
+        cut_off, other = cluster.engine(ways=[way]), cluster.engine()
+        async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
+            way.cut()
+
+            async def is_handed_over() -> bool:
+                return not await cluster.slots_of(cut_off.engine)
+
+            await until(is_handed_over, timeout_s=12, what="its slots to be the other's")
+            await calls.controlled(other)
+            await calls.go_on(other)
+            way.mend()
             await cluster.shared()
             await cluster.emptied()

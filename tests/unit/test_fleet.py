@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -20,6 +21,7 @@ from engine.runtime.clock import LoopClock
 from engine.runtime.lease import Lease
 from engine.runtime.peers import Peers
 from engine.runtime.placement import Placement
+from engine.runtime.reach import Reach
 from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
 from engine.store.memory import Memory
@@ -42,6 +44,7 @@ class House:
     def __init__(self) -> None:
         self.faults: list[BaseException] = []
         self.fleet: Fleet
+        self.reach: Reach
         self.placement: Placement
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
@@ -56,7 +59,10 @@ class House:
         tasks = Tasks(self.faults.append)
         desks = Desks(SETTINGS, clock, errands, roster, seen)
         slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
-        self.fleet = Fleet(Around(SETTINGS, "me", clock, roster, desks, slots, tasks, None, seen))
+        self.reach = Reach(time.monotonic)
+        self.fleet = Fleet(
+            Around(SETTINGS, "me", clock, roster, desks, slots, tasks, None, seen, self.reach)
+        )
         house.push_async_callback(self.fleet.close)
         house.push_async_callback(tasks.close)
         self.placement = roster.switch.placement
@@ -96,8 +102,10 @@ async def test_nodes_come_and_go(house: House) -> None:
     await house.finds("ip1", "ip2")
     assert house.names == {"pbx1", "ip1", "ip2"}
     assert set(house.placement.nodes["ip1"].desks) == {SLOT}
+    assert set(house.reach.unheard) == house.names
     await house.finds("ip2")
     await until(lambda: house.names == {"pbx1", "ip2"}, what="ip1 to be closed")
+    assert set(house.reach.unheard) == house.names
     await house.finds("ip1", "ip2")
     assert house.names == {"pbx1", "ip1", "ip2"}
 

@@ -1,5 +1,6 @@
 """One engine's network goes dead: nothing is refused, nothing arrives, and later it all does."""
 
+import asyncio
 from collections.abc import Mapping
 
 from tests.chaos.faults.limits import CRASHED, LEASE_MS
@@ -20,9 +21,18 @@ async def without_store(scene: Scene) -> None:
 
 
 async def without_pbx(scene: Scene) -> None:
-    """Between one engine and one PBX, which the other engine can reach."""
-    await _cut(scene, scene.ways.pbx)
+    """Between one engine and one PBX, which the other engine can reach and gets the calls of."""
+    await asyncio.gather(_cut(scene, scene.ways.pbx), _handed_over(scene))
     await scene.cluster.shared()
+    await scene.controlled()
+
+
+async def _handed_over(scene: Scene) -> None:
+    async def is_so() -> bool:
+        return not await scene.cluster.slots_of(scene.hurt.engine)
+
+    within_s = CRASHED.control_ms / 1000
+    await until(is_so, timeout_s=within_s, what="the slots to be the other engine's")
     await scene.controlled()
 
 

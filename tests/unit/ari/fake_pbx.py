@@ -16,7 +16,14 @@ from engine.ari.pbx import Patience, Pbx, PbxAddress
 from engine.ari.request import Reply
 
 QUICK = Patience(
-    connect_s=0.3, close_s=0.1, slow_s=0.3, proof_s=0.1, refused_s=0.05, first_retry_s=0.01
+    connect_s=0.3,
+    close_s=0.1,
+    slow_s=0.3,
+    proof_s=0.1,
+    refused_s=0.05,
+    first_retry_s=0.01,
+    pulse_s=0.01,
+    pulse_answer_s=0.1,
 )
 
 
@@ -28,6 +35,7 @@ class FakePbx:
         self.requests: list[dict[str, Any]] = []
         self.http: list[tuple[str, str, Any]] = []
         self.handshake_status = 101
+        self.ping_status = 200
         self.gives_apps = True
         self.before_proof: list[dict[str, Any]] = []
         self.answers: Callable[[dict[str, Any]], bool] = lambda _request: True
@@ -77,6 +85,8 @@ class FakePbx:
         body = await request.json() if request.can_read_body else None
         self.http.append((request.method, request.raw_path, body))
         await self.hold.wait()
+        if request.path == "/ari/asterisk/ping":
+            return web.Response(status=self.ping_status)
         if request.path.startswith("/ari/events/user/") and self.gives_apps:
             app, name = request.query["application"], request.path.rpartition("/")[2]
             for event in (

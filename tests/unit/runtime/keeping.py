@@ -4,6 +4,7 @@ from engine.runtime.holding import Rhythm
 from engine.runtime.keeper import Keeper
 from engine.runtime.lease import Lease
 from engine.runtime.peers import Peers
+from engine.runtime.reach import Reach
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 
@@ -123,6 +124,8 @@ class Member:
     def __init__(self, name: str, store: HandStore, hand: Hand, count: int) -> None:
         self.diary = Diary()
         self.peers = Peers(name)
+        self.reach = Reach(hand.monotonic)
+        self.misses: set[str] = set()
         self.keeper = Keeper(
             store,
             self.peers,
@@ -131,7 +134,13 @@ class Member:
             count=count,
             rhythm=RHYTHM,
             monotonic=hand.monotonic,
+            reach=self.reach,
         )
+
+    def asks(self, *nodes: str) -> None:
+        """Ask nodes once whether they are there."""
+        for node in nodes:
+            self.reach.note(node, node not in self.misses)
 
     @property
     def held(self) -> set[int]:
@@ -140,10 +149,11 @@ class Member:
 
 
 class Club:
-    """Some engines over one store."""
+    """Some engines over one store; all know the same nodes, and ask them before each beat."""
 
-    def __init__(self, *names: str, slots: int = 8) -> None:
+    def __init__(self, *names: str, slots: int = 8, nodes: tuple[str, ...] = ()) -> None:
         self.hand = Hand()
+        self.nodes = nodes
         self.store = HandStore(self.hand.now_ms)
         self._slots = slots
         self.members: dict[str, Member] = {}
@@ -155,14 +165,17 @@ class Club:
 
     def join(self, name: str) -> Member:
         """Let an engine come."""
-        self.members[name] = Member(name, self.store, self.hand, self._slots)
-        return self.members[name]
+        member = self.members[name] = Member(name, self.store, self.hand, self._slots)
+        for node in self.nodes:
+            member.reach.begin(node)
+        return member
 
     async def beats(self, times: int = 1, *names: str) -> None:
         """Let all, or some, beat in turn, half a second apart."""
         for _ in range(times):
             self.hand.pass_s(RHYTHM.beat_s)
             for name in names or tuple(self.members):
+                self.members[name].asks(*self.nodes)
                 await self.members[name].keeper.beat()
 
     def held(self) -> dict[str, int]:
