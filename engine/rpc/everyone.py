@@ -12,7 +12,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
-from engine.rpc.hop import AGAIN_S, WAIT_S, Hop, is_handed_on
+from engine.rpc.hop import AGAIN_S, Hop, is_handed_on
 from engine.runtime.placement import NoRoom
 
 T = TypeVar("T")
@@ -34,9 +34,9 @@ class Everyone:
         if is_handed_on(request):
             return []
         loop = asyncio.get_running_loop()
-        until_s = loop.time() + WAIT_S
+        began_s = loop.time()
         while (bodies := await self._asked(request)) is None:
-            if loop.time() >= until_s:
+            if loop.time() >= began_s + self._hop.wait_s:
                 raise NoRoom("no_owner", "an engine is being replaced")
             await asyncio.sleep(AGAIN_S)
         return [msgspec.json.decode(body, type=shape) for body in bodies if body]

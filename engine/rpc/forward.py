@@ -8,7 +8,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from engine.rpc.hop import AGAIN_S, HANDED_ON, NEVER_SENT, WAIT_S, Hop, is_handed_on
+from engine.rpc.hop import AGAIN_S, HANDED_ON, NEVER_SENT, Hop, is_handed_on
 from engine.rpc.problems import Handler, reply
 from engine.rpc.tracing import carried
 from engine.runtime.switch import Elsewhere
@@ -25,7 +25,7 @@ def forwarding(hop: Hop) -> Middleware:
     @web.middleware
     async def forward(request: web.Request, handler: Handler) -> web.StreamResponse:
         loop = asyncio.get_running_loop()
-        until_s = loop.time() + WAIT_S
+        began_s = loop.time()
         while True:
             try:
                 return await handler(request)
@@ -37,7 +37,7 @@ def forwarding(hop: Hop) -> Middleware:
             answer = await _handed_on(hop, slot, url, request) if url is not None else None
             if answer is not None:
                 return answer
-            if loop.time() >= until_s:
+            if loop.time() >= began_s + hop.wait_s:
                 return _nobody()
             await asyncio.sleep(AGAIN_S)
 

@@ -31,6 +31,8 @@ def _unstored(switch: Switch) -> list[str]:
 
 
 def _unowned(owners: Owners) -> list[str]:
+    if owners.is_leaving:
+        return ["this engine is leaving"]
     return [] if owners.is_settled else ["slots: some are nobody's yet"]
 
 

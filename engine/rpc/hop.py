@@ -10,6 +10,7 @@ from msgspec import Struct
 
 HANDED_ON = "Switchroom-Forwarded"
 WAIT_S = 3.0  # a slot between two owners has one soon
+LAST_WAIT_S = 0.25  # who asks an engine that ends does better to ask another
 AGAIN_S = 0.02
 _CONNECT_S = 1.0
 # What is raised before a request was sent; any other may have been done.
@@ -18,6 +19,10 @@ NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 class Owners(Protocol):
     """Who knows the other engines."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this engine has given its slots back, or does so now."""
 
     @property
     def is_settled(self) -> bool:
@@ -36,6 +41,11 @@ class Hop(Struct, frozen=True):
 
     owners: Owners
     session: aiohttp.ClientSession
+
+    @property
+    def wait_s(self) -> float:
+        """How long a slot's next owner is waited for."""
+        return LAST_WAIT_S if self.owners.is_leaving else WAIT_S
 
 
 @asynccontextmanager

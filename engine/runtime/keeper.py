@@ -40,6 +40,7 @@ class Keeper:
         meter: Meter | None = None,
     ) -> None:
         self.held: dict[int, Lease] = {}
+        self.is_leaving = False
         self._store = store
         self._peers = peers
         self._url = url
@@ -56,7 +57,6 @@ class Keeper:
         self._wake = asyncio.Event()
         self._paused: set[int] = set()
         self._beating = asyncio.Lock()
-        self._is_leaving = False
         self._gives_from_s = 0.0
         self._claims_from_s = 0.0
         self._claims_lost_from_s = 0.0
@@ -77,9 +77,10 @@ class Keeper:
     async def beat(self) -> None:
         """Say that the engine lives, renew, and come nearer to this engine's share."""
         async with self._beating:
-            if self._is_leaving:
-                return
             try:
+                if self.is_leaving:
+                    await self._learn()
+                    return
                 await self._tell()
                 await self._renew()
                 await self._give_back()
@@ -93,7 +94,7 @@ class Keeper:
 
     async def leave(self) -> None:
         """Give all slots back: another engine goes on with their calls. Raises StoreDown."""
-        self._is_leaving = True
+        self.is_leaving = True
         async with self._beating:
             await self._store.beat(self._peers.me, "", 0)
             await asyncio.gather(*map(self._given_back, list(self.held)))
@@ -119,7 +120,7 @@ class Keeper:
 
         One that died lives on in its last beat: who is started in its place has no share yet.
         """
-        has_share = len(self.held) >= self._peers.share(self._count)
+        has_share = self.is_leaving or len(self.held) >= self._peers.share(self._count)
         slots = (slot for slot in range(self._count) if slot not in self.held)
         return has_share and all(self._peers.url_of(slot) for slot in slots)
 
@@ -148,6 +149,10 @@ class Keeper:
         alive = await self._store.beat(self._peers.me, body, self._rhythm.lease_ms)
         if self._peers.told(alive):
             self._wait_for_others()
+
+    async def _learn(self) -> None:
+        """Look who has what now: who still asks this engine is handed on."""
+        self._peers.told(await self._store.beat(self._peers.me, "", 0))
 
     async def _renew(self) -> None:
         await asyncio.gather(*(self._renewed(slot, lease) for slot, lease in self.held.items()))

@@ -86,6 +86,7 @@ class OwnSlots:
 
     async def settled(self, slot: int) -> None:
         """Take no more in, and wait, not for long, until what was decided is stored."""
+        self._switch.going.add(slot)
         for desk in self._desks(slot):
             desk.hold()
         try:
@@ -108,6 +109,7 @@ class OwnSlots:
 
     def drop(self, slot: int) -> None:
         """Leave a slot's calls to its next owner."""
+        self._switch.going.discard(slot)
         self._tasks.cancel(_pen(slot))
         self._post.drop(slot)
         self._writers.pop(slot, None)

@@ -64,6 +64,7 @@ class Switch:
         meter = meter or Meter()
         self._told = told
         self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
+        self.going: set[int] = set()  # slots that are being handed over: not ours, for who asks
         self.placement = Placement(gate, clock, rules.trunk, others, meter)
         self.drains = Drains(store)
         self.placement.drained = lambda: self.drains.nodes
@@ -129,8 +130,7 @@ class Switch:
             raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
         if refusal := refused(actor.call, event):
             raise Refused(refusal)
-        if desk.is_held:
-            raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
+        self._check_heard(desk)
         self.follow(call)
         stored = asyncio.Event()
         desk.feed(actor, event, stored.set)
@@ -145,7 +145,14 @@ class Switch:
             raise Elsewhere(slot)
 
     def _has(self, slot: int) -> bool:
-        return any(slot in node.desks for node in self.nodes.values())
+        return slot not in self.going and any(slot in n.desks for n in self.nodes.values())
+
+    def _check_heard(self, desk: Desk) -> None:
+        """Raise Elsewhere when a desk is being handed over, NoRoom when its node is away."""
+        if desk.place.slot in self.going:
+            raise Elsewhere(desk.place.slot)
+        if desk.is_held:
+            raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
@@ -177,9 +184,10 @@ class Switch:
         if desk is None or actor is None:
             self.check_ours(call)
             return False
-        if desk.is_held and desk.place.lease.holds:
+        if desk.is_held and desk.place.lease.holds and desk.place.slot not in self.going:
             desk.feed(actor, HangupRequested(by))
         else:
+            self._check_heard(desk)
             await _fed(desk, actor, HangupRequested(by))
         return True
 
@@ -219,8 +227,6 @@ def _untraced(_call: str) -> None:
 
 
 async def _fed(desk: Desk, actor: Actor, event: Event) -> None:
-    if desk.is_held:
-        raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
     stored = asyncio.Event()
     desk.feed(actor, event, stored.set)
     await _told(stored, f"call {actor.call.id} took it, and it is not stored yet")

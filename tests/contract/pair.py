@@ -17,6 +17,7 @@ class Neighbours:
     def __init__(self) -> None:
         self.where: dict[int, str] = {}
         self.mine: set[int] = set()
+        self.is_leaving = False
 
     @property
     def is_settled(self) -> bool:

@@ -94,6 +94,7 @@ class Alone:
     """No other engine."""
 
     is_settled = True
+    is_leaving = False
     others: list[str] = []  # noqa: RUF012 - there are none, ever
 
     def url_of(self, _slot: int | None) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.rpc.hop import HANDED_ON, WAIT_S
+from engine.rpc.hop import HANDED_ON, LAST_WAIT_S, WAIT_S
 from tests.contract.pair import Deaf, Pair, paired, request_of
 from tests.contract.rpc_bench import CALL, TOKEN
 from tests.contract.rpc_talk import AGENT, talking
@@ -154,3 +154,21 @@ async def test_an_owner_that_is_gone(pair: Pair) -> None:
     pair.knows[pair.one].where[1] = pair.two.url
     assert (await asking)[0] == 201
     assert pair.two.switch.live == 1
+
+
+async def test_an_engine_that_leaves(pair: Pair) -> None:
+    """What it is asked meanwhile goes to the next owner, or is told soon to be asked again."""
+    talk = await talking(pair.one)
+    here = f"/calls/{talk.call}"
+    pair.one.switch.going.add(0)
+    pair.knows[pair.one].is_leaving = True
+    loop = asyncio.get_running_loop()
+    for deed, asked in (("hangup", {}), ("mute", {"channelId": talk.customer})):
+        began_s = loop.time()
+        assert await pair.one.problem("POST", f"{here}/{deed}", asked) == (503, "no_owner")
+        assert loop.time() - began_s < LAST_WAIT_S + 0.2
+    pair.knows[pair.one].where[0] = pair.two.url
+    pair.two.switch.nodes["pbx1"].add(0, pair.one.switch.nodes["pbx1"].desks.pop(0))
+    assert (await pair.one.ask("POST", f"{here}/hangup", {}))[0] == 200
+    async with pair.one.session.get(f"{pair.one.url}/readyz") as got:
+        assert (got.status, (await got.json())["faults"]) == (503, ["this engine is leaving"])

@@ -79,6 +79,19 @@ async def test_an_engine_leaves() -> None:
     assert club.held() == {"a": 0, "b": 8}
 
 
+async def test_who_left_knows_the_next_owner() -> None:
+    """Whoever still asks it is handed on; nobody waits for it to have a share."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    held = club["a"].held
+    await club["a"].keeper.leave()
+    await club.beats(3)
+    assert {club["a"].keeper.url_of(slot) for slot in held} == {"http://b"}
+    assert club["a"].keeper.is_leaving
+    assert club["a"].keeper.is_settled
+    assert club["b"].keeper.others == []
+
+
 async def test_who_left_takes_nothing_again() -> None:
     """A beat that comes late does not claim what was given back."""
     club = Club("a")

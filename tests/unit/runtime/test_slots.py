@@ -12,7 +12,7 @@ from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.rules import Rules
 from engine.runtime.slots import PRESENCE_SLOT, OwnSlots
-from engine.runtime.switch import Switch
+from engine.runtime.switch import Elsewhere, Switch
 from engine.runtime.tasks import Tasks
 from engine.store.writer import Writer
 from tests.harness.until import until
@@ -115,7 +115,10 @@ async def test_calls_pass_from_owner_to_owner(house: House) -> None:
     call = await house.begin()
     assert (house.slots.calls(SLOT), house.slots.calls_by_node()["pbx1"]) == (1, 1)
     await house.slots.settled(SLOT)
+    with pytest.raises(Elsewhere):
+        await house.switch.hang_up(call, "someone")
     house.slots.drop(SLOT)
+    assert house.switch.going == set()
     await asyncio.sleep(0)
     assert (house.switch.live, house.node.desks) == (0, {})
     assert "no hear pbx1 0" in house.builder.notes
