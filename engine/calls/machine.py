@@ -143,15 +143,24 @@ def _leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
         return end.on_filing(call, event, now)
     if leg is None:
         return followed(call, event, now)
+    in_conference = call.conference is not None
     call, past = gone(call, leg, event, now)
     call, commands = followed(call, event, now)
     if leg.id != call.main:
         call, told = tell_leg_ended(call, past, now)
-        return _do(call, (told, *commands), event, now)
+        call, commands = _do(call, (told, *commands), event, now)
+        return (_lost_with(call, event) if in_conference else call), commands
     if isinstance(call.doing, Ending):
         return _do(call, commands, event, now)
     call, ending = _main_ended(call, event, now)
     return call, (*commands, *ending)
+
+
+def _lost_with(call: Call, event: LegEnded) -> Call:
+    """Say that a conference was lost if it ends with a member who was, the main one or another."""
+    if event.cause != causes.LOST or not isinstance(call.doing, Ending):
+        return call
+    return replace(call, reason=causes.reason(causes.LOST))
 
 
 def _main_ended(call: Call, event: LegEnded, now: int) -> Step:

@@ -8,6 +8,8 @@ from engine.calls.closing import with_conference
 from engine.calls.sessions import Member, MemberState
 from engine.calls.telling import tell_member
 
+MOST_GONE = 20
+
 
 def here(call: Call, leg_id: str, now: int) -> Member:
     """Make a member of who is there, or has been called in before."""
@@ -32,6 +34,13 @@ def member_reason(member: Member, cause: int) -> str:
     return reasons.get(cause, "unavailable")
 
 
+def _bounded(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Forget who left long ago: a conference may go on for days."""
+    gone = sorted((each.left_ms, each.leg) for each in members if not each.is_live)
+    forgotten = {leg for _, leg in gone[:-MOST_GONE]}
+    return tuple(each for each in members if each.leg not in forgotten)
+
+
 def changed(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
     """Put a member in, in place of what it was or as the last, and tell its state."""
     conference = call.conference
@@ -40,7 +49,7 @@ def changed(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
     members = tuple(member if each.leg == member.leg else each for each in conference.members)
     if member not in members:
         members = (*members, member)
-    conference = replace(conference, members=members)
+    conference = replace(conference, members=_bounded(members))
     call = with_conference(call, conference)
     if not told:
         return call, ()

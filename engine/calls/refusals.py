@@ -139,7 +139,7 @@ def _no_transfer(call: Call, asked: TransferRequested) -> Refusal | None:
     named = (asked.source, asked.customer)
     if refusal := _no_leg(call, *named) or _in_transfer(call) or _no_talk(call):
         return refusal
-    if call.conference is not None:
+    if call.conference is not None and sum(m.is_live for m in call.conference.members) > len(named):
         return _conflict("conference_in_progress", f"conference {call.conference.id} is going on")
     legs = call.doing.legs if isinstance(call.doing, Talking) else ()
     if call.invited or {call.main, *legs} != set(named) or len(set(named)) != len(named):

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, numbered
-from engine.calls.closing import end_transfer, freed, with_transfer
-from engine.calls.commands import Hangup
+from engine.calls.closing import end_conference, end_transfer, freed, with_transfer
+from engine.calls.commands import Command, Hangup
 from engine.calls.control import invite, uninvited
 from engine.calls.doing import Talking
 from engine.calls.events import (
@@ -32,7 +32,13 @@ MOST_KEPT = 20
 
 
 def start(call: Call, asked: TransferRequested, now: int) -> Step:
-    """Call the target; in a blind transfer the source is let go at once."""
+    """Call the target; in a blind transfer the source is let go at once.
+
+    A conference of which only source and customer are left ends with it.
+    """
+    ended: tuple[Command, ...] = ()
+    if call.conference is not None:
+        call, ended = end_conference(call, call.conference, "transfer", now)
     call, session = numbered(call, "t")
     call, target, commands = invite(call, asked.party, asked.ring_s, now)
     call, tune, fetches = wished(uninvited(call, target), asked.music)
@@ -51,10 +57,10 @@ def start(call: Call, asked: TransferRequested, now: int) -> Step:
     call = replace(call, transfers=(*call.transfers[-MOST_KEPT:], transfer))
     call, told = tell_transfer(call, transfer, now)
     if asked.mode == "attended":
-        return call, (told, *commands, *fetches)
+        return call, (*ended, told, *commands, *fetches)
     call, freed_too = _let_go(call, transfer, now)
     hangup = Hangup(asked.source, causes.NORMAL)
-    return call, (told, *freed_too, *commands, *fetches, hangup)
+    return call, (*ended, told, *freed_too, *commands, *fetches, hangup)
 
 
 def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:

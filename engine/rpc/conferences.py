@@ -79,8 +79,8 @@ class ConferenceHandlers:
 
     async def of_agent(self, request: web.Request) -> web.Response:
         """Show the live conference that an agent is in."""
-        agent, account = request.match_info["agent"], request.query.get("account")
-        if found := agents_conference(self._switch, agent, account):
+        account, agent = request.match_info["account"], request.match_info["agent"]
+        if found := agents_conference(self._switch, account, agent):
             return answer(conference_view(*found))
         for shown in await self._everyone.shows(request, ConferenceView):
             return answer(shown)

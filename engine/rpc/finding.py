@@ -84,9 +84,7 @@ def last_conference(call: Call) -> Conference:
     return call.conferences[-1]
 
 
-def agents_conference(
-    switch: Switch, agent: str, account: str | None
-) -> tuple[Call, Conference] | None:
+def agents_conference(switch: Switch, account: str, agent: str) -> tuple[Call, Conference] | None:
     """Find the live conference here that an agent is in, or on the way to, and its call."""
     for call in live_calls(switch, account):
         conference = call.conference

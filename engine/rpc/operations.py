@@ -85,7 +85,7 @@ CONFERENCES = (
     Operation("post", f"{_CONFERENCE}/coach", "Coach a member", control.Coach, ConferenceView),
     Operation(
         "get",
-        "/agents/{agent}/conference",
+        f"{_AGENT}/conference",
         "Show the conference of an agent",
         None,
         ConferenceView,

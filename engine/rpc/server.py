@@ -169,7 +169,7 @@ def _of_conferences(conferences: ConferenceHandlers) -> list[web.RouteDef]:
         web.post("/calls/{call}/conference/kick", conferences.kick),
         web.post("/calls/{call}/conference/leave", conferences.leave),
         web.post("/calls/{call}/conference/coach", conferences.coach),
-        web.get("/agents/{agent}/conference", conferences.of_agent),
+        web.get("/agents/{account}/{agent}/conference", conferences.of_agent),
     ]
 
 

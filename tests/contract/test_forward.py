@@ -86,9 +86,12 @@ async def test_an_agents_conference_is_found(pair: Pair) -> None:
     talk = await talking(pair.two)
     shown = await talk.posted("conference/members", **ADA)
     for bench in (pair.one, pair.two):
-        status, found = await bench.ask("GET", "/agents/1002/conference?account=acme")
+        status, found = await bench.ask("GET", "/agents/acme/1002/conference")
         assert (status, found) == (200, shown)
-        assert await bench.problem("GET", "/agents/1009/conference") == (404, "no_such_session")
+        assert await bench.problem("GET", "/agents/acme/1009/conference") == (
+            404,
+            "no_such_session",
+        )
 
 
 async def test_a_request_is_handed_on_once(pair: Pair) -> None:

@@ -49,6 +49,12 @@ async def test_agents_are_kept_by_account(bench: Bench) -> None:
     assert await bench.problem("GET", SALES7) == (404, "not_found")
 
 
+async def test_an_agent_called_conference(bench: Bench) -> None:
+    """Its id is no word of the interface."""
+    assert (await bench.ask("PUT", "/agents/acme/conference", AGENT))[0] == 200
+    assert (await view(bench, "/agents/acme/conference"))["agentId"] == "conference"
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -37,7 +37,7 @@ async def test_a_member_is_called_in(bench: Bench) -> None:
     assert (live["state"], states(live)) == ("in-progress", ["connected"] * 3)
     assert (await talk.shown())["conferences"] == [live]
     for agent in (AGENT, "1002"):
-        assert await bench.ask("GET", f"/agents/{agent}/conference?account=acme") == (200, live)
+        assert await bench.ask("GET", f"/agents/acme/{agent}/conference") == (200, live)
 
 
 async def test_a_member_asked_again_is_not_called_again(bench: Bench) -> None:
@@ -66,7 +66,7 @@ async def test_a_member_is_put_out(bench: Bench, named: str) -> None:
     assert (done["state"], states(done)[:2]) == ("in-progress", ["connected", "connected"])
     await talk.does(f"DELETE channels/{ada}")
     assert await talk.posted("conference/kick", **asked) == done
-    assert (await bench.problem("GET", "/agents/1002/conference"))[0] == 404
+    assert (await bench.problem("GET", "/agents/acme/1002/conference"))[0] == 404
 
 
 async def test_a_member_leaves(bench: Bench) -> None:
@@ -134,7 +134,7 @@ async def test_without_a_conference(bench: Bench) -> None:
     talk = await talking(bench)
     missing = (404, "no_such_session")
     assert await bench.problem("GET", f"/calls/{talk.call}/conference/members") == missing
-    assert await bench.problem("GET", f"/agents/{AGENT}/conference") == missing
+    assert await bench.problem("GET", f"/agents/acme/{AGENT}/conference") == missing
 
 
 async def test_an_ended_conference_can_be_looked_at(bench: Bench) -> None:
@@ -142,11 +142,11 @@ async def test_an_ended_conference_can_be_looked_at(bench: Bench) -> None:
     talk, _ = await conferring(bench)
     await talk.ends()
     assert (await talk.shown("/conference/members"))["state"] == "completed"
-    assert (await bench.problem("GET", f"/agents/{AGENT}/conference"))[0] == 404
+    assert (await bench.problem("GET", f"/agents/acme/{AGENT}/conference"))[0] == 404
 
 
 async def test_a_conference_is_its_accounts(bench: Bench) -> None:
     """An agent's snapshot under another account shows nothing."""
     await conferring(bench)
-    refused = await bench.problem("GET", f"/agents/{AGENT}/conference?account=other")
+    refused = await bench.problem("GET", f"/agents/other/{AGENT}/conference")
     assert refused == (404, "no_such_session")

@@ -39,14 +39,14 @@ async def test_a_conference_with_an_agent(talk: Crowd) -> None:
         "target", targetExternalNumber=None, targetAgentIds=[BOB], targetAgentNames={BOB: "Bob"}
     )
     await talk.hear(**among("customer", "source", "target"))
-    found = await talk.lab.engine.rpc("GET", f"/agents/{BOB}/conference?account=acme")
+    found = await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
     assert found["conferenceSessionId"] == conference.id
     assert [each.get("name") for each in found["members"]] == [None, None, "Bob"]
     await conference.ask("kick", requesterAgentId="ada", targetAgentId=BOB)
     await talk["target"].ended()
     await talk.hear(customer="source", source="customer")
     with pytest.raises(Refused) as refused:
-        await talk.lab.engine.rpc("GET", f"/agents/{BOB}/conference")
+        await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
     assert refused.value.problem["code"] == "no_such_session"
 
 

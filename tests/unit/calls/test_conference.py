@@ -11,6 +11,7 @@ from engine.calls.commands import (
 )
 from engine.calls.doing import Talking
 from engine.calls.events import LegAnswered, LegEnded, MemberRequested
+from engine.calls.members import MOST_GONE
 from tests.unit.calls.building import HTTPS, MAIN, talking
 from tests.unit.calls.steering import (
     BOB,
@@ -109,3 +110,15 @@ def test_a_conference_after_a_conference() -> None:
     story.take(LegEnded(THIRD, BUSY))
     story.take(MemberRequested(CAROL, "7"))
     assert [each.state for each in story.call.conferences] == ["completed", "init"]
+
+
+def test_who_left_long_ago_is_forgotten() -> None:
+    """However many come and go, the state stays small; those who are there stay."""
+    story = conferring()
+    for number in range(3 * MOST_GONE):
+        story.take(MemberRequested(f"+47{number:08}", "7"))
+        story.take(LegEnded(story.call.legs[-1].id, BUSY))
+    known = conference(story).members
+    assert [each.leg for each in known if each.is_live] == [MAIN, PEER, THIRD]
+    assert len(known) == 3 + MOST_GONE
+    assert known[-1].party == f"+47{3 * MOST_GONE - 1:08}"

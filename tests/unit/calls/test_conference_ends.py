@@ -1,9 +1,11 @@
 """How a conference ends: too few are left, or the call is over."""
 
+from itertools import permutations
+
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.causes import BUSY, NORMAL
+from engine.calls.causes import BUSY, LOST, NORMAL
 from engine.calls.commands import (
     Hangup,
     Leave,
@@ -125,3 +127,15 @@ def test_the_time_for_talking_is_over() -> None:
     assert sorted(c.leg for c in commands if isinstance(c, Hangup)) == [PEER, THIRD]
     assert members(story)[THIRD] == ("failed", "conference_ended")
     assert story.state == "Playing"
+
+
+@pytest.mark.parametrize("order", list(permutations((MAIN, PEER, THIRD))))
+@pytest.mark.parametrize("action", [None, say()])
+def test_its_node_dies(order: tuple[str, ...], action: object) -> None:
+    """In whatever order the members are lost, and whatever was to come, the call was lost."""
+    story = conferring(action=action)
+    for leg in order:
+        story.take(LegEnded(leg, LOST))
+    assert story.state == "Over"
+    assert (story.told[-1].event, story.told[-1].reason) == ("completed", "lost")
+    assert conferences_told(story)[-1][0] == "completed"

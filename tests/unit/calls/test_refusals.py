@@ -115,6 +115,7 @@ REFUSED: list[tuple[Callable[[], Story], Control, str, str]] = [
     (three, transfer_to(), "conflict", "not_the_two_parties"),
     (invited, transfer_to(), "conflict", "not_the_two_parties"),
     (conferring, transfer_to(), "conflict", "conference_in_progress"),
+    (inviting, transfer_to(), "conflict", "conference_in_progress"),
     (two, complete(), "missing", "no_such_session"),
     (two, cancel(), "missing", "no_such_session"),
     (two, MemberRequested(DAN, "7", session=ROOM), "missing", "no_such_session"),

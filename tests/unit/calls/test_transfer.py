@@ -26,8 +26,11 @@ from tests.unit.calls.steering import (
     PEER,
     SESSION,
     TARGET,
+    THIRD,
     came,
     complete,
+    conferences_told,
+    conferring,
     hold,
     seat,
     sessions_told,
@@ -188,3 +191,17 @@ def test_a_hold_ends_with_what_it_was_for() -> None:
 def test_the_target_is_told_whom_it_talks_for() -> None:
     """A target's name is kept for the records."""
     assert transfer(transferring(target_name="Carol")).target_name == "Carol"
+
+
+def test_a_conference_of_two_ends_with_it() -> None:
+    """Nobody else is left in it: it is a conversation of two, and its transfer is one."""
+    story = conferring()
+    story.take(LegEnded(THIRD, NORMAL))
+    commands = story.take(transfer_to("+4755555555"))
+    assert conferences_told(story)[-1] == ("completed", "transfer")
+    assert (transfer(story).state, story.call.conference) == ("starting", None)
+    assert {Leave(BRIDGE, MAIN), Leave(BRIDGE, PEER)} <= set(commands)
+    target = transfer(story).target
+    came(story, target, "answered")
+    story.take(complete(transfer(story).id))
+    assert together(story) == {MAIN, target}
