@@ -174,7 +174,7 @@ def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
 
 async def archive(settings: Settings) -> Archive | None:
     """Open the archive, if anything can be recorded; a bucket is not asked for anything yet."""
-    if not any(node.ami_password or settings.ami_password for node in settings.nodes):
+    if not settings.can_record:
         return None
     return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
 

@@ -91,6 +91,12 @@ class Settings(BaseSettings):
     recordings_s: float = Field(30, gt=0)  # between two looks for what was not filed in time
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    @property
+    def can_record(self) -> bool:
+        """Whether anything can be recorded: it takes a password of some node's manager."""
+        own = any(node.ami_password for node in self.nodes)
+        return own or self.ami_password is not None
+
     def node_at(self, name: str, url: str) -> NodeSettings:
         """Give the settings of a node that was found by the DNS."""
         return NodeSettings.model_validate(

@@ -1,4 +1,8 @@
-"""Where an engine is, for other engines and for PBX nodes."""
+"""Where an engine is, for other engines and for PBX nodes; and whether it keeps recordings."""
+
+from pathlib import Path
+
+import pytest
 
 from engine import building
 from engine.config import Settings
@@ -26,3 +30,23 @@ def test_audio_is_where_the_rpc_is() -> None:
         "http://10.1.2.3:8070",
         ["http://10.1.2.3:8070", "http://engine.audio:9000"],
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "is_open"),
+    [
+        ({}, False),
+        ({"nodes": [{**PLAIN, "ami_password": "x"}]}, True),
+        ({"nodes": [PLAIN], "ami_password": "x"}, True),
+        ({"node_dns": "pbx:8088", "node_password": "x", "ami_password": "x"}, True),
+    ],
+)
+async def test_an_archive_wherever_something_is_recorded(
+    tmp_path: Path, given: dict[str, object], is_open: bool
+) -> None:
+    """Nodes that the DNS alone names are recorded, too; without a password nothing is."""
+    settings = Settings.model_validate(
+        {"rpc_token": "x", "recordings_url": f"file://{tmp_path}/new", **given}
+    )
+    assert (await building.archive(settings) is not None) == is_open
+    assert (tmp_path / "new").exists() == is_open

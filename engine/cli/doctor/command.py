@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
@@ -11,13 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.cli.client import opened
+from engine.cli.doctor.ami import check_ami
+from engine.cli.doctor.archive import check_archive
 from engine.cli.doctor.finding import Finding, bad, doubtful, good
 from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
 from engine.cli.doctor.pbx import Node, check_node
 from engine.cli.doctor.store import check_store
 from engine.cli.faults import run, setting_faults
 from engine.cli.where import HERE, ClientSettings, Where, address
-from engine.config import Settings
+from engine.config import NodeSettings, Settings
+from engine.discovery import Discovery
 
 POOL, LANES = 64, 4  # connections to a node at most, and websockets for requests among them
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
@@ -56,11 +59,25 @@ async def examined(settings: Settings, where: Where) -> list[Finding]:
     async with opened(*address(where, ClientSettings())) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
-            *(_node(settings, place) for place in range(len(settings.nodes))),
+            *(_node(settings, node) for node in await _nodes(settings)),
             check_engine(client),
         )
     here = [check_media_dir(settings.media_dir), check_espeak(os.environ.get("PATH", ""))]
+    if settings.can_record:
+        here.append(await check_archive(settings.recordings_url, settings.recordings_s3))
     return [each for findings in (*found, here) for each in findings]
+
+
+async def _nodes(settings: Settings) -> list[NodeSettings]:
+    """List the nodes that are named, and those that the DNS names."""
+    nodes = {node.name: node for node in settings.nodes}
+
+    async def found(by_dns: Mapping[str, NodeSettings]) -> None:
+        nodes.update(by_dns)
+
+    if settings.node_dns:
+        await Discovery(settings, found).look()
+    return [*nodes.values()]
 
 
 def report(findings: Sequence[Finding]) -> Table:
@@ -74,9 +91,9 @@ def report(findings: Sequence[Finding]) -> Table:
 
 
 def _judged(settings: Settings) -> list[Finding]:
-    if not settings.nodes:
+    if not settings.nodes and not settings.node_dns:
         return [bad("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
-    names = ", ".join(node.name for node in settings.nodes)
+    names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
     found = [good("settings", f"complete: {settings.slots} slots, nodes {names}")]
     if settings.webhook_secret is None:
         text = "webhooks are asked without a signature"
@@ -84,12 +101,12 @@ def _judged(settings: Settings) -> list[Finding]:
     return found
 
 
-async def _node(settings: Settings, place: int) -> list[Finding]:
-    given = settings.nodes[place]
+async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:
     password = given.password.get_secret_value()
     node = Node(given.name, str(given.url).rstrip("/"), given.user, password)
     sessions = max(POOL, settings.slots + LANES)
-    return await check_node(node, f"switchroom-doctor-{os.getpid()}", sessions)
+    findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
+    return [*findings, *await check_ami(settings, given)]
 
 
 def _sum(findings: Sequence[Finding]) -> str:

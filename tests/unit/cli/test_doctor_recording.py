@@ -1,0 +1,95 @@
+"""What the doctor finds about recording: managers that are not as they should be, and archives."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from engine.cli.doctor.ami import check_ami
+from engine.cli.doctor.archive import check_archive
+from engine.config import NodeSettings, Settings
+from tests.harness.ports import free_port
+
+SETTINGS = Settings.model_validate({"rpc_token": "x", "ami_password": "secret"})
+COMMANDS = "Response: Success\r\nMixMonitor: Record a call. (Priv: system)\r\n"
+
+
+@asynccontextmanager
+async def manager(
+    commands: str = COMMANDS, status: int = 200, login: str = "Success"
+) -> AsyncIterator[NodeSettings]:
+    """Serve a node's manager interface, over HTTP and TCP."""
+
+    async def arawman(_request: web.Request) -> web.Response:
+        return web.Response(text=commands, status=status)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"Asterisk Call Manager/11.0.0\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"Response: {login}\r\n\r\n".encode())
+        writer.close()
+
+    app = web.Application()
+    app.router.add_post("/arawman", arawman)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    tcp = await asyncio.start_server(talk, "127.0.0.1", 0)
+    try:
+        yield node(runner.addresses[0][1], tcp.sockets[0].getsockname()[1])
+    finally:
+        tcp.close()
+        await runner.cleanup()
+
+
+def node(port: int, ami_port: int) -> NodeSettings:
+    """Name a node at these ports."""
+    return NodeSettings.model_validate(
+        {"name": "pbx1", "url": f"http://127.0.0.1:{port}", "password": "x", "ami_port": ami_port}
+    )
+
+
+async def levels(given: NodeSettings, settings: Settings = SETTINGS) -> list[str]:
+    """Check a node; gives how bad each finding is."""
+    return [each.level for each in await check_ami(settings, given)]
+
+
+async def test_a_good_manager() -> None:
+    """It records, and tells how the node is."""
+    async with manager() as given:
+        assert await levels(given) == ["OK", "OK"]
+
+
+@pytest.mark.parametrize(
+    ("commands", "status", "login", "found"),
+    [
+        ("Response: Success\r\n", 200, "Success", ["FAIL", "OK"]),
+        (COMMANDS, 404, "Success", ["FAIL", "OK"]),
+        (COMMANDS, 401, "Error", ["FAIL", "WARN"]),
+    ],
+)
+async def test_a_managers_faults(commands: str, status: int, login: str, found: list[str]) -> None:
+    """A right that is missing, no HTTP, a password that is refused."""
+    async with manager(commands, status, login) as given:
+        assert await levels(given) == found
+
+
+async def test_no_manager() -> None:
+    """Nobody answers: recording fails, health is doubtful; without a password nothing is asked."""
+    assert await levels(node(free_port(), free_port())) == ["FAIL", "WARN"]
+    without = Settings.model_validate({"rpc_token": "x"})
+    assert await levels(node(free_port(), free_port()), without) == ["WARN"]
+
+
+async def test_an_archive(tmp_path: Path) -> None:
+    """A directory is made, and written to; one that can't be, and a bucket nobody serves, fail."""
+    assert (await check_archive(f"file://{tmp_path}/new", {})).level == "OK"
+    assert (tmp_path / "new/switchroom-doctor").is_file()
+    (tmp_path / "taken").touch()
+    assert (await check_archive(f"file://{tmp_path}/taken", {})).level == "FAIL"
+    nobody = {"endpoint": f"http://127.0.0.1:{free_port()}", "region": "x", "access_key_id": "x"}
+    found = await check_archive("s3://calls", {**nobody, "secret_access_key": "y"})
+    assert found.level == "FAIL"
