@@ -29,6 +29,7 @@ DEFAULTS: Mapping[str, str] = {
     "RTP_TIMEOUT_S": "60",
     "TRUNK": "sip:127.0.0.1:5080",
     "TRUNK_QUALIFY_S": "0",
+    "TRUNK_REFER": "no",
     "SLOTS": "8",
     "DATA_DIR": "/usr/share/asterisk",
 }

@@ -21,7 +21,8 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
     folder: Path = tmp_path_factory.mktemp("lab")
     trunk_port = free_port()
     valkey = Valkey(folder / "valkey")
-    pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}")
+    # Phones of these tests are reached over the trunk, and some transfer.
+    pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}", trunk_refers=True)
     engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
     lab = Lab(valkey, pbx, engine, trunk_port)
     try:

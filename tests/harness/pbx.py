@@ -65,6 +65,7 @@ class Pbx(Server):
         slots: int = 8,
         rtp_timeout_s: int = 60,
         qualify_s: int = 0,
+        trunk_refers: bool = False,
         bound: bool = True,
     ) -> None:
         super().__init__(folder, bound=bound)
@@ -75,6 +76,7 @@ class Pbx(Server):
         self._settings = {
             "TRUNK": trunk,
             "TRUNK_QUALIFY_S": qualify_s,
+            "TRUNK_REFER": "yes" if trunk_refers else "no",
             "SLOTS": slots,
             "RTP_TIMEOUT_S": rtp_timeout_s,
         }

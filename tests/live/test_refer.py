@@ -6,6 +6,8 @@ from tests.harness.audio import assert_whole
 from tests.harness.crowd import Crowd
 from tests.harness.media_server import MediaServer
 from tests.harness.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.two_nodes import TwoNodes
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer
 
@@ -23,6 +25,11 @@ def notified(phone: Phone) -> list[str]:
     """List what a phone was told of its REFER, as SIP status lines."""
     told = [m.text for m in phone.messages if m.method == "NOTIFY" and not m.status]
     return [line.strip() for text in told for line in text.splitlines() if _is_status(line)]
+
+
+def answers(phone: Phone) -> list[int]:
+    """List what a phone's REFER was answered."""
+    return [m.status for m in phone.messages if m.method == "REFER" and m.status]
 
 
 def _is_status(line: str) -> bool:
@@ -83,6 +90,17 @@ async def test_a_refer_with_replaces(talk: Crowd) -> None:
     await until(lambda: bool(notified(talk["source"])), what="the answer to REFER")
     assert notified(talk["source"]) == ["SIP/2.0 603 Decline"]
     await talk.hear(customer="source", source="customer")
+
+
+async def test_the_trunk_may_not(two: TwoNodes) -> None:
+    """As a node is installed, whoever is behind the trunk is declined by Asterisk itself."""
+    async with Phone.answering(free_port(), tone_hz=400) as phone:
+        call = await two.call(to=phone.address)
+        await two.talks(call)
+        phone.refer(NUMBER)
+        await until(lambda: 603 in answers(phone), what="the answer to REFER")
+        view = await two.engine.call(call)
+        assert (view["doing"], view.get("transfers")) == ("gathering", None)
 
 
 async def test_a_refer_in_a_conference(talk: Crowd) -> None:
