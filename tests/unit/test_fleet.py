@@ -105,7 +105,7 @@ async def test_nodes_come_and_go(house: House) -> None:
     assert set(house.reach.unheard) == house.names
     await house.finds("ip2")
     await until(lambda: house.names == {"pbx1", "ip2"}, what="ip1 to be closed")
-    assert set(house.reach.unheard) == house.names
+    await until(lambda: set(house.reach.unheard) == house.names, what="ip1 to be forgotten")
     await house.finds("ip1", "ip2")
     assert house.names == {"pbx1", "ip1", "ip2"}
 
