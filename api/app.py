@@ -16,6 +16,9 @@ from api.auth.service import Doorkeeper
 from api.auth.store import Keys
 from api.auth.tokens import Tokens
 from api.body_limit import BodyLimit
+from api.cdrs import live_routes
+from api.cdrs import routes as cdrs
+from api.cdrs.slice import CdrSlice, put_together
 from api.clock import Clock, now_ms
 from api.config import Settings
 from api.db import Database
@@ -27,7 +30,7 @@ from api.jobs.store import Jobs
 from api.metrics import Metrics
 from api.outside import Outside
 
-ROUTERS = (auth.router, health.router)
+ROUTERS = (auth.router, cdrs.router, live_routes.router, health.router)
 
 
 class Parts(Struct, frozen=True):
@@ -40,6 +43,7 @@ class Parts(Struct, frozen=True):
     keys: Keys
     doorkeeper: Doorkeeper
     jobs: Jobs
+    cdrs: CdrSlice
     metrics: Metrics
     now_ms: Clock
 
@@ -53,7 +57,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
         urls = [str(url) for url in settings.engine_urls]
         token = settings.rpc_token.get_secret_value()
         engine = await house.enter_async_context(engine_opened(urls, token))
-        keys = Keys(database, clock)
+        keys, jobs = Keys(database, clock), Jobs(database, clock)
         tokens = Tokens(settings.token_secret.get_secret_value(), settings.token_s, clock)
         yield Parts(
             settings=settings,
@@ -62,7 +66,8 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             accounts=Accounts(database, clock),
             keys=keys,
             doorkeeper=Doorkeeper(keys, tokens, clock),
-            jobs=Jobs(database, clock),
+            jobs=jobs,
+            cdrs=put_together(database, engine, jobs, clock),
             metrics=Metrics(),
             now_ms=clock,
         )

@@ -68,6 +68,27 @@ class EngineClient:
                     break
         raise NoEngine("no engine answers", retry_after_s=1)
 
+    @asynccontextmanager
+    async def stream(
+        self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
+    ) -> AsyncIterator[aiohttp.StreamReader]:
+        """Ask for something that does not end, which must say something every few seconds."""
+        self._turn += 1
+        for place in range(len(self._urls)):
+            url = f"{self._urls[(self._turn + place) % len(self._urls)]}/rpc/v1{path}"
+            limit = aiohttp.ClientTimeout(connect=CONNECT_S, sock_read=ANSWER_S)
+            asked = self.http.get(url, params=query, headers=headers, timeout=limit)
+            try:
+                reply = await asked
+            except (aiohttp.ClientError, TimeoutError):
+                continue
+            async with reply:
+                if reply.status >= FAILED:
+                    raise _refusal(reply.status, await reply.read(), None)
+                yield reply.content
+                return
+        raise NoEngine("no engine answers", retry_after_s=1)
+
     async def _asked(
         self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None
     ) -> bytes:

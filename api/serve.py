@@ -7,6 +7,7 @@ import uvicorn
 
 from api.accounts.given import make_given
 from api.app import application, opened
+from api.cdrs.consumer import Consumer, consuming, own_name
 from api.config import Settings
 from api.jobs.worker import working
 from api.migrate import migrate
@@ -18,12 +19,15 @@ async def serve(settings: Settings) -> None:
         parts = await house.enter_async_context(opened(settings))
         await migrate(parts.database)
         await make_given(parts.accounts, parts.keys, settings)
-        await house.enter_async_context(working(parts.jobs, {}, parts.metrics))
-        await _server(settings, application(parts)).serve()
+        await house.enter_async_context(working(parts.jobs, parts.cdrs.jobs, parts.metrics))
+        name = own_name(settings.api_port)
+        await house.enter_async_context(consuming(Consumer(parts.engine, parts.database, name)))
+        await server(settings, application(parts)).serve()
         await asyncio.sleep(0)
 
 
-def _server(settings: Settings, app: object) -> uvicorn.Server:
+def server(settings: Settings, app: object) -> uvicorn.Server:
+    """Make the HTTP server of an application."""
     return uvicorn.Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # an ASGI application

@@ -18,6 +18,7 @@ from sqlalchemy import (
     String,
     Table,
     and_,
+    func,
     insert,
     select,
     update,
@@ -110,6 +111,16 @@ class Jobs:
         async with self._database.reading() as connection:
             row = (await connection.execute(query)).mappings().first()
         return Job(**row) if row else None
+
+    async def unfinished(self, account_id: str, kind: str) -> int:
+        """Count an account's jobs that wait or run."""
+        query = select(func.count()).where(
+            jobs.c.account_id == account_id,
+            jobs.c.kind == kind,
+            jobs.c.state.in_(("waiting", "running")),
+        )
+        async with self._database.reading() as connection:
+            return int((await connection.execute(query)).scalar_one())
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
         """Take the job that is due for longest, or one whose owner's lease has run out."""

@@ -1,0 +1,1 @@
+"""Call records: written from the event stream, listed, exported, added up."""

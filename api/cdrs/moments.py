@@ -1,0 +1,30 @@
+"""Times as people write them: ISO 8601, to the millisecond, with a zone or in UTC."""
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A plus sign that was not escaped arrives as a space.
+_FORM = re.compile(
+    r"(?P<local>(19[7-9]|2[0-9]{2})[0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]"
+    r"(:[0-5][0-9](\.[0-9]{1,9})?)?)(?P<zone>Z|[ +-][0-9]{2}:?[0-9]{2})?"
+)
+
+
+def read_ms(text: str) -> int:
+    """Read a time as milliseconds of the epoch; raises ValueError, saying what is allowed."""
+    moment = None
+    if found := _FORM.fullmatch(text):
+        zone = (found["zone"] or "+00:00").replace(" ", "+").replace("Z", "+00:00")
+        with suppress(ValueError):  # the 31st of June
+            moment = datetime.fromisoformat(found["local"] + zone)
+    if moment is None:
+        raise ValueError("expected an ISO 8601 time such as 2026-11-21T10:00:00Z")
+    return (moment - EPOCH) // timedelta(milliseconds=1)
+
+
+def shown(ms: int) -> str:
+    """Write a time."""
+    moment = EPOCH + timedelta(milliseconds=ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,109 @@
+"""Filters as SQL: one is looked up by, in the order of the list; the others are looked at.
+
+A page is read off an index from its beginning, until it is full; what is counted has a limit.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from api.cdrs.conditions import Condition, in_time, looked_at, of_number, with_purpose
+from api.cdrs.filters import Filters
+from api.cdrs.tables import agents, cdrs, numbers
+
+Place = tuple[int, int]  # in a list: when a call began, and its id
+RARE = frozenset({"req_id", "client_id"})
+RARER_THAN_AGENTS = RARE | {"disposition3", "to_number"}
+
+
+class Lookup(Struct, frozen=True):
+    """What is looked up by in which table, and what else a call must have."""
+
+    table: sa.Table
+    cdr_id: sa.Column[int]
+    by: tuple[Condition, ...]
+    beside: tuple[Condition, ...] = ()
+
+    def places(self) -> sa.Select[Any]:
+        """Select what is looked up, newest first."""
+        started_ms = self.table.c.started_ms
+        chosen = sa.select(started_ms.label("started_ms"), self.cdr_id.label("id"))
+        return chosen.where(*self.by).order_by(started_ms.desc(), self.cdr_id.desc())
+
+    def first(self, limit: int, after: Place | None) -> sa.Select[Any]:
+        """Select the first that are wanted, after a place."""
+        chosen = self.places().limit(limit).where(*self.beside)
+        if after is not None:
+            here = sa.tuple_(self.table.c.started_ms, self.cdr_id)
+            chosen = chosen.where(here < sa.tuple_(*after))
+        if self.beside and self.table is not cdrs:
+            chosen = chosen.join(cdrs, cdrs.c.id == self.cdr_id)
+        return chosen
+
+    def fitting(self, most: int) -> sa.Select[Any]:
+        """Select the first that are looked up, and whether each is wanted."""
+        places = self.places().limit(most).subquery()
+        if not self.beside:
+            return sa.select(places.c.id, sa.literal(1).label("fits"))
+        fits = sa.case((sa.and_(*self.beside), 1), else_=0).label("fits")
+        return sa.select(places.c.id, fits).join(cdrs, cdrs.c.id == places.c.id)
+
+
+def page(
+    filters: Filters, limit: int, offset: int = 0, after: Place | None = None
+) -> sa.Select[Any]:
+    """Select time and id of the calls of a page, newest first."""
+    parts = [lookup.first(offset + limit, after) for lookup in lookups(filters)]
+    if len(parts) == 1:
+        return parts[0].limit(limit).offset(offset)
+    merged = sa.union(*(sa.select(part.subquery()) for part in parts)).subquery()
+    chosen = sa.select(merged.c.started_ms, merged.c.id).limit(limit).offset(offset)
+    return chosen.order_by(merged.c.started_ms.desc(), merged.c.id.desc())
+
+
+def counted(filters: Filters, most: int) -> sa.Select[Any]:
+    """Count of the first `most` that are looked up how many there are, and how many are wanted."""
+    parts = [sa.select(lookup.fitting(most).subquery()) for lookup in lookups(filters)]
+    found = (sa.union(*parts) if len(parts) > 1 else parts[0]).subquery()
+    wanted = sa.func.coalesce(sa.func.sum(found.c.fits), 0)
+    return sa.select(sa.func.count(), wanted).select_from(found)
+
+
+def lookups(filters: Filters) -> list[Lookup]:
+    """Choose what is looked up by: what few calls share. Several agents are looked up each."""
+    names = filters.columns().keys()
+    if (filters.dialed_number or filters.number) and not names & RARE:
+        by = (*of_number(filters), *in_time(filters, numbers.c.started_ms, numbers.c.cdr_id))
+        return [Lookup(numbers, numbers.c.cdr_id, by, _but(filters, "number"))]
+    if filters.agent_names and not names & RARER_THAN_AGENTS:
+        return list(_by_agents(filters))
+    return [_by_column(filters)]
+
+
+def _by_agents(filters: Filters) -> Iterator[Lookup]:
+    times = in_time(filters, agents.c.started_ms, agents.c.cdr_id)
+    its_own = agents.c.account_id == filters.account_id
+    for name in filters.agent_names:
+        by = (its_own, agents.c.agent_name == name, *times)
+        yield Lookup(agents, agents.c.cdr_id, by, _but(filters, "agent_names"))
+
+
+def _by_column(filters: Filters) -> Lookup:
+    chosen = next(iter(filters.columns().items()), None)
+    times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
+    by = [cdrs.c.account_id == filters.account_id, *times]
+    if chosen is not None:
+        by.append(cdrs.c[chosen[0]] == chosen[1])
+        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, chosen[0]))
+    if filters.purpose:
+        by.append(with_purpose(filters.purpose))
+        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, "purpose"))
+    if filters.is_answered is not None:
+        by.append(cdrs.c.is_answered == filters.is_answered)
+    return Lookup(cdrs, cdrs.c.id, tuple(by))
+
+
+def _but(filters: Filters, taken: str) -> tuple[Condition, ...]:
+    return tuple(each for name, each in looked_at(filters).items() if name != taken)

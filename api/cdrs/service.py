@@ -1,0 +1,131 @@
+"""What can be asked about call records."""
+
+from msgspec import Struct
+
+from api.cdrs import cursor
+from api.cdrs.filters import Filters
+from api.cdrs.schemas import DispositionBody, History, Listing, Wanted, names_in
+from api.cdrs.store import Cdrs, Row, Total
+from api.cdrs.today import TodayStats, today
+from api.cdrs.views import CdrView, view
+from api.clock import Clock
+from api.errors import NotFound
+from wire.errors import BadInput
+
+MOST_CLIENTS = 100
+
+
+class CdrPage(Struct, frozen=True, rename="camel"):
+    """A page, newest first; the total is at least that many where it is not exact."""
+
+    data: tuple[CdrView, ...]
+    total: int
+    total_is_exact: bool
+    limit: int
+    offset: int
+    next_cursor: str | None
+
+
+class ClientIds(Struct, frozen=True, rename="camel"):
+    """Client ids in order; `hasMore`: a longer prefix finds the others."""
+
+    data: tuple[str, ...]
+    has_more: bool
+
+
+class Service:
+    """One method a question, each about one account."""
+
+    def __init__(self, cdrs: Cdrs, now_ms: Clock) -> None:
+        self._cdrs = cdrs
+        self._now_ms = now_ms
+
+    async def list(self, account_id: str, asked: Listing) -> CdrPage:
+        """Give a page of the calls that are wanted."""
+        after = cursor.read(asked.cursor) if asked.cursor else None
+        if after and asked.offset:
+            raise BadInput("offset", "not with a cursor, which says where to go on")
+        filters = filters_of(account_id, asked)
+        rows = await self._cdrs.page(filters, asked.limit + 1, asked.offset, after)
+        if after is None and len(rows) <= asked.limit and (rows or not asked.offset):
+            total = Total(asked.offset + len(rows), is_exact=True)
+        else:
+            total = await self._cdrs.total(filters)
+        return _page(rows, total, asked.limit, asked.offset)
+
+    async def history(self, account_id: str, asked: History) -> CdrPage:
+        """Give a page of the calls in which a number took part."""
+        filters = Filters(account_id, number=asked.number)
+        rows = await self._cdrs.page(filters, asked.limit + 1, asked.offset)
+        return _page(rows, await self._cdrs.total(filters), asked.limit, asked.offset)
+
+    async def get(self, account_id: str, req_id: str) -> CdrView:
+        """Give one record with its timeline; raises NotFound."""
+        row = await self._cdrs.get(account_id, req_id) if req_id.isprintable() else None
+        if row is None:
+            raise NotFound("no call record of this id")
+        return view(row, await self._cdrs.timeline(account_id, req_id))
+
+    async def dispose(self, account_id: str, req_id: str, body: DispositionBody) -> CdrView:
+        """Note what somebody decided about a call, and give its record."""
+        columns = body.columns()
+        if not columns:
+            raise BadInput("dispositionLevel1Id", "at least one level must be given")
+        await self.get(account_id, req_id)
+        await self._cdrs.dispose(account_id, req_id, columns)
+        return await self.get(account_id, req_id)
+
+    async def today(self, account_id: str, agent_id: str) -> TodayStats:
+        """Add up an agent's day so far."""
+        return await today(self._cdrs, account_id, agent_id, self._now_ms())
+
+    async def clients(self, account_id: str, prefix: str) -> ClientIds:
+        """List the clients whose ids begin so."""
+        found = await self._cdrs.clients(account_id, prefix, MOST_CLIENTS + 1)
+        return ClientIds(tuple(found[:MOST_CLIENTS]), len(found) > MOST_CLIENTS)
+
+
+def filters_of(account_id: str, asked: Wanted) -> Filters:
+    """Read filters; half a time range raises BadInput, and so does one that ends too early."""
+    _check_times(asked)
+    return Filters(
+        account_id,
+        req_id=asked.req_id,
+        client_id=asked.client_id,
+        caller_id=asked.caller_id,
+        to_number=asked.to_number,
+        dialed_number=asked.dialed_number,
+        call_path=asked.call_path,
+        obd_type=asked.obd_type,
+        disposition1=asked.disposition_level1_id,
+        disposition2=asked.disposition_level2_id,
+        disposition3=asked.disposition_level3_id,
+        is_answered=asked.answer_status == "answered" if asked.answer_status else None,
+        purpose=asked.recording_purpose,
+        agent_names=names_in(asked.agent_name),
+        start_ms=asked.start_time,
+        end_ms=asked.end_time,
+    )
+
+
+def _check_times(asked: Wanted) -> None:
+    start_ms, end_ms = asked.start_time, asked.end_time
+    if start_ms is None and end_ms is not None:
+        raise BadInput("startTime", "needed with endTime")
+    if start_ms is not None and end_ms is None:
+        raise BadInput("endTime", "needed with startTime")
+    if start_ms is not None and end_ms is not None and end_ms < start_ms:
+        raise BadInput("endTime", "before startTime")
+
+
+def _page(rows: list[Row], total: Total, limit: int, offset: int) -> CdrPage:
+    shown_rows, has_more = rows[:limit], len(rows) > limit
+    known = offset + len(rows)
+    return CdrPage(
+        data=tuple(map(view, shown_rows)),
+        total=max(total.count, known if shown_rows else 0),
+        total_is_exact=total.is_exact,
+        limit=limit,
+        offset=offset,
+        next_cursor=cursor.written(shown_rows[-1].place) if has_more else None,
+    )

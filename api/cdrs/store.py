@@ -1,0 +1,164 @@
+"""Call records in the database, read: pages, single ones, timelines, clients, an agent's day."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from api.cdrs.filters import Filters
+from api.cdrs.queries import Place, counted, page
+from api.cdrs.tables import agents, bodies, cdrs, clients, events
+from api.db import Database
+
+MOST_COUNTED = 10_000
+BEYOND_ALL = "\U0010ffff"  # sorts after whatever begins alike
+
+_SHOWN = (
+    cdrs.c.id,
+    cdrs.c.req_id,
+    cdrs.c.started_ms,
+    cdrs.c.disposition1,
+    cdrs.c.disposition2,
+    cdrs.c.disposition3,
+    bodies.c.record,
+)
+
+
+class Row(Struct, frozen=True):
+    """A call record as it is kept; `record` is a CallRecord in JSON."""
+
+    id: int
+    req_id: str
+    started_ms: int
+    disposition1: str | None
+    disposition2: str | None
+    disposition3: str | None
+    record: bytes
+
+    @property
+    def place(self) -> Place:
+        """Tell where in a list it is."""
+        return self.started_ms, self.id
+
+
+class Total(Struct, frozen=True):
+    """How many there are; at least so many, where counting came to its limit."""
+
+    count: int
+    is_exact: bool
+
+
+class AgentSum(Struct, frozen=True):
+    """What an agent's calls of one kind add up to."""
+
+    direction: str
+    is_answered: bool
+    calls: int
+    ring_ms: int
+    talk_ms: int
+    hold_ms: int
+    longest_talk_ms: int
+
+
+class Cdrs:
+    """What is kept of calls."""
+
+    def __init__(self, database: Database, most_counted: int = MOST_COUNTED) -> None:
+        self._database = database
+        self._most_counted = most_counted
+
+    async def page(
+        self, filters: Filters, limit: int, offset: int = 0, after: Place | None = None
+    ) -> list[Row]:
+        """Read a page, newest first."""
+        found = page(filters, limit, offset, after).subquery()
+        query = (
+            sa.select(*_SHOWN)
+            .join_from(found, cdrs, cdrs.c.id == found.c.id)
+            .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+            .order_by(found.c.started_ms.desc(), found.c.id.desc())
+        )
+        return [Row(*row) for row in await self._read(query)]
+
+    async def total(self, filters: Filters) -> Total:
+        """Count what a list has in all, within a limit of work."""
+        ((seen, wanted),) = await self._read(counted(filters, self._most_counted))
+        return Total(wanted, seen < self._most_counted)
+
+    async def get(self, account_id: str, req_id: str) -> Row | None:
+        """Read one record."""
+        found = await self.page(Filters(account_id, req_id=req_id), 1)
+        return found[0] if found else None
+
+    async def newest_id(self) -> int:
+        """Tell which record was written last."""
+        ((newest,),) = await self._read(sa.select(sa.func.coalesce(sa.func.max(cdrs.c.id), 0)))
+        return int(newest)
+
+    async def timeline(self, account_id: str, req_id: str) -> list[bytes]:
+        """Read what was told of a call, in order; each is JSON."""
+        return (await self.timelines(account_id, [req_id])).get(req_id, [])
+
+    async def timelines(self, account_id: str, req_ids: list[str]) -> dict[str, list[bytes]]:
+        """Read what was told of several calls."""
+        query = (
+            sa.select(events.c.call_id, events.c.body)
+            .where(events.c.account_id == account_id, events.c.call_id.in_(req_ids))
+            .order_by(events.c.call_id, events.c.sequence_number)
+        )
+        found: dict[str, list[bytes]] = {}
+        for call_id, body in await self._read(query):
+            found.setdefault(call_id, []).append(body)
+        return found
+
+    async def clients(self, account_id: str, prefix: str, limit: int) -> list[str]:
+        """List the clients whose ids begin with a prefix."""
+        query = (
+            sa.select(clients.c.client_id)
+            .where(
+                clients.c.account_id == account_id,
+                clients.c.client_id.between(prefix, prefix + BEYOND_ALL),
+            )
+            .order_by(clients.c.client_id)
+            .limit(limit)
+        )
+        return [client_id for (client_id,) in await self._read(query)]
+
+    async def parts(
+        self, account_id: str, agent_id: str, start_ms: int, end_ms: int
+    ) -> list[AgentSum]:
+        """Add up an agent's part in calls of a time, by direction and whether it answered."""
+        added = (agents.c.ring_ms, agents.c.talk_ms, agents.c.hold_ms)
+        query = (
+            sa.select(
+                agents.c.direction,
+                agents.c.is_answered,
+                sa.func.count(),
+                *(sa.cast(sa.func.sum(each), sa.BigInteger) for each in added),
+                sa.func.max(agents.c.talk_ms),
+            )
+            .where(
+                agents.c.account_id == account_id,
+                agents.c.agent_id == agent_id,
+                agents.c.started_ms.between(start_ms, end_ms - 1),
+            )
+            .group_by(agents.c.direction, agents.c.is_answered)
+        )
+        return [AgentSum(*row) for row in await self._read(query)]
+
+    async def dispose(
+        self, account_id: str, req_id: str, columns: Mapping[str, str | None]
+    ) -> None:
+        """Note what was decided about a call."""
+        change = (
+            sa.update(cdrs)
+            .where(cdrs.c.account_id == account_id, cdrs.c.req_id == req_id)
+            .values(columns)
+        )
+        async with self._database.writing() as connection:
+            await connection.execute(change)
+
+    async def _read(self, query: sa.Select[Any]) -> Any:
+        async with self._database.reading() as connection:
+            return (await connection.execute(query)).all()

@@ -1,0 +1,122 @@
+"""Call records in SQL: what is filtered by is narrow and apart from what is only shown.
+
+Every index begins with the account and ends with time and id, the order of every list.
+"""
+
+import sqlalchemy as sa
+
+from api.db import metadata
+from api.jobs.store import jobs
+
+Key = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # which numbers only INTEGER by itself
+Millis = sa.BigInteger
+
+
+def Text(length: int) -> sa.types.TypeEngine[str]:  # noqa: N802 - a type, made
+    """Give a text that is compared byte by byte: what begins alike then lies together."""
+    return sa.String(length).with_variant(sa.String(length, collation="C"), "postgresql")
+
+
+cdrs = sa.Table(
+    "cdrs",
+    metadata,
+    sa.Column("id", Key, primary_key=True, autoincrement=True),
+    sa.Column("account_id", Text(64), nullable=False),
+    sa.Column("req_id", Text(96), nullable=False),
+    sa.Column("started_ms", Millis, nullable=False),
+    sa.Column("client_id", Text(256)),
+    sa.Column("caller_id", Text(330), nullable=False),
+    sa.Column("to_number", Text(330), nullable=False),
+    sa.Column("call_path", Text(256), nullable=False),
+    sa.Column("obd_type", Text(256)),
+    sa.Column("is_answered", sa.Boolean, nullable=False),
+    sa.Column("has_recording", sa.Boolean, nullable=False),  # of the conversation
+    sa.Column("has_voicemail", sa.Boolean, nullable=False),
+    sa.Column("disposition1", Text(128)),
+    sa.Column("disposition2", Text(128)),
+    sa.Column("disposition3", Text(128)),
+)
+
+bodies = sa.Table(
+    "cdr_bodies",
+    metadata,
+    sa.Column("cdr_id", Key, sa.ForeignKey(cdrs.c.id), primary_key=True, autoincrement=False),
+    sa.Column("record", sa.LargeBinary, nullable=False),  # wire.record.CallRecord, as JSON
+)
+
+# One row for each agent of a call, all of its legs together.
+agents = sa.Table(
+    "cdr_agents",
+    metadata,
+    sa.Column("cdr_id", Key, sa.ForeignKey(cdrs.c.id), primary_key=True, autoincrement=False),
+    sa.Column("agent_id", Text(64), primary_key=True),
+    sa.Column("account_id", Text(64), nullable=False),
+    sa.Column("agent_name", Text(128), nullable=False),
+    sa.Column("started_ms", Millis, nullable=False),
+    sa.Column("direction", Text(8), nullable=False),
+    sa.Column("is_answered", sa.Boolean, nullable=False),
+    sa.Column("ring_ms", Millis, nullable=False),
+    sa.Column("talk_ms", Millis, nullable=False),
+    sa.Column("hold_ms", Millis, nullable=False),
+    sa.Index("cdr_agents_by_name", "account_id", "agent_name", "started_ms", "cdr_id"),
+    sa.Index("cdr_agents_by_agent", "account_id", "agent_id", "started_ms"),
+)
+
+# Every number that took part; those that were really called are `is_dialed`.
+numbers = sa.Table(
+    "cdr_numbers",
+    metadata,
+    sa.Column("account_id", Text(64), primary_key=True),
+    sa.Column("number", Text(330), primary_key=True),
+    sa.Column("started_ms", Millis, primary_key=True),
+    sa.Column("cdr_id", Key, sa.ForeignKey(cdrs.c.id), primary_key=True, autoincrement=False),
+    sa.Column("is_dialed", sa.Boolean, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+clients = sa.Table(
+    "cdr_clients",
+    metadata,
+    sa.Column("account_id", Text(64), primary_key=True),
+    sa.Column("client_id", Text(256), primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+# What was told of a call, its timeline; also of calls that have not ended.
+events = sa.Table(
+    "cdr_events",
+    metadata,
+    sa.Column("account_id", Text(64), primary_key=True),
+    sa.Column("call_id", Text(96), primary_key=True),
+    sa.Column("sequence_number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What an export has made so far: each part gzipped, and the place in the list after it.
+export_parts = sa.Table(
+    "cdr_export_parts",
+    metadata,
+    sa.Column("job_id", sa.ForeignKey(jobs.c.id), primary_key=True),
+    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("rows", sa.Integer, nullable=False),
+    sa.Column("last_started_ms", Millis, nullable=False),
+    sa.Column("last_id", Key, nullable=False),
+    sa.Column("made_ms", Millis, nullable=False, index=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
+
+def _listed(name: str, *keys: str, where: sa.ColumnElement[bool] | None = None) -> None:
+    columns = [cdrs.c[key] for key in ("account_id", *keys)]
+    sa.Index(f"cdrs_by_{name}", *columns, sqlite_where=where, postgresql_where=where)
+
+
+sa.Index("cdrs_by_req_id", cdrs.c.account_id, cdrs.c.req_id, unique=True)
+_listed("time", "started_ms", "id")
+for _name in ("caller_id", "to_number", "call_path", "is_answered"):
+    _listed(_name, _name, "started_ms", "id")
+for _name in ("client_id", "obd_type", "disposition1", "disposition2", "disposition3"):
+    _listed(_name, _name, "started_ms", "id", where=cdrs.c[_name].is_not(None))
+for _name in ("has_recording", "has_voicemail"):
+    _listed(_name, _name, "started_ms", "id", "is_answered", where=cdrs.c[_name] == sa.true())

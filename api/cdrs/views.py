@@ -1,0 +1,121 @@
+"""A call record as it is shown, in lists and in exports."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from api.cdrs.moments import shown
+from api.cdrs.rows import agents_of, label, row_of
+from api.cdrs.store import Row
+from wire.record import (
+    CallRecord,
+    ConferenceRecord,
+    GatherRecord,
+    LegRecord,
+    RecordingRecord,
+    TransferRecord,
+)
+
+_record = msgspec.json.Decoder(CallRecord).decode
+
+
+class AgentName(Struct, frozen=True, rename="camel"):
+    """An agent who took part."""
+
+    agent_id: str
+    agent_name: str
+
+
+class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A call that has ended. Ring, talk and hold time add up to the whole, in milliseconds."""
+
+    req_id: str
+    direction: str
+    call_path: str
+    from_: str = msgspec.field(name="from")
+    caller_id: str  # what was shown to who was called
+    to_number: str
+    dialed_numbers: tuple[str, ...]
+    status: str
+    answer_status: Literal["answered", "missed"]
+    start_time: str
+    end_time: str
+    ring_ms: int
+    talk_ms: int
+    hold_ms: int
+    duration_ms: int
+    agents: tuple[AgentName, ...]
+    disposition_level1_id: str | None
+    disposition_level2_id: str | None
+    disposition_level3_id: str | None
+    recordings: tuple[RecordingRecord, ...]
+    legs: tuple[LegRecord, ...]
+    client_id: str | None = None
+    obd_type: str | None = None
+    answer_time: str | None = None
+    recording_purpose: Literal["call", "voicemail"] | None = None
+    hangup_cause: int = 0
+    sip_code: int | None = None
+    ended_by: str | None = None
+    reason: str | None = None
+    answered_by: str | None = None
+    legs_omitted: int = 0
+    transfers: tuple[TransferRecord, ...] = ()
+    conferences: tuple[ConferenceRecord, ...] = ()
+    gathered: tuple[GatherRecord, ...] = ()
+    contact: dict[str, Any] | None = None
+    custom_data: dict[str, Any] | None = None
+    timeline: tuple[Raw, ...] | None = None
+
+
+def view(row: Row, timeline: Sequence[bytes] | None = None) -> CdrView:
+    """Show a record; with a timeline, that too."""
+    record = _record(row.record)
+    found = row_of(record)
+    return CdrView(
+        req_id=record.call_id,
+        direction=record.direction,
+        call_path=found["call_path"],
+        from_=record.from_,
+        caller_id=record.caller_id,
+        to_number=record.to,
+        dialed_numbers=record.dialed_numbers,
+        status=record.status,
+        answer_status="answered" if found["is_answered"] else "missed",
+        start_time=shown(record.created_ms),
+        end_time=shown(record.ended_ms),
+        answer_time=shown(record.answered_ms) if record.answered_ms else None,
+        ring_ms=record.ring_ms,
+        talk_ms=record.talk_ms,
+        hold_ms=record.hold_ms,
+        duration_ms=record.ended_ms - record.created_ms,
+        agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agents_of(record)),
+        disposition_level1_id=row.disposition1,
+        disposition_level2_id=row.disposition2,
+        disposition_level3_id=row.disposition3,
+        recordings=record.recordings,
+        recording_purpose=_purpose(found),
+        legs=record.legs,
+        legs_omitted=record.legs_omitted,
+        client_id=found["client_id"],
+        obd_type=label(record, "obdType"),
+        hangup_cause=record.hangup_cause,
+        sip_code=record.sip_code,
+        ended_by=record.ended_by,
+        reason=record.reason,
+        answered_by=record.answered_by,
+        transfers=record.transfers,
+        conferences=record.conferences,
+        gathered=record.gathered,
+        contact=record.contact,
+        custom_data=record.custom_data,
+        timeline=None if timeline is None else tuple(map(Raw, timeline)),
+    )
+
+
+def _purpose(found: dict[str, Any]) -> Literal["call", "voicemail"] | None:
+    if found["has_voicemail"]:
+        return "voicemail"
+    return "call" if found["has_recording"] else None

@@ -1,0 +1,98 @@
+"""The REST layer over real HTTP on a database of either kind, with accounts `acme` and `other`."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import aiohttp
+from pydantic import SecretStr
+
+from api.accounts.store import Account
+from api.app import Parts, application, opened
+from api.auth.store import drawn
+from api.clock import Clock, now_ms
+from api.config import Settings
+from api.migrate import migrate
+from api.serve import server
+from tests.contract.rpc_bench import TOKEN
+from tests.harness.until import until
+
+NOWHERE = "http://127.0.0.1:1"
+
+
+class Rest:
+    """One process' service, asked as an account."""
+
+    def __init__(self, parts: Parts, url: str, http: aiohttp.ClientSession) -> None:
+        self.parts = parts
+        self.url = url
+        self.http = http
+        self.keys: dict[str, str] = {}
+
+    async def add(self, account_id: str, agent_id: str | None = None, *, name: str = "") -> None:
+        """Make an account if it is not there, and a key that `who` names."""
+        if account_id not in {each.id for each in await self.parts.accounts.all()}:
+            await self.parts.accounts.add(Account(account_id, account_id))
+        given = drawn()
+        await self.parts.keys.add(account_id, given, agent_id)
+        self.keys[name or account_id] = given.api_key
+
+    def headers(self, who: str) -> dict[str, str]:
+        """Give what says who asks; nobody for an empty name."""
+        return {"Authorization": self.keys[who]} if who else {}
+
+    async def ask(
+        self, method: str, path: str, who: str = "acme", body: object = None, **query: object
+    ) -> tuple[int, Any]:
+        """Ask; give status and answer."""
+        words = {name: str(value) for name, value in query.items()}
+        async with self.http.request(
+            method, f"{self.url}{path}", params=words, json=body, headers=self.headers(who)
+        ) as reply:
+            return reply.status, await reply.json(content_type=None)
+
+    async def faults(
+        self, method: str, path: str, body: object = None, **query: object
+    ) -> set[str]:
+        """Ask for what is bad input; give the paths that it names."""
+        status, answer = await self.ask(method, path, "acme", body, **query)
+        assert (status, answer["status"]) == (400, 400), answer
+        return {each["path"] for each in answer["errors"]}
+
+
+@asynccontextmanager
+async def resting(
+    database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms
+) -> AsyncIterator[Rest]:
+    """Serve for as long as the context lasts; without background work."""
+    settings = Settings(
+        _env_file=None,
+        database_url=database_url,
+        engine_urls=[engine_url],
+        rpc_token=SecretStr(TOKEN),
+        token_secret=SecretStr("s" * 32),
+    )
+    async with AsyncExitStack() as house:
+        parts = await house.enter_async_context(opened(settings, clock))
+        await migrate(parts.database)
+        url = await house.enter_async_context(_served(settings, parts))
+        http = await house.enter_async_context(aiohttp.ClientSession())
+        rest = Rest(parts, url, http)
+        await rest.add("acme")
+        await rest.add("other")
+        yield rest
+
+
+@asynccontextmanager
+async def _served(settings: Settings, parts: Parts) -> AsyncIterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        uvicorn = server(settings, application(parts))
+        task = asyncio.create_task(uvicorn.serve(sockets=[listener]))
+        try:
+            await until(lambda: uvicorn.started, what="the service")
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            uvicorn.should_exit = uvicorn.force_exit = True
+            await task

@@ -1,0 +1,188 @@
+"""Call records in databases of both kinds: written once, found by every filter."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from api.cdrs.filters import Filters
+from api.cdrs.queries import Place
+from api.cdrs.store import Cdrs
+from api.db import Database
+from tests.contract.api.records import CUSTOMER, NOON_MS, leg, missed, record, recording, written
+
+AGENTS = (leg("agent:7", agent_id="7", agent_name="Nina"), leg("agent:8", agent_id="8"))
+
+
+async def found(database: Database, **filters: Any) -> list[int]:
+    """List the numbers of the calls that are found, and check that counting agrees."""
+    wanted = Filters("acme", **filters)
+    rows = await Cdrs(database).page(wanted, 100)
+    total = await Cdrs(database).total(wanted)
+    assert (total.count, total.is_exact) == (len(rows), True)
+    return [int(row.req_id[-8:]) for row in rows]
+
+
+async def test_a_call_is_written_once(database: Database) -> None:
+    """However often it is told, and by how many at once."""
+    call = record(1, legs=AGENTS)
+    new = await asyncio.gather(*(written(database, call, record(2)) for _ in range(4)))
+    assert sorted(new) == [0, 0, 0, 2]
+    assert await found(database) == [2, 1]
+    assert [each.calls for each in await Cdrs(database).parts("acme", "7", 0, 2 * NOON_MS)] == [1]
+
+
+async def test_the_newest_come_first(database: Database) -> None:
+    """By when they began; those of one moment in the order in which they were written."""
+    await written(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
+    assert await found(database) == [4, 1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("filters", "numbers"),
+    [
+        ({"req_id": "0-pbx1-call00000003"}, [3]),
+        ({"client_id": "c-7"}, [5, 2]),
+        ({"caller_id": "+4733333333"}, [3]),
+        ({"to_number": "+4744444444"}, [4]),
+        ({"dialed_number": "+4755555555"}, [5]),
+        ({"dialed_number": CUSTOMER}, [6, 4, 3, 2, 1]),
+        ({"dialed_number": CUSTOMER, "client_id": "c-7"}, [2]),
+        ({"number": "+4733333333"}, [3]),
+        ({"call_path": "ivr"}, [2]),
+        ({"call_path": "outbound"}, [6, 5, 4, 3, 1]),
+        ({"obd_type": "survey"}, [4]),
+        ({"is_answered": False}, [6]),
+        ({"is_answered": True, "dialed_number": CUSTOMER}, [4, 3, 2, 1]),
+        ({"purpose": "call"}, [3, 2]),
+        ({"purpose": "voicemail"}, [3]),
+        ({"purpose": "call", "is_answered": False}, []),
+        ({"agent_names": ("Nina",)}, [2, 1]),
+        ({"agent_names": ("8", "Nina")}, [2, 1]),
+        ({"agent_names": ("8",)}, [1]),
+        ({"agent_names": ("Nina", "8"), "client_id": "c-7"}, [2]),
+        ({"agent_names": ("Nina", "8"), "call_path": "ivr"}, [2]),
+        ({"agent_names": ("Nin",)}, []),
+        ({"start_ms": NOON_MS + 2, "end_ms": NOON_MS + 4}, [3, 2]),
+        ({"start_ms": NOON_MS + 2, "end_ms": NOON_MS + 4, "purpose": "call"}, [3, 2]),
+        ({"start_ms": NOON_MS + 2, "end_ms": NOON_MS + 4, "agent_names": ("Nina",)}, [2]),
+        ({"start_ms": NOON_MS + 2, "end_ms": NOON_MS + 4, "dialed_number": CUSTOMER}, [3, 2]),
+        ({"start_ms": NOON_MS, "end_ms": NOON_MS + 1}, []),
+    ],
+)
+async def test_filters(database: Database, filters: dict[str, Any], numbers: list[int]) -> None:
+    """Each of them alone, and with others."""
+    await written(
+        database,
+        record(1, after_ms=1, legs=AGENTS),
+        record(
+            2,
+            after_ms=2,
+            labels={"clientId": "c-7", "callPath": "ivr"},
+            legs=AGENTS[:1],
+            recordings=(recording("call"),),
+        ),
+        record(
+            3,
+            after_ms=3,
+            caller_id="+4733333333",
+            recordings=(recording("voicemail"), recording("call")),
+        ),
+        record(4, after_ms=4, to="+4744444444", labels={"obdType": "survey"}),
+        record(5, after_ms=5, dialed_numbers=("+4755555555",), custom_data={"clientId": "c-7"}),
+        missed(6, after_ms=6),
+    )
+    assert await found(database, **filters) == numbers
+
+
+async def test_pages_by_offset_and_by_place(database: Database) -> None:
+    """Both ways give each call once, whatever is looked up by."""
+    calls = [record(n, after_ms=n // 3, legs=AGENTS[: n % 3]) for n in range(20)]
+    await written(database, *calls)
+    cdrs = Cdrs(database)
+    for filters in (
+        Filters("acme"),
+        Filters("acme", agent_names=("Nina", "8")),
+        Filters("acme", dialed_number=CUSTOMER, is_answered=True),
+    ):
+        whole = [row.req_id for row in await cdrs.page(filters, 100)]
+        by_offset = [
+            row.req_id for at in range(0, 21, 3) for row in await cdrs.page(filters, 3, at)
+        ]
+        assert by_offset == whole
+        assert await _by_place(cdrs, filters) == whole
+
+
+async def _by_place(cdrs: Cdrs, filters: Filters) -> list[str]:
+    ids: list[str] = []
+    after: Place | None = None
+    while rows := await cdrs.page(filters, 3, 0, after):
+        ids += [row.req_id for row in rows]
+        after = rows[-1].place
+    return ids
+
+
+async def test_accounts_do_not_meet(database: Database) -> None:
+    """Same numbers, same agents, same clients: another's calls are not there."""
+    labels = {"clientId": "c-7"}
+    theirs = record(9, account_id="other", legs=AGENTS, labels=labels)
+    await written(database, theirs, record(1, labels=labels))
+    cdrs = Cdrs(database)
+    for filters in ({}, {"client_id": "c-7"}, {"number": CUSTOMER}, {"agent_names": ("Nina",)}):
+        rows = await cdrs.page(Filters("acme", **filters), 10)
+        assert [row.req_id for row in rows] == ([] if "agent_names" in filters else [_id(1)])
+    assert await cdrs.get("acme", theirs.call_id) is None
+    assert await cdrs.timeline("acme", theirs.call_id) == []
+    await cdrs.dispose("acme", theirs.call_id, {"disposition1": "sale"})
+    row = await cdrs.get("other", theirs.call_id)
+    assert row is not None
+    assert row.disposition1 is None
+
+
+async def test_dispositions_are_found(database: Database) -> None:
+    """Each level is a filter of its own."""
+    await written(database, record(1), record(2))
+    cdrs = Cdrs(database)
+    levels = {"disposition1": "sale", "disposition2": "big", "disposition3": "again"}
+    await cdrs.dispose("acme", _id(1), levels)
+    for name, value in levels.items():
+        assert await found(database, **{name: value}) == [1]
+        assert await found(database, **{name: value, "call_path": "outbound"}) == [1]
+    assert await found(database, disposition1="big") == []
+    await cdrs.dispose("acme", _id(1), {"disposition1": None})
+    assert await found(database, disposition1="sale") == []
+    assert await found(database, disposition2="big") == [1]
+
+
+async def test_client_ids_by_prefix(database: Database) -> None:
+    """In order, each once, and a letter is not another."""
+    ids = ("ab1", "ab2", "AB3", "abc", "ac", "ab2", "äb")
+    await written(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
+    assert await Cdrs(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
+    assert await Cdrs(database).clients("acme", "ab", 2) == ["ab1", "ab2"]
+    assert await Cdrs(database).clients("acme", "ä", 2) == ["äb"]
+    assert await Cdrs(database).clients("other", "ab", 2) == []
+
+
+async def test_counting_has_a_limit(database: Database) -> None:
+    """What is beyond it is told as at least so many."""
+    await written(database, *(record(n) for n in range(12)))
+    cdrs = Cdrs(database, most_counted=10)
+    total = await cdrs.total(Filters("acme"))
+    assert (total.count, total.is_exact) == (10, False)
+    total = await cdrs.total(Filters("acme", call_path="outbound", caller_id="+4799999999"))
+    assert (total.count, total.is_exact) == (0, False)
+
+
+async def test_odd_texts_are_kept_as_far_as_they_can_be(database: Database) -> None:
+    """A label, an agent's name: customers choose them."""
+    odd = "x\x00\n" + "y" * 500
+    nina = replace(AGENTS[0], agent_name=odd)
+    await written(database, record(1, custom_data={"clientId": odd}, legs=(nina,)))
+    assert await found(database, client_id="x" + "y" * 255) == [1]
+    assert await found(database, agent_names=("x" + "y" * 127,)) == [1]
+
+
+def _id(number: int) -> str:
+    return record(number).call_id
