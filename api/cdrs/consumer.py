@@ -27,6 +27,7 @@ WAIT_S = 5
 IDLE_S = 10  # what a dead process had is told again after that
 MOST = 500
 PAUSE_S = 1.0
+UNWRITABLE = (SQLAlchemyError, OverflowError)  # the database is there, but can't hold this
 log = structlog.get_logger()
 
 
@@ -45,10 +46,13 @@ class _Batch(Struct, frozen=True, rename="camel"):
 class Consumer:
     """One process' reader; all of them share a group."""
 
-    def __init__(self, engine: EngineClient, database: Database, name: str) -> None:
+    def __init__(
+        self, engine: EngineClient, database: Database, name: str, idle_s: float = IDLE_S
+    ) -> None:
         self._engine = engine
         self._database = database
         self._name = name
+        self._idle_s = idle_s
 
     async def run(self, pause_s: float = PAUSE_S) -> None:
         """Read until cancelled; engines and a database that are away are waited for."""
@@ -58,6 +62,9 @@ class Consumer:
             except Refused as error:
                 log.warning("no call records", reason=error.detail)
                 await asyncio.sleep(pause_s)
+            except Exception:
+                log.exception("no call records")  # whatever it is, the next batch may be well
+                await asyncio.sleep(pause_s)
 
     async def once(self, wait_s: float = WAIT_S) -> int:
         """Read a batch, write it, acknowledge it; returns how many records are new."""
@@ -65,8 +72,8 @@ class Consumer:
         told = _read(batch.events)
         try:
             new, done = await self._written(list(told.values())), list(told)
-        except SQLAlchemyError:
-            log.exception("a batch of call events can't be written as one")
+        except UNWRITABLE as error:
+            log.warning("a batch can't be written as one", reason=type(error).__name__)
             new, done = await self._one_by_one(told)
         for gap in batch.lost:
             log.error("call events were lost", slot=gap.slot, first=gap.first, most=gap.most)
@@ -82,7 +89,7 @@ class Consumer:
             "consumer": self._name,
             "wait": str(wait_s),
             "limit": str(MOST),
-            "idle": str(IDLE_S),
+            "idle": str(self._idle_s),
         }
         return await self._engine.ask(_Batch, "GET", "/events", query=query)
 
@@ -99,8 +106,11 @@ class Consumer:
             try:
                 new += await self._written([event])
                 done.append(event_id)
-            except SQLAlchemyError as error:
-                log.exception("a call event can't be written", event=event_id, error=str(error))
+            except UNWRITABLE as error:
+                # Not its text, which holds what customers sent.
+                log.error(  # noqa: TRY400
+                    "a call event can't be written", entry=event_id, reason=type(error).__name__
+                )
         return new, done
 
 
@@ -111,7 +121,7 @@ def _read(events: Sequence[_Delivered]) -> dict[str, Told]:
         try:
             found[each.id] = read(each.event)
         except msgspec.DecodeError as error:
-            log.error("a call event is not understood", event=each.id, error=str(error))  # noqa: TRY400
+            log.error("a call event is not understood", entry=each.id, error=str(error))  # noqa: TRY400
     return found
 
 
