@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import agents, calls, conferences, documents, nodes, replay, steer, transfers
+from engine.cli import agents, calls, conferences, documents, flows, nodes, replay, steer, transfers
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -44,7 +44,7 @@ app.command(transfers.cancel, name="transfer-cancel")
 app.command(conferences.conference)
 app.command(documents.routed)
 app.command(documents.routes)
-app.command(documents.flow)
+app.command(flows.flow)
 app.command(nodes.nodes)
 app.command(agents.agents)
 app.command(agents.agent)

@@ -33,9 +33,11 @@ from engine.observe.instruments import Instruments
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.cabinet import Cabinet
 from engine.runtime.agents import Directory, trunk_name
+from engine.runtime.apis import ApiBook
 from engine.runtime.clock import Clock
 from engine.runtime.errands import Asker as AskerPort
 from engine.runtime.errands import Errands
+from engine.runtime.flows import FlowBook
 from engine.runtime.gate import Gate
 from engine.runtime.health import NodeHealth
 from engine.runtime.inbound import Told, nobody
@@ -49,6 +51,7 @@ from engine.runtime.switch import Switch
 from engine.runtime.traced import TracedAsker
 from engine.store.store import Store
 from engine.webhooks.addresses import Guard, guarded_session
+from engine.webhooks.api import ApiSender
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
 from wire.targets import Grpc, Https
@@ -115,7 +118,9 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     session = await house.enter_async_context(
         guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
     )
-    running = Errands(audio, _asker(session, limits, signer, seen), store, limits)
+    trace = seen.traces.headers if seen.traces else dict[str, str]
+    apis = ApiBook(store, ApiSender(session, time.time, random.random, trace=trace))
+    running = Errands(audio, _asker(session, limits, signer, seen), FlowBook(store, limits), apis)
     house.push_async_callback(running.close)
     return running
 

@@ -6,7 +6,7 @@ import msgspec
 
 from wire.patterns import PATTERNS
 
-_AT = re.compile(r"^(?P<text>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+_AT = re.compile(r"^(?P<text>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"(?:unknown|required) field `(?P<field>[^`]*)`")
 
 
@@ -18,6 +18,14 @@ class BadInput(ValueError):
         self.path = path
         self.message = message
         self.code = code
+
+
+class Faults(ValueError):
+    """Several faults at once, each with its place."""
+
+    def __init__(self, faults: tuple[BadInput, ...]) -> None:
+        super().__init__("; ".join(map(str, faults)))
+        self.faults = faults
 
 
 def from_decoder(error: msgspec.DecodeError, prefix: str = "") -> BadInput:

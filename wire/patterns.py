@@ -29,6 +29,12 @@ HEX_ID = r"^[0-9A-Fa-f]{24}" + END
 _GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
 ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,31}" + END
+REFERENCE = r"^[A-Za-z_][A-Za-z0-9_\-]{0,63}(\.[A-Za-z0-9_\-]{1,64}){0,5}" + END
+HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~\-]{1,64}" + END  # RFC 9110, section 5.1
+HEADER_TEXT = r"^[^\x00-\x1f\x7f]*" + END
+POINTER = r"^(/([^/~]|~[01])*)*" + END  # RFC 6901
+BRANCH = r"^[0-9A-D*#]{1,16}" + END
 
 EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
 
@@ -40,6 +46,13 @@ PATTERNS = {
     STATUS_TARGET: "auto-set, grpc://host:port, grpcs://host:port or the id of an API Request node",
     ACCOUNT_TARGET: "an https:// address, grpc://host:port, grpcs://host:port or the id of an API"
     " Request node",
+    HEX_ID: "the id of an API request: 24 digits of 0-9 a-f",
+    HEADER: "the name of a header",
+    HEADER_TEXT: "a header's text, without control characters",
+    POINTER: "a JSON pointer such as /customer/name",
+    VARIABLE: "1 to 32 letters, digits or _, not a digit first",
+    REFERENCE: "the name of a value, such as contact.fName or answers.lookup.tier",
+    BRANCH: "1 to 16 keys of 0-9 A-D * #",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",
     ENDPOINT: "an endpoint such as PJSIP/1001",

@@ -183,6 +183,26 @@ def is_enabled(wish: bool | RecordCall) -> bool:
     return wish if isinstance(wish, bool) else wish.enable
 
 
+class FlowVersion(_Shape, frozen=True):
+    """A flow, and the number of its newest version."""
+
+    flow_id: str
+    version: int
+
+
+class Flows(_Shape, frozen=True):
+    """The flows of an account."""
+
+    flows: tuple[FlowVersion, ...]
+
+
+class FlowVersions(_Shape, frozen=True):
+    """The versions of a flow that are kept."""
+
+    flow_id: str
+    versions: tuple[int, ...]
+
+
 class NodeView(_Shape, frozen=True):
     """One PBX node: `calls` are those of all engines, what else changes is as this engine sees it.
 
@@ -217,6 +237,7 @@ class Fault(_Shape, frozen=True):
 
     path: str
     message: str
+    code: str = ""
 
 
 class Problem(_Shape, frozen=True):

@@ -8,10 +8,12 @@ from msgspec.structs import replace
 from engine.calls.causes import Status
 from engine.calls.commands import Command
 from engine.calls.doing import Dialing, Doing, Ending, Filing, Next, Over, Talking
+from engine.calls.frame import Frame
 from engine.calls.leg import Leg, Muted, PastLeg
 from engine.calls.sessions import Conference, Transfer
 from engine.calls.tape import Archive, Tape
 from wire.answering import AnsweredBy
+from wire.flow import Scalar
 from wire.hooks import GatherReason
 from wire.targets import Target, written
 from wire.verbs import Action
@@ -41,7 +43,7 @@ class Call(Struct, frozen=True, array_like=True):
     latest_ms: int  # no call lives longer
     status: Status = "queued"
     caller_id: str = ""
-    rest: tuple[Action, ...] = ()  # what comes after the flows that are running
+    rest: tuple[Action | Frame, ...] = ()  # what comes after, and the flows that are running
     serial: int = 0  # numbers the ids that we choose
     told: int = 0  # numbers what the outside is told
     verbs: int = 0  # how many have begun
@@ -68,6 +70,8 @@ class Call(Struct, frozen=True, array_like=True):
     held_ms: int = 0  # before that
     labels: dict[str, str] | None = None  # for its record only
     target: Target | None = None  # who is told of it
+    variables: dict[str, Scalar] = {}  # of flows, under their whole name
+    visits: dict[str, int] = {}  # of the nodes of flows
 
     @property
     def way(self) -> str:

@@ -210,10 +210,26 @@ class AskWebhook(_Command, frozen=True, tag="ask"):
 
 
 class LoadFlow(_Command, frozen=True, tag="flow"):
-    """Read a stored flow and fill in the contact's fields."""
+    """Read a stored flow: a tree, filled in, or the way into a graph."""
 
     request: str
     flow_id: str
+
+
+class LoadNode(_Command, frozen=True, tag="node"):
+    """Read a node of a flow that runs, and fill it in."""
+
+    request: str
+    flow_id: str
+    version: int
+    node: str
+
+
+class AskApi(_Command, frozen=True, tag="api"):
+    """Send a stored API request, filled in; `request` is the idempotency key."""
+
+    request: str
+    api: str
 
 
 class Tell(_Command, frozen=True, tag="tell"):
@@ -245,6 +261,6 @@ PbxCommand = (
     | StartMessage
     | StopMessage
 )
-Errand = FetchMedia | AskWebhook | LoadFlow
+Errand = FetchMedia | AskWebhook | LoadFlow | LoadNode | AskApi
 TapeCommand = StartTape | MuteTape | StopTape | FileTapes
 Command = PbxCommand | Errand | TapeCommand | Prefetch | Tell

@@ -142,11 +142,13 @@ class Dialing(_Doing, frozen=True, tag="dialing"):
 
 
 class Asking(_Doing, frozen=True, tag="asking"):
-    """A webhook or a stored flow was asked what to do next."""
+    """A webhook or a stored flow was asked what to do next, or an API for what a flow needs."""
 
     request: str
     deadline_ms: int
     fallback: Verb | None = None
+    is_api: bool = False
+    has_music: bool = False  # while it waits
 
 
 class Talking(_Doing, frozen=True, tag="talking"):

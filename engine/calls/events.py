@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from engine.calls.leg import Muted
 from engine.calls.sessions import TransferMode
+from wire.flow import Node, Scalar
 from wire.media import Clip
 from wire.verbs import Action
 
@@ -111,6 +112,41 @@ class ActionFailed(_Event, frozen=True, tag="unreplied"):
 
     request: str
     reason: str
+    tries: Tries = ()
+
+
+class FlowEntered(_Event, frozen=True, tag="flow"):
+    """A stored flow is a graph of nodes: it begins at one, and stays as this version has it."""
+
+    request: str
+    flow_id: str
+    version: int
+    start: str
+
+
+class NodeLoaded(_Event, frozen=True, tag="node"):
+    """A node of a flow was read; what it says of the call is filled in."""
+
+    request: str
+    name: str
+    node: Node
+
+
+class ApiAnswered(_Event, frozen=True, tag="api"):
+    """An API request was answered well, with these values."""
+
+    request: str
+    status: int
+    values: dict[str, Scalar | None]
+    tries: Tries = ()
+
+
+class ApiFailed(_Event, frozen=True, tag="unapi"):
+    """An API request brought nothing; the status if there was one, else 0."""
+
+    request: str
+    reason: str
+    status: int = 0
     tries: Tries = ()
 
 
@@ -280,6 +316,10 @@ Event = (
     | MessageEnded
     | ActionReplied
     | ActionFailed
+    | FlowEntered
+    | NodeLoaded
+    | ApiAnswered
+    | ApiFailed
     | BridgeFailed
     | HangupRequested
     | TransferReferred

@@ -21,7 +21,7 @@ from engine.calls.commands import (
     StopRinging,
     Unmute,
 )
-from engine.calls.doing import Asking, Detecting, Gathering, Playing, Recording, Starting
+from engine.calls.doing import Asking, Detecting, Doing, Gathering, Playing, Recording, Starting
 from engine.calls.leg import Muted
 from engine.calls.seating import OUTSIDE, Seat, Sound, rooms, seats
 from engine.calls.sessions import Tune
@@ -56,8 +56,12 @@ def _is_same(before: Call, after: Call) -> bool:
     if before.legs is not after.legs or before.main is not after.main:
         return False
     if before.doing is not after.doing:
-        return isinstance(before.doing, _APART) and isinstance(after.doing, _APART)
+        return _is_apart(before.doing) and _is_apart(after.doing)
     return before.transfers is after.transfers and before.conferences is after.conferences
+
+
+def _is_apart(doing: Doing) -> bool:
+    return isinstance(doing, _APART) and not (isinstance(doing, Asking) and doing.has_music)
 
 
 def _changes(changed: list[tuple[str, Seat, Seat]]) -> Iterator[Command]:

@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from engine.calls.call import Call, Step
 from engine.calls.commands import Command
 from engine.calls.doing import Next
-from engine.calls.verbs import ask, dial, end, record, solo
+from engine.calls.frame import Frame
+from engine.calls.verbs import ask, dial, end, flow, record, solo
 from wire import verbs
 from wire.verbs import Action, Verb
 
@@ -27,13 +28,19 @@ def _begin(call: Call, after: Next, now: int) -> Step:
     call = replace(call, verbs=call.verbs + 1)
     match after.action:
         case None if call.rest:
-            return replace(call, doing=Next(call.rest[0], "flow"), rest=call.rest[1:]), ()
+            return _go_on(call, call.rest[0], after, now)
         case None:
             return end.start(call, now, "action")
         case str(url):
             return ask.start_url(call, url, after, now)
         case verb:
             return _run(call, verb, now)
+
+
+def _go_on(call: Call, following: Action | Frame, after: Next, now: int) -> Step:
+    if isinstance(following, Frame):
+        return flow.left(call, following, after, now)
+    return replace(call, doing=Next(following, "flow"), rest=call.rest[1:]), ()
 
 
 def _run(call: Call, verb: Verb, now: int) -> Step:
@@ -57,4 +64,4 @@ def _run_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step
         return end.start(replace(call, reason="too_many_flows"), now, "system")
     if action is not None:
         call = replace(call, rest=(action, *call.rest))
-    return ask.start_flow(call, flow_id, now)
+    return flow.start(call, flow_id, now)

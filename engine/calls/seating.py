@@ -7,7 +7,7 @@ Verbs and sessions only change the call. None of them joins, parts, mutes or ent
 from msgspec import Struct
 
 from engine.calls.call import Call
-from engine.calls.doing import Dialing, Ending, Filing, Over, Talking
+from engine.calls.doing import Asking, Dialing, Ending, Filing, Over, Talking
 from engine.calls.leg import Leg, Muted, muted_too
 from engine.calls.sessions import Conference, Member, Transfer, Tune
 from wire.verbs import Dial
@@ -36,6 +36,8 @@ def seats(call: Call) -> Seats:
             found = _conversation(call, doing)
         case Dialing(verb=verb):
             found = {call.main: Seat(sound="music" if has_music(verb) else "ringing")}
+        case Asking(has_music=True):
+            found = {call.main: Seat(sound="music")}
         case _:
             found = {call.main: OUTSIDE}
     for leg in call.legs:

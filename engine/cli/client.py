@@ -49,83 +49,96 @@ class Client:
         self.url = url
         self._http = http
 
+    async def ask(
+        self,
+        shape: type[T],
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, str] | None = None,
+    ) -> T:
+        """Ask one thing, by its path below /rpc/v1."""
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            async with self._http.request(
+                method, f"{self.url}/rpc/v1{path}", data=data, params=query
+            ) as reply:
+                answer, status = await reply.read(), reply.status
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(self.url, why(error)) from None
+        if status >= FAILED:
+            raise Refused(self._problem(status, answer))
+        return self._decoded(answer, shape)
+
     async def originate(self, body: Mapping[str, Any]) -> str:
         """Start a call; returns its id."""
-        return (await self._ask(rpc.Started, "POST", "/calls", dict(body))).call_id
+        return (await self.ask(rpc.Started, "POST", "/calls", dict(body))).call_id
 
     async def call(self, call_id: str) -> rpc.CallView:
         """Show a call."""
-        return await self._ask(rpc.CallView, "GET", _path(call_id))
+        return await self.ask(rpc.CallView, "GET", _path(call_id))
 
     async def calls(self, account: str = "") -> tuple[rpc.CallView, ...]:
         """List the live calls, of one account if named."""
         query = {"account": account} if account else {}
-        return (await self._ask(rpc.Calls, "GET", "/calls", query=query)).calls
+        return (await self.ask(rpc.Calls, "GET", "/calls", query=query)).calls
 
     async def steer(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
         """Ask something of a live call, by the deed's path below the call's."""
-        return await self._ask(shape, "POST", f"{_path(call_id)}/{deed}", dict(body))
+        return await self.ask(shape, "POST", f"{_path(call_id)}/{deed}", dict(body))
 
     async def conference(self, call_id: str) -> ConferenceView:
         """Show a call's live conference, or the last."""
-        return await self._ask(ConferenceView, "GET", f"{_path(call_id)}/conference/members")
+        return await self.ask(ConferenceView, "GET", f"{_path(call_id)}/conference/members")
 
     async def timeline(self, call_id: str) -> rpc.Timeline:
         """Tell a call's story."""
-        return await self._ask(rpc.Timeline, "GET", f"{_path(call_id)}/timeline")
+        return await self.ask(rpc.Timeline, "GET", f"{_path(call_id)}/timeline")
 
     async def replay(self, call_id: str) -> Replay:
         """Audit a call."""
-        return await self._ask(Replay, "GET", f"{_path(call_id)}/replay")
+        return await self.ask(Replay, "GET", f"{_path(call_id)}/replay")
 
     async def ended(self, most: int) -> tuple[str, ...]:
         """Name the calls that ended last."""
         query = {"limit": str(most)}
-        return (await self._ask(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
+        return (await self.ask(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
 
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
         """List the PBX nodes."""
-        return (await self._ask(rpc.Nodes, "GET", "/nodes")).nodes
+        return (await self.ask(rpc.Nodes, "GET", "/nodes")).nodes
 
     async def drain(self, node: str) -> None:
         """Give a node no new call."""
-        await self._ask(rpc.NodeView, "POST", f"/nodes/{node}/drain")
+        await self.ask(rpc.NodeView, "POST", f"/nodes/{node}/drain")
 
     async def undrain(self, node: str) -> None:
         """Give a node new calls again."""
-        await self._ask(rpc.NodeView, "POST", f"/nodes/{node}/undrain")
+        await self.ask(rpc.NodeView, "POST", f"/nodes/{node}/undrain")
 
     async def routes(self) -> dict[str, rpc.NumberRoute]:
         """List the routes by number."""
-        return await self._ask(dict[str, rpc.NumberRoute], "GET", "/routes")
+        return await self.ask(dict[str, rpc.NumberRoute], "GET", "/routes")
 
     async def put_route(self, number: str, body: Mapping[str, Any]) -> None:
         """Say what calls to a number run."""
-        await self._ask(rpc.NumberRoute, "PUT", f"/routes/{number}", dict(body))
+        await self.ask(rpc.NumberRoute, "PUT", f"/routes/{number}", dict(body))
 
     async def delete_route(self, number: str) -> None:
         """Take a route away."""
-        await self._ask(dict[str, Any], "DELETE", f"/routes/{number}")
-
-    async def put_flow(self, account: str, flow_id: str, action: Any) -> None:
-        """Store a flow."""
-        await self._ask(dict[str, str], "PUT", f"/flows/{account}/{flow_id}", action)
-
-    async def flow(self, account: str, flow_id: str) -> bytes:
-        """Read a flow, as the JSON that was stored."""
-        return bytes(await self._ask(msgspec.Raw, "GET", f"/flows/{account}/{flow_id}"))
+        await self.ask(dict[str, Any], "DELETE", f"/routes/{number}")
 
     async def agents(self, account: str) -> tuple[AgentView, ...]:
         """List the agents of an account."""
-        return (await self._ask(Agents, "GET", "/agents", query={"account": account})).agents
+        return (await self.ask(Agents, "GET", "/agents", query={"account": account})).agents
 
     async def put_agent(self, account: str, agent_id: str, body: Mapping[str, Any]) -> None:
         """Say where an agent is called."""
-        await self._ask(AgentView, "PUT", f"/agents/{account}/{agent_id}", dict(body))
+        await self.ask(AgentView, "PUT", f"/agents/{account}/{agent_id}", dict(body))
 
     async def delete_agent(self, account: str, agent_id: str) -> None:
         """Take an agent out of the directory."""
-        await self._ask(dict[str, Any], "DELETE", f"/agents/{account}/{agent_id}")
+        await self.ask(dict[str, Any], "DELETE", f"/agents/{account}/{agent_id}")
 
     @asynccontextmanager
     async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[Told]:
@@ -142,26 +155,6 @@ class Client:
                 yield _server_sent(reply.content)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(self.url, why(error)) from None
-
-    async def _ask(
-        self,
-        shape: type[T],
-        method: str,
-        path: str,
-        body: Any = None,
-        query: Mapping[str, str] | None = None,
-    ) -> T:
-        data = None if body is None else json.dumps(body).encode()
-        try:
-            async with self._http.request(
-                method, f"{self.url}/rpc/v1{path}", data=data, params=query
-            ) as reply:
-                answer, status = await reply.read(), reply.status
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(self.url, why(error)) from None
-        if status >= FAILED:
-            raise Refused(self._problem(status, answer))
-        return self._decoded(answer, shape)
 
     def _problem(self, status: int, answer: bytes) -> rpc.Problem:
         try:

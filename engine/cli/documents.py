@@ -1,6 +1,5 @@
-"""`switchroom route`, `routes` and `flow`: what calls to a number run, and stored trees."""
+"""`switchroom route` and `routes`: what calls to a number run."""
 
-import sys
 from typing import Annotated, Any
 
 import msgspec
@@ -16,7 +15,6 @@ from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, 
 routed = App(
     name="route", usage="Usage: switchroom route NUMBER [ACTION] [OPTIONS]", version_flags=()
 )
-flow = App(name="flow", help="Store and show flows: trees that calls run by name.")
 
 
 @routed.default
@@ -41,18 +39,6 @@ def route(  # noqa: PLR0913 - one for each flag
 def routes(*, where: Where = HERE) -> None:
     """List the number routes."""
     run(_routes(where))
-
-
-@flow.command
-def put(flow_id: str, action: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
-    """Store a flow: JSON, or @file; its strings may hold {{contact.fName}}."""
-    run(_put(flow_id, action, account, where))
-
-
-@flow.command
-def get(flow_id: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
-    """Show a flow."""
-    run(_get(flow_id, account, where))
 
 
 async def _routed(number: str, action: str, account: str, custom_data: str, where: Where) -> None:
@@ -83,16 +69,3 @@ async def _routes(where: Where) -> None:
     Console(highlight=False).print(
         table if found else "no routes: calls from the trunk are refused"
     )
-
-
-async def _put(flow_id: str, action: str, account: str, where: Where) -> None:
-    settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        await client.put_flow(whose(account, settings), flow_id, typed.action(action))
-
-
-async def _get(flow_id: str, account: str, where: Where) -> None:
-    settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        body = await client.flow(whose(account, settings), flow_id)
-    sys.stdout.buffer.write(msgspec.json.format(body) + b"\n")

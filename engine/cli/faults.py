@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.client import Refused, Unreachable
-from wire.rpc import Problem
+from wire.rpc import Fault, Problem
 
 BAD = 2  # exit status: nothing was done
 INTERRUPTED = 130
@@ -63,10 +63,14 @@ def setting_faults(error: ValidationError) -> list[str]:
 
 def _refused(problem: Problem) -> str:
     if problem.errors:
-        told = [f"{each.path or 'body'}: {each.message}" for each in problem.errors]
+        told = [f"{each.path or 'body'}: {_told(each)}" for each in problem.errors]
         return _lines("the engine refused this:", *told)
     first = problem.detail or problem.title
     return _lines(first, _ADVICE.get(problem.code, ""))
+
+
+def _told(fault: Fault) -> str:
+    return f"{fault.message} ({fault.code})" if fault.code else fault.message
 
 
 def _lines(first: str, *more: str) -> str:

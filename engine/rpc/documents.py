@@ -1,20 +1,18 @@
-"""Flows and number routes over RPC: small documents that calls run."""
+"""Number routes over RPC: what calls that come in run."""
 
 import re
 
 import msgspec
 from aiohttp import web
 
-from engine.calls.templates import fill
 from engine.rpc.bodies import answer, read
-from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
 from wire.data import check_data
 from wire.errors import BadInput
 from wire.patterns import NAME, PATTERNS
 from wire.targets import parse_target
-from wire.tree import Limits, check_action, parse_action
+from wire.tree import Limits, check_action
 
 
 class DocumentHandlers:
@@ -23,27 +21,6 @@ class DocumentHandlers:
     def __init__(self, store: Store, limits: Limits) -> None:
         self._store = store
         self._limits = limits
-
-    async def put_flow(self, request: web.Request) -> web.Response:
-        """Store a flow: an action tree whose strings may hold `{{contact.…}}`."""
-        body = await request.read()
-        if b"{{" not in body:
-            parse_action(body, self._limits)
-        elif len(body) > self._limits.size_bytes:
-            raise BadInput("", f"larger than {self._limits.size_bytes} bytes", "too_large")
-        else:
-            fill(body, {})
-        account, flow_id = name_in(request, "account"), name_in(request, "flow")
-        await self._store.put_flow(account, flow_id, body)
-        return answer({"flowId": flow_id})
-
-    async def get_flow(self, request: web.Request) -> web.Response:
-        """Show a stored flow."""
-        account, flow_id = request.match_info["account"], request.match_info["flow"]
-        body = await self._store.flow(account, flow_id)
-        if body is None:
-            raise NotFound(f"no flow {flow_id}")
-        return web.Response(body=body, content_type="application/json")
 
     async def put_route(self, request: web.Request) -> web.Response:
         """Say what calls to a number run; the number `*` stands for all others."""

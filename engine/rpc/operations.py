@@ -8,14 +8,17 @@ from wire import control, groups, replay, rpc
 from wire.agents import Agent, Agents, AgentView
 from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
+from wire.flow import FlowDocument
+from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.rpc import CallView
-from wire.verbs import Action
 
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
 _RECORDING = f"{_CALL}/recording"
 _CONFERENCE = f"{_CALL}/conference"
 _AGENT = "/agents/{account}/{agent}"
+_FLOW = "/flows/{account}/{flow}"
+_REQUEST = "/requests/{account}/{request}"
 
 
 class Operation(Struct, frozen=True):
@@ -97,9 +100,21 @@ AGENTS = (
     Operation("put", _AGENT, "Store an agent", Agent, AgentView),
     Operation("delete", _AGENT, "Take an agent away"),
 )
+FLOWS = (
+    Operation("get", "/flows/{account}", "List the flows of an account", None, rpc.Flows),
+    Operation("put", _FLOW, "Store a flow's next version", FlowDocument, rpc.FlowVersion),
+    Operation("get", _FLOW, "Show a flow", None, FlowDocument),
+    Operation("delete", _FLOW, "Take a flow away"),
+    Operation("post", f"{_FLOW}/check", "Say what is wrong with a flow", FlowDocument),
+    Operation("get", f"{_FLOW}/versions", "List a flow's versions", None, rpc.FlowVersions),
+)
+REQUESTS = (
+    Operation("get", "/requests/{account}", "List API requests", None, ApiRequests),
+    Operation("put", _REQUEST, "Store an API request", ApiRequest, ApiRequestView),
+    Operation("get", _REQUEST, "Show an API request", None, ApiRequestView),
+    Operation("delete", _REQUEST, "Take an API request away"),
+)
 DOCUMENTS = (
-    Operation("put", "/flows/{account}/{flow}", "Store a flow", Action),
-    Operation("get", "/flows/{account}/{flow}", "Show a flow", None, Action),
     Operation("get", "/routes", "List number routes"),
     Operation("put", "/routes/{number}", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
     Operation("delete", "/routes/{number}", "Take a route away"),
@@ -133,6 +148,7 @@ CALLBACKS = (
     Operation("post", f"{_CALLBACK}/resend", "Send it again", Resend, Resent),
 )
 OTHERS = (
+    Operation("get", "/schemas/{name}", "Show the JSON Schema of a document"),
     Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
     Operation("post", "/nodes/{node}/drain", "Give a node no new call", None, rpc.NodeView),
     Operation("post", "/nodes/{node}/undrain", "Give it new calls again", None, rpc.NodeView),
@@ -144,6 +160,8 @@ OPERATIONS = (
     *TRANSFERS,
     *CONFERENCES,
     *AGENTS,
+    *FLOWS,
+    *REQUESTS,
     *DOCUMENTS,
     *EVENTS,
     *CALLBACKS,

@@ -9,7 +9,7 @@ from msgspec.json import encode
 from engine.runtime.placement import NoRoom
 from engine.runtime.steering import Refused
 from engine.store.errors import StoreDown
-from wire.errors import BadInput
+from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem
 
 log = structlog.get_logger()
@@ -35,13 +35,17 @@ def reply(problem: Problem, headers: dict[str, str] | None = None) -> web.Respon
 
 
 @web.middleware
-async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def problems(  # noqa: C901 - one line for each kind of trouble
+    request: web.Request, handler: Handler
+) -> web.StreamResponse:
     """Turn what handlers raise into problems."""
     try:
         return await handler(request)
     except BadInput as error:
         fault = Fault(error.path, error.message)
         return reply(Problem("Invalid input", 400, error.code, str(error), (fault,)))
+    except Faults as error:
+        return _faulty(error)
     except NotFound as error:
         return reply(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
@@ -61,6 +65,13 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
         call = request.match_info.get("call")
         log.exception("rpc failed", call_id=call, path=request.path)
         return reply(Problem("Internal error", 500, "internal"))
+
+
+def _faulty(error: Faults) -> web.Response:
+    faults = tuple(Fault(each.path, each.message, each.code) for each in error.faults)
+    first = error.faults[0]
+    detail = f"{first}, and {len(faults) - 1} more" if len(faults) > 1 else str(first)
+    return reply(Problem("Invalid input", 400, first.code, detail, faults))
 
 
 def _refused(error: Refused) -> web.Response:

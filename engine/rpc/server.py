@@ -22,6 +22,7 @@ from engine.rpc.crowding import crowding
 from engine.rpc.documents import DocumentHandlers
 from engine.rpc.events import EventHandlers
 from engine.rpc.everyone import Everyone
+from engine.rpc.flows import FlowHandlers
 from engine.rpc.forward import forwarding
 from engine.rpc.groups import GroupHandlers
 from engine.rpc.health import health_routes
@@ -29,8 +30,10 @@ from engine.rpc.hop import Hop, Owners, hopping
 from engine.rpc.metrics import Page, metrics_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
+from engine.rpc.published import schema_of
 from engine.rpc.recordings import RecordingHandlers
 from engine.rpc.replays import ReplayHandlers
+from engine.rpc.requests import RequestHandlers
 from engine.rpc.schema import schema
 from engine.rpc.timing import timing
 from engine.rpc.tracing import tracing
@@ -103,9 +106,12 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
     callbacks = CallbackHandlers(parts.store, parts.accounts, parts.limits, parts.slots)
     app.add_routes(callbacks.routes())
+    app.add_routes(FlowHandlers(parts.store, parts.limits).routes())
+    app.add_routes(RequestHandlers(parts.store, parts.limits).routes())
     app.add_routes(NodeHandlers(parts.switch).routes())
     app.add_routes(_of_events(parts))
     app.router.add_get("/openapi.json", _published)
+    app.router.add_get("/schemas/{name}", schema_of)
     return app
 
 
@@ -184,8 +190,6 @@ def _of_agents(agents: AgentHandlers) -> list[web.RouteDef]:
 
 def _of_documents(documents: DocumentHandlers) -> list[web.RouteDef]:
     return [
-        web.put("/flows/{account}/{flow}", documents.put_flow),
-        web.get("/flows/{account}/{flow}", documents.get_flow),
         web.get("/routes", documents.routes),
         web.put("/routes/{number}", documents.put_route),
         web.delete("/routes/{number}", documents.delete_route),

@@ -4,6 +4,7 @@ All of it runs on the loop, synchronously: an event is stepped at once, its comm
 others, and what the call wants is done when the commit has been made.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
@@ -14,7 +15,7 @@ from msgspec import Struct, field
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import encode, logged
-from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Prefetch, Tell
+from engine.calls.commands import Answer, Command, FetchMedia, Hangup, LoadNode, Prefetch, Tell
 from engine.calls.events import (
     CallOpened,
     DeadlinePassed,
@@ -226,18 +227,27 @@ class Desk:
         self, actor: Actor, commands: tuple[Command, ...], log: list[bytes], now: int
     ) -> list[Command]:
         wanted: list[Command] = []
-        for command in commands:
-            clips = None
-            if isinstance(command, FetchMedia):
-                clips = self._errands.known(command.sources)
-            if clips is None or not isinstance(command, FetchMedia):
+        left = deque(commands)
+        while left:
+            command = left.popleft()
+            told = self._known(actor.call, command)
+            if told is None:
                 wanted.append(command)
                 continue
-            fetched = MediaFetched(command.request, clips)
-            actor.call, more = step(actor.call, fetched, now)
-            log.append(logged(now, fetched, more))
-            wanted += more
+            actor.call, more = step(actor.call, told, now)
+            log.append(logged(now, told, more))
+            left.extendleft(reversed(more))
         return wanted
+
+    def _known(self, call: Call, command: Command) -> Event | None:
+        match command:
+            case FetchMedia(request=request, sources=sources):
+                clips = self._errands.known(sources)
+                return None if clips is None else MediaFetched(request, clips)
+            case LoadNode():
+                return self._errands.node(command, call)
+            case _:
+                return None
 
     def _commit(
         self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]

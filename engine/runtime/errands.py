@@ -1,4 +1,4 @@
-"""What is fetched for a call while it waits: audio, webhooks' answers, stored flows.
+"""What is fetched for a call while it waits: audio, answers of webhooks and APIs, stored flows.
 
 Each errand is a task of its own that ends in exactly one event; the call's deadline stands over it.
 """
@@ -10,16 +10,31 @@ from typing import Any, Protocol
 import structlog
 
 from engine.calls.call import Call
-from engine.calls.commands import AskWebhook, Errand, FetchMedia, LoadFlow, Prefetch
-from engine.calls.events import ActionFailed, ActionReplied, Event, MediaFetched, Tries
-from engine.calls.templates import fill
+from engine.calls.commands import (
+    AskApi,
+    AskWebhook,
+    Errand,
+    FetchMedia,
+    LoadFlow,
+    LoadNode,
+    Prefetch,
+)
+from engine.calls.events import (
+    ActionFailed,
+    ActionReplied,
+    ApiAnswered,
+    ApiFailed,
+    Event,
+    MediaFetched,
+    Tries,
+)
+from engine.calls.templates import Values
 from engine.media.clip import MediaFailed
-from engine.store.errors import StoreDown
+from engine.runtime.flows import FlowBook, known_to
 from engine.webhooks.ask import Answer
 from engine.webhooks.failure import Attempt, WebhookFailed
-from wire.errors import BadInput
+from wire.flow import Scalar
 from wire.media import Clip, Source
-from wire.tree import Limits, parse_action
 
 log = structlog.get_logger()
 
@@ -44,21 +59,37 @@ class Asker(Protocol):
         """Ask for the next action; raises WebhookFailed."""
 
 
-class Flows(Protocol):
-    """Where flows are stored."""
+class ApiAnswer(Protocol):
+    """What an API request brought."""
 
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
-        """Read a flow's document."""
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+
+    @property
+    def values(self) -> dict[str, Scalar | None]:
+        """What its fields were mapped to."""
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """What it took."""
+
+
+class Apis(Protocol):
+    """Who sends accounts' stored API requests."""
+
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+        """Send one, filled in; raises WebhookFailed."""
 
 
 class Errands:
     """Runs errands as tasks that nobody has to wait for."""
 
-    def __init__(self, library: Library, asker: Asker, flows: Flows, limits: Limits) -> None:
+    def __init__(self, library: Library, asker: Asker, flows: FlowBook, apis: Apis) -> None:
         self._library = library
         self._asker = asker
         self._flows = flows
-        self._limits = limits
+        self._apis = apis
         self._running: dict[str, asyncio.Task[Event]] = {}
         self._done: dict[str, Callable[[Event], None]] = {}
 
@@ -66,6 +97,10 @@ class Errands:
         """Give the clips of sources that are all at hand; None when one must be fetched."""
         clips = tuple(map(self._library.known, sources))
         return None if None in clips else clips  # type: ignore[return-value]  # no None is left
+
+    def node(self, errand: LoadNode, call: Call) -> Event | None:
+        """Give what a node of a flow is, if that is at hand."""
+        return self._flows.known(errand, call)
 
     def prefetch(self, command: Prefetch) -> None:
         """Get audio ready without being waited for."""
@@ -103,8 +138,12 @@ class Errands:
                 return self._fetch(errand)
             case AskWebhook():
                 return self._ask(errand)
+            case AskApi():
+                return self._send(errand, call)
             case LoadFlow():
-                return self._load(errand, call)
+                return self._flows.enter(errand, call)
+            case LoadNode():
+                return self._flows.node(errand, call)
 
     async def _fetch(self, errand: FetchMedia) -> Event:
         got = await asyncio.gather(*map(self._clip, errand.sources))
@@ -125,15 +164,14 @@ class Errands:
             return ActionFailed(errand.request, str(error), _tries(error.attempts))
         return ActionReplied(errand.request, answer.action, _tries(answer.attempts))
 
-    async def _load(self, errand: LoadFlow, call: Call) -> Event:
+    async def _send(self, errand: AskApi, call: Call) -> Event:
+        request = errand.request
         try:
-            document = await self._flows.flow(call.account, errand.flow_id)
-            if document is None:
-                return ActionFailed(errand.request, f"no flow {errand.flow_id}")
-            filled = fill(document, call.contact or {})
-            return ActionReplied(errand.request, parse_action(filled, self._limits))
-        except (BadInput, StoreDown) as error:
-            return ActionFailed(errand.request, str(error))
+            answer = await self._apis.ask(call.account, errand.api, known_to(call), request)
+        except WebhookFailed as error:
+            status = error.attempts[-1].status if error.attempts else 0
+            return ApiFailed(request, error.reason, status, _tries(error.attempts))
+        return ApiAnswered(request, answer.status, answer.values, _tries(answer.attempts))
 
 
 def _tries(attempts: tuple[Attempt, ...]) -> Tries:
@@ -145,4 +183,6 @@ def _failed(errand: Errand, call: Call, task: asyncio.Task[Event]) -> Event:
     log.error("errand failed", call_id=call.id, request=errand.request, exc_info=fault)
     if isinstance(errand, FetchMedia):
         return MediaFetched(errand.request, (), ("internal",))
+    if isinstance(errand, AskApi):
+        return ApiFailed(errand.request, "internal")
     return ActionFailed(errand.request, "internal")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from engine.ari.request import Reply, Request
 from engine.calls.commands import (
     AnswerReferral,
+    AskApi,
     AskWebhook,
     Command,
     Errand,
@@ -17,6 +18,7 @@ from engine.calls.commands import (
     FileTapes,
     Hangup,
     LoadFlow,
+    LoadNode,
     MuteTape,
     Originate,
     PbxCommand,
@@ -75,7 +77,7 @@ class Performer:
                     self._errands.prefetch(command)
                 case Hangup() | AnswerReferral():
                     self._send(actor, command, requests(command, self._plan), self._unqueued)
-                case FetchMedia() | AskWebhook() | LoadFlow():
+                case FetchMedia() | AskWebhook() | LoadFlow() | LoadNode() | AskApi():
                     self._run(actor, command)
                 case StartTape() | MuteTape() | StopTape() | FileTapes():
                     self._record(actor, command)

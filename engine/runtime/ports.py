@@ -5,7 +5,7 @@ from typing import Protocol
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
-from engine.calls.commands import Errand, Prefetch, TapeCommand
+from engine.calls.commands import Errand, LoadNode, Prefetch, TapeCommand
 from engine.calls.events import Event
 from engine.store.change import Change
 from wire.media import Clip, Source
@@ -108,6 +108,9 @@ class Errands(Protocol):
 
     def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Give the clips of sources that are all at hand; None when one must be fetched."""
+
+    def node(self, errand: LoadNode, call: Call) -> Event | None:
+        """Give what a node is, if that is at hand."""
 
     def prefetch(self, command: Prefetch) -> None:
         """Get audio ready without being waited for."""

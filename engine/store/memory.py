@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from engine.store.change import Change
 from engine.store.errors import Fenced
+from engine.store.memory_documents import MemoryDocuments
 from engine.store.memory_outbox import MemoryOutbox
 from engine.store.memory_stream import MemoryStream
 from engine.store.outbox import Room
@@ -26,7 +27,7 @@ class Kept:
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
 
 
-class Memory:
+class Memory(MemoryDocuments):
     """A store for one process; `commit_now` is the commit without a loop."""
 
     def __init__(
@@ -37,15 +38,12 @@ class Memory:
         bounds: Bounds = Bounds(),  # noqa: B008  frozen
         room: Room = Room(),  # noqa: B008  frozen
     ) -> None:
+        super().__init__()
         self._now_ms = now_ms
         self.outbox = MemoryOutbox(self._now_ms, self._owned, room)
         self._kept_ms = int(kept_s * 1000)
         self.stream = MemoryStream(now_ms, bounds)
         self._slots: dict[int, Kept] = {}
-        self._flows: dict[tuple[str, str], bytes] = {}
-        self._routes: dict[str, bytes] = {}
-        self._agents: dict[str, dict[str, bytes]] = {}
-        self._drained: frozenset[str] = frozenset()
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
 
@@ -129,53 +127,6 @@ class Memory:
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """See Store."""
         return list(self._slot(slot).logs.get(call_id, ()))
-
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
-        """See Store."""
-        self._flows[account, flow_id] = body
-
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
-        """See Store."""
-        return self._flows.get((account, flow_id))
-
-    async def put_route(self, number: str, body: bytes | None) -> None:
-        """See Store."""
-        if body is None:
-            self._routes.pop(number, None)
-        else:
-            self._routes[number] = body
-
-    async def route(self, number: str) -> bytes | None:
-        """See Store."""
-        return self._routes.get(number)
-
-    async def routes(self) -> dict[str, bytes]:
-        """See Store."""
-        return dict(self._routes)
-
-    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """See Store."""
-        agents = self._agents.setdefault(account, {})
-        if body is None:
-            agents.pop(agent_id, None)
-        else:
-            agents[agent_id] = body
-
-    async def agent(self, account: str, agent_id: str) -> bytes | None:
-        """See Store."""
-        return self._agents.get(account, {}).get(agent_id)
-
-    async def agents(self, account: str) -> dict[str, bytes]:
-        """See Store."""
-        return dict(self._agents.get(account, {}))
-
-    async def put_drained(self, node: str, is_drained: bool) -> None:
-        """See Store."""
-        self._drained = self._drained | {node} if is_drained else self._drained - {node}
-
-    async def drained(self) -> frozenset[str]:
-        """See Store."""
-        return self._drained
 
     async def ping(self) -> None:
         """See Store."""

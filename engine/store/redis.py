@@ -1,20 +1,18 @@
 """The store in Redis or Valkey: commits by one script a batch, the rest by the ordinary client."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 from engine.store.change import Change
-from engine.store.errors import Fenced, StoreDown
+from engine.store.errors import Fenced
 from engine.store.link import Link, script
 from engine.store.outbox import Room
 from engine.store.pack import packed
+from engine.store.redis_documents import RedisDocuments
 from engine.store.redis_outbox import RedisOutbox
 from engine.store.redis_stream import RedisStream
 from engine.store.stream import Bounds
@@ -27,11 +25,9 @@ _strings = msgspec.msgpack.Decoder(list[str])
 _packed = msgspec.msgpack.Encoder().encode
 _EXISTS = 2  # what commit.lua answers
 _PAGE = 500
-_ROUTES = "route:numbers"
-_DRAINED = "nodes:drained"
 
 
-class RedisStore:
+class RedisStore(RedisDocuments):
     """Keys of a slot carry its hash tag: `{s3}:owner`, `:live`, `:log:…`, `:ended:…`, and more."""
 
     def __init__(
@@ -130,51 +126,6 @@ class RedisStore:
         )
         return entries
 
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
-        """See Store."""
-        await self._bounded(self._client.set(f"flow:{account}:{flow_id}", body))
-
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
-        """See Store."""
-        body: bytes | None = await self._bounded(self._client.get(f"flow:{account}:{flow_id}"))
-        return body
-
-    async def put_route(self, number: str, body: bytes | None) -> None:
-        """See Store."""
-        await self._put(_ROUTES, number, body)
-
-    async def route(self, number: str) -> bytes | None:
-        """See Store."""
-        body: bytes | None = await self._bounded(self._client.hget(_ROUTES, number))
-        return body
-
-    async def routes(self) -> dict[str, bytes]:
-        """See Store."""
-        return await self._all(_ROUTES)
-
-    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """See Store."""
-        await self._put(f"agents:{account}", agent_id, body)
-
-    async def agent(self, account: str, agent_id: str) -> bytes | None:
-        """See Store."""
-        body: bytes | None = await self._bounded(self._client.hget(f"agents:{account}", agent_id))
-        return body
-
-    async def agents(self, account: str) -> dict[str, bytes]:
-        """See Store."""
-        return await self._all(f"agents:{account}")
-
-    async def put_drained(self, node: str, is_drained: bool) -> None:
-        """See Store."""
-        change = self._client.sadd if is_drained else self._client.srem
-        await self._bounded(change(_DRAINED, node))
-
-    async def drained(self) -> frozenset[str]:
-        """See Store."""
-        names = await self._bounded(self._client.smembers(_DRAINED))
-        return frozenset(name.decode() for name in names)
-
     async def ping(self) -> None:
         """See Store."""
         await self._bounded(self._client.ping())
@@ -194,25 +145,6 @@ class RedisStore:
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())
-
-    async def _put(self, table: str, name: str, body: bytes | None) -> None:
-        if body is None:
-            await self._bounded(self._client.hdel(table, name))
-        else:
-            await self._bounded(self._client.hset(table, name, body))
-
-    async def _all(self, table: str) -> dict[str, bytes]:
-        found = await self._bounded(self._client.hgetall(table))
-        return {name.decode(): body for name, body in found.items()}
-
-    async def _bounded(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
-        try:
-            async with asyncio.timeout(self._timeout_s + wait_s):
-                return await request
-        except TimeoutError:
-            raise StoreDown(f"no answer in {self._timeout_s} s") from None
-        except (RedisError, OSError) as error:
-            raise StoreDown(f"{type(error).__name__}: {error}") from error
 
 
 def _owner_key(slot: int) -> str:

@@ -7,9 +7,11 @@ from engine.store.change import Change
 from engine.store.outbox import Outbox
 from engine.store.stream import Stream
 
+VERSIONS_KEPT = 100  # of a flow
+
 
 class Store(Protocol):
-    """Slots with their owners, calls, logs and events; flows, routes, agents, drained nodes.
+    """Slots with their owners, calls, logs and events; documents of accounts; drained nodes.
 
     Every method may raise StoreDown, within a bounded time; each may then be called again.
     """
@@ -77,12 +79,39 @@ class Store(Protocol):
         """Read a call's log in order; an entry that the store has lost reads as empty bytes."""
         ...
 
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> None:
-        """Store an account's flow, in place of the one with the same id."""
+    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
+        """Store an account's flow and return its version; a version never changes."""
         ...
 
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
-        """Read an account's flow."""
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
+        """Read a version of an account's flow, and its number; 0: the newest."""
+        ...
+
+    async def flows(self, account: str) -> dict[str, int]:
+        """Read the newest version's number of each flow of an account."""
+        ...
+
+    async def flow_versions(self, account: str, flow_id: str) -> list[int]:
+        """List the versions of a flow that are kept: the last VERSIONS_KEPT."""
+        ...
+
+    async def delete_flow(self, account: str, flow_id: str) -> bool:
+        """Take a flow away, for calls that begin; its versions are kept for a day for the others.
+
+        False when there is none.
+        """
+        ...
+
+    async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
+        """Store an account's API request (JSON), in place of the one before; None takes it out."""
+        ...
+
+    async def request(self, account: str, request_id: str) -> bytes | None:
+        """Read an account's API request."""
+        ...
+
+    async def requests(self, account: str) -> dict[str, bytes]:
+        """Read all API requests of an account, by id."""
         ...
 
     async def put_route(self, number: str, body: bytes | None) -> None:

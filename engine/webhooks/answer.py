@@ -15,6 +15,12 @@ _PASSING = frozenset({429, 502, 503, 504})
 
 async def read_action(response: ClientResponse, limits: Limits) -> Action | None:
     """Read an action; None when the server has nothing to add. Raises Fault, ClientError."""
+    body = await read_body(response, limits.size_bytes)
+    return _parsed(body, limits) if body.strip() else None
+
+
+async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
+    """Read what a server answered well, if it is not too much. Raises Fault, ClientError."""
     status = response.status
     if status in _REDIRECT:
         raise Fault("redirect", f"answered {status}; redirects are not followed")
@@ -28,8 +34,7 @@ async def read_action(response: ClientResponse, limits: Limits) -> Action | None
     # Asked for identity. What came packed would have to be unpacked to learn its size.
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Fault("encoded", "a Content-Encoding is not accepted")
-    body = await _bounded(response, limits.size_bytes)
-    return _parsed(body, limits) if body.strip() else None
+    return await _bounded(response, size_bytes)
 
 
 async def _bounded(response: ClientResponse, limit: int) -> bytes:

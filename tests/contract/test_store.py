@@ -219,7 +219,7 @@ async def test_flows_are_kept_by_account(store: Store) -> None:
     """A flow is read back by its account and id only."""
     await store.put_flow("a1", "f1", b"{1}")
     await store.put_flow("a1", "f1", b"{2}")
-    assert await store.flow("a1", "f1") == b"{2}"
+    assert await store.flow("a1", "f1") == (2, b"{2}")
     assert await store.flow("a2", "f1") is None
 
 

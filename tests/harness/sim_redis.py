@@ -101,9 +101,9 @@ class SimLink:
         """See Store."""
         return await self._asked(lambda: done(self._memory.route(number)))
 
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """See Store."""
-        return await self._asked(lambda: done(self._memory.flow(account, flow_id)))
+        return await self._asked(lambda: done(self._memory.flow(account, flow_id, version)))
 
     async def _write(self, do: Callable[[], Got]) -> Got:
         if self._redis.is_full and not self.is_cut:

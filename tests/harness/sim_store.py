@@ -61,11 +61,11 @@ class SimStore:
         self._check()
         return await self._memory.route(number)
 
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """See Store."""
         await self._loop.sleep(0.5)
         self._check()
-        return await self._memory.flow(account, flow_id)
+        return await self._memory.flow(account, flow_id, version)
 
     def _check(self) -> None:
         if not self.is_up:

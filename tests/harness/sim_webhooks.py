@@ -1,14 +1,17 @@
-"""SimAsker: customers' servers, which answer, fail, time out, or answer late."""
+"""SimAsker, SimApis: customers' servers, which answer, fail, time out, or answer late."""
 
 import random
 from collections.abc import Callable
 
+from engine.calls.templates import Values
+from engine.webhooks.api import ApiAnswer
 from engine.webhooks.ask import Answer
 from engine.webhooks.failure import WebhookFailed
 from tests.harness.sim_clock import SimClock
 from tests.harness.sim_loop import SimLoop
 from wire.verbs import Action
 
+QUICK_MS = 100
 Offer = Callable[[], Action | None]
 
 
@@ -61,3 +64,21 @@ class SimAsker:
         if fault:
             raise WebhookFailed(fault, "sim", ())
         return Answer(action, ())
+
+
+class SimApis:
+    """Implements `engine.runtime.errands.Apis` for one life."""
+
+    def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
+        self._clock = clock
+        self._loop = loop
+        self._servers = servers
+
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+        """Send a request, which tells what the call knows; raises WebhookFailed."""
+        body = f"{account} {api} {values('digits')} {values('call.from')}".encode()
+        delay_ms, fault, _ = self._servers.hear(key, body, self._clock.at_ms)
+        await self._loop.sleep(delay_ms)
+        if fault:
+            raise WebhookFailed(fault, "sim", ())
+        return ApiAnswer(200, {"tier": "gold" if delay_ms < QUICK_MS else None}, ())

@@ -12,6 +12,7 @@ from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.flows import FlowBook
 from engine.runtime.gate import Gate
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
@@ -35,7 +36,7 @@ from tests.harness.sim_loop import SimLoop
 from tests.harness.sim_media import SimLibrary
 from tests.harness.sim_recorder import Filed, SimAmi, SimCabinet
 from tests.harness.sim_store import SimStore
-from tests.harness.sim_webhooks import SimAsker, SimServers
+from tests.harness.sim_webhooks import SimApis, SimAsker, SimServers
 from tests.sim.faults import Faults
 from wire.media import Clip, Source
 from wire.tree import DEFAULT_LIMITS
@@ -141,7 +142,9 @@ class Life:
         self.writer = owned.writer
         asker = SimAsker(self._around.clock, self.loop, self._around.servers)
         library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
-        errands = self._broken.errands(Errands(library, asker, store, DEFAULT_LIMITS))
+        apis = SimApis(self._around.clock, self.loop, self._around.servers)
+        flows = FlowBook(store, DEFAULT_LIMITS)
+        errands = self._broken.errands(Errands(library, asker, flows, apis))
         pbx = self._broken.pbx(self.line)
         plan = Dialplan(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.ari.generated.events import ChannelDtmfReceived
 from engine.calls.call import Call
-from engine.calls.commands import AskWebhook, Errand, Prefetch
+from engine.calls.commands import AskWebhook, Errand, LoadNode, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.ports import Errands, Writer
@@ -134,6 +134,10 @@ class _Running:
     def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """See Errands."""
         return self._errands.known(sources)
+
+    def node(self, errand: LoadNode, call: Call) -> Event | None:
+        """Pass on."""
+        return self._errands.node(errand, call)
 
     def prefetch(self, command: Prefetch) -> None:
         """See Errands."""

@@ -76,6 +76,10 @@ class World(Protocol):
         """What its customers were asked."""
 
     @property
+    def graphs(self) -> Mapping[str, bytes]:
+        """The flows that are graphs."""
+
+    @property
     def archive(self) -> Filed:
         """What was recorded."""
 

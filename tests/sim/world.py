@@ -16,7 +16,7 @@ from tests.harness.sim_phone import SimPhones
 from tests.harness.sim_recorder import Filed
 from tests.harness.sim_store import done
 from tests.harness.sim_webhooks import SimServers
-from tests.sim import faults, recorders
+from tests.sim import faults, graphs, recorders
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
 from tests.sim.overhearing import overhearing
@@ -53,6 +53,7 @@ class World:
         self.scenarios = Scenarios(rng, trouble_with_media="media" in kinds, messages=messages)
         self.servers = SimServers(rng, self.scenarios.offer)
         self.archive: Filed = {}
+        self.graphs = graphs.choose(seed)
         self.pbx.chance = self._records.chance
         self._trace = trace
         self._overheard = overhearing(seed, self.pbx.manager, broken, self.clock)
@@ -183,3 +184,5 @@ class World:
         for number in range(FLOWS):
             body = msgspec.json.encode(self.scenarios.verb(2))
             done(self.memory.put_flow("acc", f"flow{number}", body))
+        for name, body in self.graphs.items():
+            done(self.memory.put_flow("acc", name, body))

@@ -4,15 +4,25 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import AskWebhook, LoadFlow, Prefetch
+from engine.calls.commands import AskWebhook, Prefetch
 from engine.calls.doing import Asking, Next
-from engine.calls.events import ActionFailed, ActionReplied, DeadlinePassed, Event, Recovered
+from engine.calls.events import (
+    ActionFailed,
+    ActionReplied,
+    ApiAnswered,
+    ApiFailed,
+    DeadlinePassed,
+    Event,
+    FlowEntered,
+    NodeLoaded,
+    Recovered,
+)
+from engine.calls.verbs import flow
 from engine.calls.wanted import wanted
 from wire.hooks import ActionRequest
 from wire.verbs import Action
 
 WEBHOOK_MS = 17_000  # 15 s in all (design section 7), and a little for our own way
-FLOW_MS = 5_000
 REASON_CHARS = 200  # it quotes what the customer's server said, of any length
 
 
@@ -35,15 +45,11 @@ def start_url(call: Call, url: str, after: Next, now: int) -> Step:
     return replace(call, doing=asking), (AskWebhook(request, url, to_json(body)),)
 
 
-def start_flow(call: Call, flow_id: str, now: int) -> Step:
-    """Read a stored flow."""
-    call, request = numbered(call, "r")
-    return replace(call, doing=Asking(request, now + FLOW_MS)), (LoadFlow(request, flow_id),)
-
-
 def on_event(call: Call, doing: Asking, event: Event, now: int) -> Step:
     """Run what was answered; without an answer, the fallback; without one, hang up."""
     match event:
+        case FlowEntered() | NodeLoaded() | ApiAnswered() | ApiFailed():
+            return flow.on_told(call, event, now) if event.request == doing.request else (call, ())
         case ActionReplied(request, action) if request == doing.request:
             return replace(call, doing=Next(action, "reply")), prefetched(action)
         case ActionFailed(request, reason) if request == doing.request:
@@ -64,6 +70,8 @@ def prefetched(action: Action | None) -> tuple[Prefetch, ...]:
 
 def failed(call: Call, doing: Asking, reason: str) -> Call:
     """Go on without an answer: the fallback; without one, nothing more of the tree."""
+    if doing.is_api:
+        return replace(flow.failed(call, reason), doing=Next(None, "flow"))
     if doing.fallback is None:
         call = replace(call, rest=(), reason=f"action_failed:{reason[:REASON_CHARS]}")
     return replace(call, doing=Next(doing.fallback, "reply"))

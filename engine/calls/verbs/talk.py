@@ -7,9 +7,19 @@ from engine.calls.call import Call, Step
 from engine.calls.closing import closed, freed
 from engine.calls.commands import Bridge, Hangup
 from engine.calls.doing import Next, Talking
-from engine.calls.events import ActionFailed, ActionReplied, BridgeFailed, DeadlinePassed, Event
+from engine.calls.events import (
+    ActionFailed,
+    ActionReplied,
+    ApiAnswered,
+    ApiFailed,
+    BridgeFailed,
+    DeadlinePassed,
+    Event,
+    FlowEntered,
+    NodeLoaded,
+)
 from engine.calls.seating import OUTSIDE, seats
-from engine.calls.verbs import ask
+from engine.calls.verbs import ask, flow
 from wire.hooks import DialResult
 from wire.verbs import Action
 
@@ -26,8 +36,17 @@ def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
         case ActionFailed(request, reason) if doing.asking and request == doing.asking.request:
             call = ask.failed(call, doing.asking, reason)
             return replace(call, doing=_then(doing, doing.asking.fallback)), ()
+        case FlowEntered() | NodeLoaded() | ApiAnswered() | ApiFailed() if doing.asking:
+            return _told(call, doing, event), ()
         case _:
             return call, ()
+
+
+def _told(call: Call, doing: Talking, event: flow.Told) -> Call:
+    """Let a flow know what it waited for; it goes on after the conversation."""
+    if doing.asking is None or event.request != doing.asking.request:
+        return call
+    return replace(flow.noted(call, event), doing=_then(doing, None))
 
 
 def _unjoined(call: Call, doing: Talking, legs: tuple[str, ...], now: int) -> Step:

@@ -7,6 +7,7 @@ from typing import Any
 from engine.observe.meter import Meter
 from engine.runtime.desk import Desk, Place
 from engine.runtime.errands import Errands
+from engine.runtime.flows import FlowBook
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease
 from engine.runtime.node import Node
@@ -21,7 +22,7 @@ from tests.harness.sim_media import SimLibrary
 from tests.harness.sim_recorder import SimCabinet
 from tests.harness.sim_redis import SimLink
 from tests.harness.sim_socket import SimSession
-from tests.harness.sim_webhooks import SimAsker
+from tests.harness.sim_webhooks import SimApis, SimAsker
 from tests.sim.cluster.ground import Ground
 from tests.sim.cluster.lines import WatchedAmi, WatchedLine
 from tests.sim.life import GRACE_MS
@@ -84,4 +85,6 @@ class Desks:
         asker = SimAsker(ground.clock, self._loop, ground.servers)
         library = SimLibrary(ground.clock, self._loop, ground.at_hand)
         asks = ground.cracked.asker(asker, self._engine)
-        return ground.cracked.parts.errands(Errands(library, asks, self._link, DEFAULT_LIMITS))
+        apis = SimApis(ground.clock, self._loop, ground.servers)
+        flows = FlowBook(self._link, DEFAULT_LIMITS)
+        return ground.cracked.parts.errands(Errands(library, asks, flows, apis))

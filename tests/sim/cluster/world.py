@@ -17,7 +17,7 @@ from tests.harness.sim_redis import SimRedis
 from tests.harness.sim_shared_clock import SharedClock
 from tests.harness.sim_store import done
 from tests.harness.sim_webhooks import SimServers
-from tests.sim import recorders
+from tests.sim import graphs, recorders
 from tests.sim.cluster import weather
 from tests.sim.cluster.crew import Crew
 from tests.sim.cluster.front import Front
@@ -49,6 +49,7 @@ class World:
         self.is_at_rest = False
         self.clock = SharedClock()
         self.archive: Filed = {}
+        self.graphs = graphs.choose(seed)
         self._rng = rng = Random(seed)
         self.faults = Weather(self.clock, rng, weather.choose(rng))
         self._records = recorders.choose(seed)
@@ -164,3 +165,5 @@ class World:
         for number in range(FLOWS):
             body = msgspec.json.encode(self.scenarios.verb(2))
             done(self.memory.put_flow("acc", f"flow{number}", body))
+        for name, body in self.graphs.items():
+            done(self.memory.put_flow("acc", name, body))

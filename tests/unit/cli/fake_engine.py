@@ -14,6 +14,7 @@ from wire.agents import Agents, AgentView
 from wire.control import Dialled
 from wire.events import CallEvent
 from wire.replay import EndedCalls, Replay
+from wire.request import ApiRequests, ApiRequestView
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
 BUSY = AgentView(
@@ -24,6 +25,10 @@ NODES = (
     rpc.NodeView("pbx1", True, 3, weight=3, max_calls=20, watched=True, loss=0.012, jitter_ms=7.4),
     rpc.NodeView("pbx2", False, 0, drained=True, refuses="no_node", trunk_reachable=False),
 )
+REQUEST = ApiRequestView(
+    "https://crm.example/people", "POST", "lookup", request_id="0123456789abcdef01234567",
+    secrets=("token",),
+)  # fmt: skip
 INBOUND = Path(__file__).with_name("inbound.json")
 
 
@@ -92,7 +97,7 @@ class FakeEngine:
         path = request.match_info["path"]
         return _json(self._audited(path) or self._told(request.method, path))
 
-    def _told(self, method: str, path: str) -> object:
+    def _told(self, method: str, path: str) -> object:  # noqa: C901 - a table
         call = self.call or self.timelines[0].call
         match method, path.split("/"):
             case "POST", ["calls"]:
@@ -109,8 +114,10 @@ class FakeEngine:
                 return Agents((BUSY, AWAY))
             case "PUT", ["agents", *_]:
                 return AWAY
-            case "GET", ["flows", *_]:
-                return {"type": "hangup"}
+            case _, ["flows", _, *steps]:
+                return _flow(method, steps)
+            case _, ["requests", _, *steps]:
+                return REQUEST if steps else ApiRequests((REQUEST,))
             case _, ["calls", _, *deed]:
                 return _steered(call, deed)
             case _:
@@ -137,6 +144,20 @@ class FakeEngine:
                 await response.write(b'id: {"0":"7-0"}\nevent: x\ndata: %b\n\n' % body)
             else:
                 await response.write(b"event: lost\ndata: %b\n\n" % body)
+
+
+def _flow(method: str, steps: list[str]) -> object:
+    match method, steps:
+        case "GET", []:
+            return rpc.Flows((rpc.FlowVersion("menu", 3),))
+        case "GET", [flow, "versions"]:
+            return rpc.FlowVersions(flow, (2, 3))
+        case "PUT", [flow]:
+            return rpc.FlowVersion(flow, 4)
+        case "GET", _:
+            return {"type": "hangup"}
+        case _:
+            return {}
 
 
 def _steered(call: rpc.CallView, deed: list[str]) -> object:

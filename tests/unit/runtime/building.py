@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
-from engine.calls.commands import Errand, Prefetch
+from engine.calls.commands import Errand, LoadNode, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Timer
 from engine.runtime.desk import Desk, Place
@@ -155,6 +155,7 @@ class HandErrands:
 
     def __init__(self) -> None:
         self.clips: dict[Source, Clip] = {}
+        self.nodes: dict[str, Callable[[LoadNode], Event]] = {}
         self.running: list[tuple[Errand, Callable[[Event], None]]] = []
         self.prefetched: list[Source] = []
 
@@ -162,6 +163,11 @@ class HandErrands:
         """Give clips at hand."""
         found = tuple(self.clips[each] for each in sources if each in self.clips)
         return found if len(found) == len(sources) else None
+
+    def node(self, errand: LoadNode, call: Call) -> Event | None:
+        """Give a node at hand, whatever it is asked for."""
+        assert call.id
+        return self.nodes.pop(errand.node)(errand) if errand.node in self.nodes else None
 
     def prefetch(self, command: Prefetch) -> None:
         """Keep what is wanted."""

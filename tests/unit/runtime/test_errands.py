@@ -2,17 +2,42 @@
 
 import asyncio
 
-from engine.calls.commands import AskWebhook, Errand, FetchMedia, LoadFlow, Prefetch
-from engine.calls.events import ActionFailed, ActionReplied, Event, MediaFetched
+from msgspec import json
+from msgspec.structs import replace
+
+from engine.calls.commands import (
+    AskApi,
+    AskWebhook,
+    Errand,
+    FetchMedia,
+    LoadFlow,
+    LoadNode,
+    Prefetch,
+)
+from engine.calls.events import (
+    ActionFailed,
+    ActionReplied,
+    ApiAnswered,
+    ApiFailed,
+    Event,
+    FlowEntered,
+    MediaFetched,
+    NodeLoaded,
+)
+from engine.calls.templates import Values
 from engine.media.clip import MediaFailed
 from engine.runtime.errands import Errands
+from engine.runtime.flows import FlowBook
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
+from engine.webhooks.api import ApiAnswer
 from engine.webhooks.ask import Answer
 from engine.webhooks.failure import Attempt, WebhookFailed
 from tests.unit.calls.building import CLIPS, HTTPS, outbound, say, tree
+from wire.flow import SayNode
 from wire.media import Audio, Clip, Source, Speech
 from wire.tree import Limits
+from wire.verbs import SayData
 
 GOOD, BAD, BROKEN = Audio(HTTPS), Audio(HTTPS + "404"), Audio(HTTPS + "bug")
 
@@ -63,11 +88,24 @@ class SmallAsker:
 class SmallFlows(Memory):
     """The memory store, whose flow `down` can't be read."""
 
-    async def flow(self, account: str, flow_id: str) -> bytes | None:
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """Read a flow."""
         if flow_id == "down":
             raise StoreDown("gone")
-        return await super().flow(account, flow_id)
+        return await super().flow(account, flow_id, version)
+
+
+class SmallApis:
+    """APIs that answer by the request's id."""
+
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+        """Answer, fail, or have a fault."""
+        assert account == "acme"
+        if api == "bad":
+            raise WebhookFailed("status_404", "answered 404", (Attempt(3, 404, "status_404"),))
+        if api == "bug":
+            raise RuntimeError("a fault of ours")
+        return ApiAnswer(200, {"name": values("contact.fName"), "key": key}, (Attempt(4, 200),))
 
 
 class Bench:
@@ -75,7 +113,8 @@ class Bench:
 
     def __init__(self) -> None:
         self.library, self.asker, self.flows = SmallLibrary(), SmallAsker(), SmallFlows()
-        self.errands = Errands(self.library, self.asker, self.flows, Limits())
+        book = FlowBook(self.flows, Limits())
+        self.errands = Errands(self.library, self.asker, book, SmallApis())
         self.events: list[Event] = []
 
     async def run(self, errand: Errand) -> Event:
@@ -123,6 +162,34 @@ async def test_a_flow_is_read_and_filled() -> None:
         failed = await bench.run(LoadFlow("r", flow_id))
         assert isinstance(failed, ActionFailed)
         assert why in failed.reason
+
+
+async def test_a_graph_is_entered_and_its_nodes_are_read() -> None:
+    """Its version is told; from then on a node is at hand, filled in with what the call knows."""
+    bench = Bench()
+    say_hi = {"type": "say", "data": {"text": "{{contact.fName}}"}}
+    body = {"start": "hi", "nodes": {"hi": say_hi, "bad": {"type": "say", "data": {"text": ""}}}}
+    await bench.flows.put_flow("acme", "menu", json.encode(body))
+    asked = LoadNode("r2", "menu", 1, "hi")
+    assert bench.errands.node(asked, outbound()) is None
+    filled = NodeLoaded("r2", "hi", SayNode(SayData("Ada")))
+    assert await bench.run(asked) == filled
+    assert await bench.run(LoadFlow("r1", "menu")) == FlowEntered("r1", "menu", 1, "hi")
+    assert bench.errands.node(asked, outbound(contact={"fName": "Ada"})) == filled
+    assert bench.errands.node(asked, replace(outbound(), account="other")) is None
+    for node, version, why in (("bad", 1, "nodes.bad.data.text"), ("hi", 2, "no version 2")):
+        failed = await bench.run(LoadNode("r", "menu", version, node))
+        assert isinstance(failed, ActionFailed)
+        assert why in failed.reason
+
+
+async def test_an_api_is_asked() -> None:
+    """Its values and status, or why there are none; a fault of ours is a failure too."""
+    bench = Bench()
+    answered = ApiAnswered("r", 200, {"name": "Ada", "key": "r"}, ((4, 200),))
+    assert await bench.run(AskApi("r", "good")) == answered
+    assert await bench.run(AskApi("r", "bad")) == ApiFailed("r", "status_404", 404, ((3, 404),))
+    assert await bench.run(AskApi("r", "bug")) == ApiFailed("r", "internal")
 
 
 async def test_a_fault_of_ours_is_an_event_too() -> None:

@@ -6,7 +6,8 @@ from engine.calls.commands import AskWebhook, FetchMedia, Hangup, LoadFlow, Pref
 from engine.calls.doing import Asking
 from engine.calls.events import ActionFailed, ActionReplied, LegRang, PlaybackEnded, Recovered
 from engine.calls.running import MOST_FLOWS, MOST_VERBS
-from engine.calls.verbs.ask import FLOW_MS, REASON_CHARS, WEBHOOK_MS
+from engine.calls.verbs.ask import REASON_CHARS, WEBHOOK_MS
+from engine.calls.verbs.flow import FLOW_MS
 from tests.unit.calls.building import HTTPS, ID, MAIN, Story, called, say, tree
 from wire.media import Speech
 

@@ -1,0 +1,92 @@
+"""Whether a flow can be kept: every fault is found before a caller can, and all are named at once.
+
+First the shape of each node, then what its verb must obey, then the graph and the names in it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.flows.document import check_node, is_graph
+from engine.flows.graph import circles, unknown, unreachable
+from engine.flows.names import Apis, unset
+from engine.flows.shape import mended
+from wire.errors import BadInput, Faults, from_decoder
+from wire.flow import FlowOutline, Node, RequestNode
+from wire.tree import Limits
+
+SIZE_BYTES = 262_144
+
+
+def read_document(body: bytes, size_bytes: int) -> Any:
+    """Read JSON; raises BadInput."""
+    if len(body) > size_bytes:
+        raise BadInput("", f"larger than {size_bytes} bytes", "too_large")
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise from_decoder(msgspec.DecodeError(str(error))) from None
+
+
+def requests_of(document: Any) -> set[str]:
+    """List the ids of the API requests that a graph names, whatever else is wrong with it."""
+    nodes = document.get("nodes") if is_graph(document) else None
+    found = (each.get("data") for each in _values(nodes) if isinstance(each, dict))
+    ids = (data.get("requestId") for data in found if isinstance(data, dict))
+    return {each.lower() for each in ids if isinstance(each, str)}
+
+
+def check_graph(document: dict[str, Any], limits: Limits, apis: Apis) -> None:
+    """Check a graph; `apis` are the account's, as far as it names them. Raises Faults."""
+    faults = list(_faults(document, limits, apis))
+    if faults:
+        raise Faults(tuple(faults))
+
+
+def _faults(document: dict[str, Any], limits: Limits, apis: Apis) -> Iterator[BadInput]:
+    outline, faults = mended(document, FlowOutline, "")
+    yield from faults
+    if outline is None:
+        return
+    nodes, more = _nodes(outline.nodes)
+    yield from more
+    for name, node in nodes.items():
+        yield from _of_verb(node, limits, f"nodes.{name}")
+    yield from unknown(outline.start, outline.nodes, nodes)
+    yield from _unknown_requests(nodes, apis)
+    if outline.start in nodes and not more:  # else what is left of it would be blamed
+        yield from unreachable(outline.start, nodes)
+        yield from circles(nodes)
+        yield from unset(outline.start, nodes, outline.nodes, outline.inputs, apis)
+
+
+def _nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], list[BadInput]]:
+    """Read every node; one that can't be read is left out."""
+    nodes: dict[str, Node] = {}
+    faults: list[BadInput] = []
+    for name, given in raw.items():
+        node, more = mended(given, Node, f"nodes.{name}")
+        faults += more
+        if node is not None:
+            nodes[name] = node
+    return nodes, faults
+
+
+def _of_verb(node: Node, limits: Limits, path: str) -> list[BadInput]:
+    try:
+        check_node(node, limits, path)
+    except BadInput as fault:
+        return [fault]
+    return []
+
+
+def _unknown_requests(nodes: Mapping[str, Node], apis: Apis) -> Iterator[BadInput]:
+    for name, node in nodes.items():
+        if isinstance(node, RequestNode) and node.data.api not in apis:
+            text = f"no API request {node.data.request_id}"
+            yield BadInput(f"nodes.{name}.data.requestId", text, "unknown_request")
+
+
+def _values(nodes: Any) -> list[Any]:
+    return list(nodes.values()) if isinstance(nodes, dict) else []

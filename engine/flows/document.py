@@ -1,0 +1,53 @@
+"""A stored flow: a graph of nodes, or a plain tree, which is a flow of one."""
+
+from typing import Any
+
+import msgspec
+
+from engine.calls.nodes import verb_of
+from engine.calls.templates import Values, filled
+from wire.errors import from_decoder
+from wire.flow import FlowOutline, Node
+from wire.tree import Limits, check_action
+
+_TYPED = frozenset({"set", "condition"})  # in these a template may stand for a number
+
+
+def read_outline(body: bytes) -> FlowOutline | None:
+    """Read a flow's graph; None when it is a tree. Raises BadInput."""
+    try:
+        document = msgspec.json.decode(body)
+        if not is_graph(document):
+            return None
+        return msgspec.convert(document, FlowOutline)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise from_decoder(msgspec.DecodeError(str(error))) from None
+
+
+def is_graph(document: Any) -> bool:
+    """Tell a graph from a tree: a tree's root is a verb or an address, and has no nodes."""
+    return isinstance(document, dict) and "type" not in document
+
+
+def node_in(outline: FlowOutline, name: str, values: Values, limits: Limits) -> Node:
+    """Give a node with all templates filled in; raises BadInput that names it."""
+    raw = outline.nodes[name]
+    path = f"nodes.{name}"
+    given = filled(raw, values, typed=raw.get("type") in _TYPED)
+    return check_node(convert_node(given, path), limits, path)
+
+
+def convert_node(given: Any, path: str) -> Node:
+    """Read a node without templates; raises BadInput."""
+    try:
+        return msgspec.convert(given, Node)  # type: ignore[no-any-return]  # a union
+    except msgspec.ValidationError as error:
+        raise from_decoder(error, path) from None
+
+
+def check_node(node: Node, limits: Limits, path: str) -> Node:
+    """Check of a node what its verb must obey: addresses, parties, depth; raises BadInput."""
+    verb = verb_of(node)
+    if verb is not None:
+        check_action(verb, limits, path)
+    return node

@@ -1,0 +1,96 @@
+"""Whether an API request can be kept: where it goes, what it sends, which names it uses."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from engine.calls.templates import filled, is_name, names
+from engine.flows.shape import mended
+from wire.errors import BadInput, Faults
+from wire.request import ApiRequest
+from wire.tree import Limits, check_url
+
+_OURS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "idempotency-key",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+
+def check_request(document: Any, limits: Limits, kept: Mapping[str, str | None]) -> ApiRequest:
+    """Read an API request; `kept` are secrets that it has already. Raises Faults."""
+    request, faults = mended(document, ApiRequest, "")
+    if request is not None:
+        merged = {**kept, **request.secrets}
+        secrets = {name: each for name, each in merged.items() if each is not None}
+        request = msgspec.structs.replace(request, secrets=secrets)
+        faults += _faults(request, limits)
+    if faults or request is None:
+        raise Faults(tuple(faults))
+    return request  # type: ignore[no-any-return]  # of that shape
+
+
+def _faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:
+    yield from _of_url(request.url, limits)
+    for name in request.headers:
+        if name.lower() in _OURS:
+            yield BadInput(f"headers.{name}", "this header is set by the engine", "reserved")
+    for name in request.answers.keys() & {"status", "reason"}:
+        yield BadInput(f"answers.{name}", "this name is set by the engine", "reserved")
+    if request.json is not None and request.text is not None:
+        yield BadInput("text", "not together with json")
+    has_body = request.json is not None or request.text is not None
+    if has_body and request.method in {"GET", "DELETE"}:
+        yield BadInput("method", "a body needs POST, PUT or PATCH")
+    yield from _of_names(request)
+
+
+def _of_url(url: str, limits: Limits) -> Iterator[BadInput]:
+    sample = filled(url, lambda _name: "x").replace(" ", "")
+    try:
+        host = urlsplit(sample).netloc
+        check_url(sample, limits, "url")
+    except BadInput as fault:
+        yield fault
+        return
+    except ValueError:
+        host = ""
+    if not host or not url.split("://", 1)[1].startswith(host):
+        yield BadInput("url", "the host must stand there as it is, without templates", "bad_url")
+    elif "@" in host or any(each.isspace() or not each.isprintable() for each in sample):
+        yield BadInput("url", "an https:// address is expected", "bad_url")
+
+
+def _of_names(request: ApiRequest) -> Iterator[BadInput]:
+    parts = {
+        "url": request.url,
+        "headers": request.headers,
+        "json": request.json,
+        "text": request.text,
+    }
+    for part, document in parts.items():
+        for path, name in names(document):
+            where = _join(part, path)
+            root, _, secret = name.partition(".")
+            if not is_name(name):
+                text = f"{{{{{name}}}}} is no name of a value"
+                yield BadInput(where, text, "unknown_variable")
+            elif root == "secrets" and secret not in request.secrets:
+                yield BadInput(where, f"no secret {secret}", "unknown_secret")
+
+
+def _join(part: str, path: str) -> str:
+    if path.startswith("["):
+        return part + path
+    return f"{part}.{path}" if path else part

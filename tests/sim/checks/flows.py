@@ -1,0 +1,45 @@
+"""Flows that are graphs run along their edges, and each request leads where its answer says."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from engine.calls.commands import LoadNode
+from engine.calls.doing import Talking
+from engine.calls.events import ApiAnswered, ApiFailed, NodeLoaded
+from engine.calls.frame import Frame
+from engine.calls.nodes import exits
+from engine.calls.replay import Moment
+from tests.sim.scene import World
+from tests.sim.story import Story
+
+Leads = dict[int, set[str]]  # where each running flow may go, by how many run
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Follow every call through its flows."""
+    starts = {name: json.loads(body)["start"] for name, body in world.graphs.items()}
+    for story in told:
+        leads: Leads = {}
+        for moment in story.moments:
+            yield from ((story.id, fault) for fault in _followed(moment, leads, starts))
+
+
+def _followed(moment: Moment, leads: Leads, starts: dict[str, str]) -> Iterator[str]:
+    depth = _depth(moment)
+    match moment.event:
+        case NodeLoaded(node=node, name=name):
+            waits = {name} if isinstance(moment.call.doing, Talking) else set()
+            leads[depth] = {to for _, to in exits(node)} | waits
+        case ApiAnswered():
+            leads[depth] = leads.get(depth, set()) - {"sorry"}
+        case ApiFailed():
+            leads[depth] = leads.get(depth, set()) - {"known"}
+    for command in moment.commands:
+        if isinstance(command, LoadNode):
+            allowed = leads.get(depth, set()) | {starts[command.flow_id]}
+            if command.node not in allowed:
+                yield f"went to {command.node}, not to one of {sorted(allowed)}"
+
+
+def _depth(moment: Moment) -> int:
+    return sum(isinstance(each, Frame) for each in moment.call.rest)

@@ -1,0 +1,68 @@
+"""`switchroom flow` as people type it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.fake_engine import REQUEST, FakeEngine
+from tests.unit.cli.steered import switchroom
+from wire.rpc import Fault, Problem
+
+HANGUP = '{"type": "hangup"}'
+ASKED = '{"url": "https://crm.example/people"}'
+ME = ("--account", "acme")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said", "asked"),
+    [
+        (["put", "menu", HANGUP], "flow menu, version 4", ("PUT", "flows/acme/menu")),
+        (["check", "menu", HANGUP], "flow menu can be stored", ("POST", "flows/acme/menu/check")),
+        (["list"], "menu", ("GET", "flows/acme")),
+        (["versions", "menu"], "2 3", ("GET", "flows/acme/menu/versions")),
+        (["show", "menu", "--version", "2"], "hangup", ("GET", "flows/acme/menu")),
+        (["get", "menu"], "hangup", ("GET", "flows/acme/menu")),
+        (["rm", "menu"], "", ("DELETE", "flows/acme/menu")),
+        (["request", "list"], "crm.example", ("GET", "requests/acme")),
+        (["request", "show", "x"], "token", ("GET", "requests/acme/x")),
+        (["request", "put", ASKED, "--id", REQUEST.request_id], REQUEST.request_id,
+         ("PUT", f"requests/acme/{REQUEST.request_id}")),
+        (["request", "rm", "x"], "", ("DELETE", "requests/acme/x")),
+    ],
+    ids=lambda each: " ".join(each[:2]) if isinstance(each, list) else "",
+)  # fmt: skip
+async def test_each_asks_one_thing(
+    tmp_path: Path, typed: list[str], said: str, asked: tuple[str, str]
+) -> None:
+    """Every command asks the engine once, and says what it answered."""
+    async with FakeEngine() as engine:
+        status, out, err = await switchroom(tmp_path, engine.url, "flow", *typed, *ME)
+    assert (status, err) == (0, "")
+    assert said in out
+    assert [each[:2] for each in engine.asked] == [asked]
+
+
+async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
+    """The id that was made is printed: flows name it."""
+    async with FakeEngine() as engine:
+        _, out, _ = await switchroom(tmp_path, engine.url, "flow", "request", "put", ASKED, *ME)
+    made = out.strip()
+    assert len(made) == 24
+    assert engine.asked == [("PUT", f"requests/acme/{made}", json.loads(ASKED))]
+
+
+async def test_every_fault_of_a_flow_is_told(tmp_path: Path) -> None:
+    """All that the engine names is printed, each with its place and its code."""
+    faults = (
+        Fault("nodes.a.next", "no node b", "unknown_node"),
+        Fault("nodes.c", "no node leads here", "unreachable_node"),
+    )
+    async with FakeEngine() as engine:
+        engine.problem = Problem("Invalid input", 400, "unknown_node", "2", faults)
+        status, out, err = await switchroom(
+            tmp_path, engine.url, "flow", "check", "menu", HANGUP, *ME
+        )
+    assert (status, out) == (2, "")
+    assert "nodes.a.next: no node b (unknown_node)" in err
+    assert "nodes.c: no node leads here (unreachable_node)" in err

@@ -1,0 +1,69 @@
+"""What is wrong with an API request is found when it is stored."""
+
+from typing import Any
+
+import pytest
+
+from engine.flows.requests import check_request
+from wire.errors import Faults
+from wire.tree import Limits
+
+URL = "https://crm.example/people?n={{ call.from }}"
+
+
+def faults(**fields: Any) -> dict[str, str]:
+    """Check a request; give its faults by their places."""
+    try:
+        check_request({"url": URL, **fields}, Limits(), {"old": "s"})
+    except Faults as error:
+        return {each.path: each.code for each in error.faults}
+    return {}
+
+
+def test_a_good_request() -> None:
+    """Templates in every text, secrets new and old."""
+    good = {
+        "method": "POST",
+        "headers": {"Authorization": "Bearer {{secrets.token}}", "X-Old": "{{secrets.old}}"},
+        "json": {"order": "{{custom.order}}", "event": "{{event.callId}}", "n": 3},
+        "answers": {"tier": "/people/0/tier"},
+        "secrets": {"token": "t"},
+        "timeoutMs": 900,
+    }
+    assert faults(**good) == {}
+
+
+def test_secrets_are_kept_and_taken_away() -> None:
+    """One that is left out stays, null takes it away."""
+    kept = {"a": "1", "b": "2", "c": "3"}
+    given = {"url": URL, "secrets": {"b": None, "c": "4"}}
+    assert check_request(given, Limits(), kept).secrets == {"a": "1", "c": "4"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"url": 3, "method": "TRACE"}, {"url": "invalid", "method": "invalid"}),
+        ({"url": "http://crm.example/"}, {"url": "insecure_url"}),
+        ({"url": "https://{{contact.host}}/"}, {"url": "bad_url"}),
+        ({"url": "https://crm.{{contact.host}}/"}, {"url": "bad_url"}),
+        ({"url": "{{contact.url}}"}, {"url": "insecure_url"}),
+        ({"url": "https://"}, {"url": "bad_url"}),
+        ({"url": "https://me:pass@crm.example/"}, {"url": "bad_url"}),
+        ({"url": "https://crm.example/a\u2028b"}, {"url": "bad_url"}),
+        ({"url": "https://[::1/"}, {"url": "bad_url"}),
+        ({"headers": {"Host": "x"}}, {"headers.Host": "reserved"}),
+        ({"headers": {"X": "a\r\nB: c"}}, {"headers[...]": "invalid"}),
+        ({"headers": {"A b": "c"}}, {"headers": "invalid"}),
+        ({"method": "POST", "json": {}, "text": "x"}, {"text": "invalid"}),
+        ({"json": {}}, {"method": "invalid"}),
+        ({"answers": {"status": "/s"}}, {"answers.status": "reserved"}),
+        ({"answers": {"tier": "tier"}}, {"answers[...]": "invalid"}),
+        ({"url": URL + "{{nothing}}"}, {"url": "unknown_variable"}),
+        ({"headers": {"X": "{{secrets.none}}"}}, {"headers.X": "unknown_secret"}),
+        ({"timeoutMs": 20_000}, {"timeoutMs": "invalid"}),
+    ],
+)
+def test_faults(fields: dict[str, Any], expected: dict[str, str]) -> None:
+    """Each is named by its field."""
+    assert faults(**fields) == expected

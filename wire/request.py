@@ -1,0 +1,58 @@
+"""API requests: stored HTTP requests that flows and status callbacks send, filled in as they go."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from wire import patterns
+from wire.flow import Variable
+
+MOST_ANSWERS = 32
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Header = Annotated[str, Meta(pattern=patterns.HEADER)]
+HeaderText = Annotated[str, Meta(max_length=4096, pattern=patterns.HEADER_TEXT)]
+Pointer = Annotated[str, Meta(max_length=256, pattern=patterns.POINTER)]
+Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
+class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+    """Frozen, camelCase, nothing unknown."""
+
+
+class _Request(_Shape, frozen=True):
+    """What is shown of a request, too.
+
+    Texts may hold templates; of the address, what comes after the host. The body is `json` or
+    `text`. `answers` names values by where they stand in the answer's JSON (RFC 6901).
+    """
+
+    url: Annotated[str, Meta(min_length=8, max_length=2048)]
+    method: Method = "GET"
+    name: Annotated[str, Meta(max_length=120)] = ""
+    headers: Annotated[dict[Header, HeaderText], Meta(max_length=32)] = {}
+    json: Any = None
+    text: Annotated[str, Meta(max_length=65_536)] | None = None
+    timeout_ms: Annotated[int, Meta(ge=100, le=15_000)] = 5_000
+    answers: Annotated[dict[Variable, Pointer], Meta(max_length=MOST_ANSWERS)] = {}
+
+
+class ApiRequest(_Request, frozen=True):
+    """An API request as it is stored; its secrets are `{{secrets.name}}` and are never shown.
+
+    A secret that is left out stays as it was; null takes it away.
+    """
+
+    secrets: Annotated[dict[Variable, Secret | None], Meta(max_length=32)] = {}
+
+
+class ApiRequestView(_Request, frozen=True):
+    """An API request as it is shown: the names of its secrets."""
+
+    request_id: str = ""
+    secrets: tuple[str, ...] = ()
+
+
+class ApiRequests(_Shape, frozen=True):
+    """The API requests of an account."""
+
+    requests: tuple[ApiRequestView, ...]
