@@ -34,8 +34,7 @@ class RedisDocuments:
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """See Store."""
-        newest = self._client.hget(_flows_key(account), flow_id)
-        wanted = version or int(await self._bounded(newest) or 0)
+        wanted = version or await self._newest(account, flow_id)
         body = await self._bounded(self._client.hget(_flow_key(account, flow_id), str(wanted)))
         return None if body is None else (wanted, body)
 
@@ -110,6 +109,9 @@ class RedisDocuments:
         """See Store."""
         names = await self._bounded(self._client.smembers(_DRAINED))
         return frozenset(name.decode() for name in names)
+
+    async def _newest(self, account: str, flow_id: str) -> int:
+        return int(await self._bounded(self._client.hget(_flows_key(account), flow_id)) or 0)
 
     async def _put(self, table: str, name: str, body: bytes | None) -> None:
         if body is None:

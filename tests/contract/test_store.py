@@ -215,14 +215,6 @@ async def test_old_events_are_trimmed(opened: Opener) -> None:
     assert kept[-1] == b"9.99"
 
 
-async def test_flows_are_kept_by_account(store: Store) -> None:
-    """A flow is read back by its account and id only."""
-    await store.put_flow("a1", "f1", b"{1}")
-    await store.put_flow("a1", "f1", b"{2}")
-    assert await store.flow("a1", "f1") == (2, b"{2}")
-    assert await store.flow("a2", "f1") is None
-
-
 async def test_routes_are_put_replaced_and_taken_out(store: Store) -> None:
     """An inbound number has one route at most."""
     await store.put_route("+471", b"{1}")

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import msgspec
 
-from wire.schemas import event_schema
+from wire.schemas import DOCUMENTS
 
 FOLDER = Path(__file__).parents[2] / "docs/schemas"
 
 
 def main() -> None:
     """Write them all."""
-    schema = msgspec.json.format(msgspec.json.encode(event_schema()))
-    (FOLDER / "call-event.json").write_bytes(schema + b"\n")
+    for name, schema in DOCUMENTS.items():
+        text = msgspec.json.format(msgspec.json.encode(schema()))
+        (FOLDER / name).write_bytes(text + b"\n")
 
 
 if __name__ == "__main__":

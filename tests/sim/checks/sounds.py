@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.calls.call import Call
-from engine.calls.doing import Dialing
+from engine.calls.doing import Asking, Dialing
 from tests.sim.checks.spans import heard, is_long, when, without
 from tests.sim.scene import World
 from tests.sim.story import Story
@@ -31,7 +31,7 @@ def _waits(leg_id: str, call: Call) -> bool:
     leg = call.leg(leg_id)
     if leg is None or leg.held:
         return leg is not None
-    if isinstance(call.doing, Dialing):
+    if isinstance(call.doing, Dialing) or (isinstance(call.doing, Asking) and call.doing.has_music):
         return leg_id == call.main
     if call.transfer is not None:
         return leg_id == call.transfer.customer or call.transfer.state != "answered"

@@ -1,0 +1,61 @@
+"""Flows and API requests in every store: versions that never change, accounts apart."""
+
+import asyncio
+
+from engine.store.store import VERSIONS_KEPT, Store
+
+
+async def test_a_version_never_changes(store: Store) -> None:
+    """Each put gives the next number; earlier versions are read as they were."""
+    for number in (1, 2, 3):
+        assert await store.put_flow("a1", "f1", b"%d" % number) == number
+    assert await store.flow("a1", "f1") == (3, b"3")
+    assert [await store.flow("a1", "f1", number) for number in (1, 2)] == [(1, b"1"), (2, b"2")]
+    assert await store.flow("a1", "f1", 4) is None
+    assert await store.flow("a2", "f1", 1) is None
+    assert await store.flow_versions("a1", "f1") == [1, 2, 3]
+    assert await store.flow_versions("a2", "f1") == []
+
+
+async def test_puts_at_once_get_numbers_of_their_own(store: Store) -> None:
+    """However many put a flow at the same time, each has a version, and the last is the newest."""
+    bodies = [b"%d" % number for number in range(20)]
+    versions = await asyncio.gather(*(store.put_flow("a1", "f1", body) for body in bodies))
+    assert sorted(versions) == list(range(1, 21))
+    for version, body in zip(versions, bodies, strict=True):
+        assert await store.flow("a1", "f1", version) == (version, body)
+    assert await store.flows("a1") == {"f1": 20}
+
+
+async def test_old_versions_are_forgotten(store: Store) -> None:
+    """A limit stands over how many are kept."""
+    for number in range(VERSIONS_KEPT + 2):
+        await store.put_flow("a1", "f1", b"%d" % number)
+    kept = await store.flow_versions("a1", "f1")
+    assert (len(kept), kept[0]) == (VERSIONS_KEPT, 3)
+
+
+async def test_a_deleted_flow_is_kept_for_calls_that_run_it(store: Store) -> None:
+    """It is not found or listed; its versions are, by number, and the next has a new number."""
+    await store.put_flow("a1", "f1", b"1")
+    await store.put_flow("a1", "f2", b"2")
+    assert await store.delete_flow("a1", "f1")
+    assert not await store.delete_flow("a1", "f1")
+    assert not await store.delete_flow("a2", "f2")
+    assert await store.flow("a1", "f1") is None
+    assert await store.flows("a1") == {"f2": 1}
+    assert await store.flow("a1", "f1", 1) == (1, b"1")
+    assert await store.put_flow("a1", "f1", b"new") == 2
+    assert await store.flow("a1", "f1") == (2, b"new")
+
+
+async def test_api_requests_are_kept_by_account(store: Store) -> None:
+    """An API request is put, replaced, listed and taken out within its account only."""
+    await store.put_request("a1", "r1", b"{1}")
+    await store.put_request("a1", "r1", b"{2}")
+    await store.put_request("a1", "r2", b"{3}")
+    assert await store.request("a1", "r1") == b"{2}"
+    assert await store.request("a2", "r1") is None
+    assert await store.requests("a1") == {"r1": b"{2}", "r2": b"{3}"}
+    await store.put_request("a1", "r1", None)
+    assert await store.requests("a1") == {"r2": b"{3}"}
