@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from engine.calls import causes
-from engine.calls.commands import AskWebhook, Hangup
+from engine.calls.commands import AskApi, AskWebhook, Hangup
 from engine.calls.events import LegEnded
 from tests.sim.checks import faults_of
 from tests.sim.cluster.world import World
@@ -74,6 +74,6 @@ def _hung_up(world: World, told: Sequence[Story]) -> Iterator[Fault]:
 def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:
     """Find webhooks that were asked by another id than the call's own."""
     commands = (command for story in told for command in story.commands())
-    wanted = {each.request for each in commands if isinstance(each, AskWebhook)}
+    wanted = {each.request for each in commands if isinstance(each, (AskApi, AskWebhook))}
     strange = [each for each in world.servers.asked if each not in wanted]
     yield from ((each, "was asked, and no call wanted it") for each in strange)
