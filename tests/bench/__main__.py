@@ -15,6 +15,7 @@ from rich.console import Console
 from tests.bench.capacity import capacity
 from tests.bench.control import control
 from tests.bench.core import core
+from tests.bench.digit_webhook import digit_webhook
 from tests.bench.engine_alone import engine_alone
 from tests.bench.figure import Figure, keep, show
 from tests.bench.idle_memory import idle_memory
@@ -29,6 +30,7 @@ BENCHES: Mapping[str, Bench] = {
     "ivr50": ivr50,
     "capacity": capacity,
     "control": control,
+    "digit_webhook": digit_webhook,
     "sessions": sessions,
     "engine_alone": engine_alone,
     "idle_memory": idle_memory,

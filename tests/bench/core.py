@@ -1,7 +1,8 @@
-"""The pure core: steps a second of the standard call, on one core, nothing around it."""
+"""The pure core: steps a second of the standard call, on one core; and what digests add."""
 
 import time
 
+from engine.calls.codec import digest_of
 from engine.calls.machine import step
 from tests.bench.figure import Figure, figure
 from tests.bench.setting import Setting
@@ -20,8 +21,23 @@ async def core(setting: Setting) -> list[Figure]:
         for event in events:
             call, _commands = step(call, event, BEGAN_MS)
     cpu_s = time.process_time() - began_s
+    digests_us = _digests_us(calls)
     return [
         figure("core", "steps_per_s", calls * len(events) / cpu_s, "steps/s"),
         figure("core", "steps", len(events), "per call"),
         figure("core", "cpu", cpu_s * 1e6 / calls, "µs/call"),
+        figure("core", "digests", digests_us, "µs/call", cpu_s * 1e6 / calls),
     ]
+
+
+def _digests_us(calls: int) -> float:
+    """Measure what the log's digests of a call's decisions cost, beside the steps themselves."""
+    call, decided = standard_call(), []
+    for event in standard_events():
+        call, commands = step(call, event, BEGAN_MS)
+        decided.append(commands)
+    began_s = time.process_time()
+    for _ in range(calls):
+        for commands in decided:
+            digest_of(commands)
+    return (time.process_time() - began_s) * 1e6 / calls

@@ -30,10 +30,14 @@ class Script(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """How a call went: whether all was heard, and how long from there to the hangup."""
+    """How a call went: whether all was heard, and how long from there to the hangup.
+
+    `webhook_ms`: from the last digit's event to the webhook that is told it, where there is one.
+    """
 
     is_whole: bool
     silence_ms: float
+    webhook_ms: float | None = None
 
 
 class SimulatedCall:
@@ -49,6 +53,8 @@ class SimulatedCall:
         self._app = app
         self._prompts = 0
         self._heard_s = 0.0
+        self._pressed_s = 0.0
+        self._webhook_ms: float | None = None
         self._left = list(script.digits)
         self.channel: dict[str, Any] = _channel(app, channel, script.number)
 
@@ -70,7 +76,12 @@ class SimulatedCall:
         self._say("StasisEnd", channel=self.channel)
         self._say("ChannelDestroyed", cause=16, cause_txt="Normal Clearing", channel=self.channel)
         is_whole = self._prompts == self._script.prompts
-        self._ended(Ended(is_whole, (time.monotonic() - self._heard_s) * 1000))
+        silence_ms = (time.monotonic() - self._heard_s) * 1000
+        self._ended(Ended(is_whole, silence_ms, self._webhook_ms))
+
+    def asked_about(self, at_s: float) -> None:
+        """Note when the webhook came that is about its digits; monotonic seconds."""
+        self._webhook_ms = (at_s - self._pressed_s) * 1000
 
     def _later(self, wait_s: float, do: Callable[..., None], *about: Any) -> None:
         self._loop.call_later(wait_s * (1 + random.random() / 2), do, *about)
@@ -84,6 +95,7 @@ class SimulatedCall:
 
     def _press(self) -> None:
         digit = self._left.pop(0)
+        self._pressed_s = time.monotonic()
         self._say("ChannelDtmfReceived", digit=digit, duration_ms=80, channel=self.channel)
         if self._left:
             self._later(self._script.digit_s, self._press)

@@ -27,11 +27,15 @@ class Load(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What became of a load's calls; silences: number and ms from the last prompt to the hangup."""
+    """What became of a load's calls; silences: number and ms from the last prompt to the hangup.
+
+    Webhooks: ms from the last digit to the question about it.
+    """
 
     calls: int
     whole: int
     silences: tuple[tuple[str, float], ...]
+    webhooks_ms: tuple[float, ...] = ()
 
 
 class SimulatedCalls:
@@ -54,7 +58,8 @@ class SimulatedCalls:
         if not load.hold:
             await until(lambda: len(ended) >= started, timeout_s=PATIENCE_S, what="the last call")
         silences = tuple((number, round(end.silence_ms, 2)) for number, end in ended)
-        return Result(started, sum(end.is_whole for _, end in ended), silences)
+        webhooks = tuple(end.webhook_ms for _, end in ended if end.webhook_ms is not None)
+        return Result(started, sum(end.is_whole for _, end in ended), silences, webhooks)
 
     def hang_up_all(self) -> None:
         """Let every caller hang up."""

@@ -5,6 +5,7 @@
 
 import re
 import sys
+import time
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from tests.bench.simulated_calls import Load, SimulatedCalls
 from tests.bench.simulated_socket import Socket
+from wire.hooks import GatherResult
 
 PLAY = re.compile(r"^channels/([^/]+)/play/([^/?]+)\?media=([^&]*)")
 
@@ -26,6 +28,7 @@ class _Request(Struct, frozen=True):
 
 _read = msgspec.json.Decoder(_Request).decode
 _read_load = msgspec.json.Decoder(Load).decode
+_read_gathered = msgspec.json.Decoder(GatherResult).decode
 
 
 class SimulatedPbx:
@@ -42,6 +45,7 @@ class SimulatedPbx:
         app.router.add_route("*", "/ari/{path:.*}", self._http)
         app.router.add_post("/simulated/run", self._run)
         app.router.add_post("/simulated/hangup", self._hang_up_all)
+        app.router.add_post("/simulated/webhook", self._webhook)
         return app
 
     async def _events(self, request: web.Request) -> web.WebSocketResponse:
@@ -110,6 +114,14 @@ class SimulatedPbx:
         desks = [(app, each) for app, each in apps if "-rest-" not in app]
         result = await self._calls.run(load, desks)
         return web.Response(body=msgspec.json.encode(result), content_type="application/json")
+
+    async def _webhook(self, request: web.Request) -> web.Response:
+        """Be a customer's server, too: one clock sees the digit and the question about it."""
+        at_s = time.monotonic()
+        gathered = _read_gathered(await request.read())
+        if call := self._calls.live.get(gathered.to.channel_id):
+            call.asked_about(at_s)
+        return web.json_response({"type": "hangup", "data": {}})
 
     async def _hang_up_all(self, _request: web.Request) -> web.Response:
         self._calls.hang_up_all()
