@@ -24,12 +24,14 @@ from engine.runtime.holding import Rhythm
 from engine.runtime.keeper import Keeper
 from engine.runtime.peers import Peers
 from engine.runtime.reach import Reach
+from engine.runtime.readers import Readers
 from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
 from engine.store.errors import StoreDown
 from engine.store.redis import RedisStore
 from engine.store.store import Store
+from engine.store.stream import Bounds
 from wire.media import Speech
 from wire.tree import Limits
 
@@ -59,7 +61,8 @@ class Engine:
         """Serve until stopped; raises StoreDown when the store can't be reached at the start."""
         settings = self._settings
         async with AsyncExitStack() as house:
-            store = RedisStore(settings.redis_url, kept_s=settings.kept_s)
+            bounds = Bounds(settings.stream_events, settings.stream_ceiling)
+            store = RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
             house.push_async_callback(store.close)
             await store.ping()
             seen = await house.enter_async_context(instruments(os.environ))
@@ -84,6 +87,8 @@ class Engine:
             )
             await self._open_nodes(Fleet(around), house, roster, tasks)
             tasks.start("courier", courier.run())
+            readers = Readers(store.stream, roster.switch.slots, seen.meter)
+            tasks.start("readers", readers.run())
             parts = Parts(
                 roster.switch,
                 store,

@@ -84,6 +84,8 @@ class Settings(BaseSettings):
     node_grace_s: int = Field(30, ge=1)  # a node that is away longer has lost its calls
     reap_s: float = Field(15, gt=0)  # between two looks for what is nobody's
     kept_s: int = Field(86_400, ge=1)  # ended calls stay readable
+    stream_events: int = Field(100_000, ge=1_000)  # kept in each slot's stream
+    stream_ceiling: int = Field(400_000, ge=1_000)  # and for readers who have not acknowledged them
     ami_password: SecretStr | None = None  # of every node; without one nothing is recorded
     recordings_url: RecordingsUrl = "file:///var/lib/switchroom/recordings"
     recordings_public_url: str = ""  # as which recordings are told, where it is another address
@@ -115,6 +117,12 @@ class Settings(BaseSettings):
     def _nodes_found_can_be_reached(self) -> Self:
         if self.node_dns and self.node_password is None:
             raise ValueError("node_dns needs node_password")
+        return self
+
+    @model_validator(mode="after")
+    def _ceiling_is_above(self) -> Self:
+        if self.stream_ceiling < self.stream_events:
+            raise ValueError("stream_ceiling is below stream_events")
         return self
 
     @classmethod

@@ -3,7 +3,7 @@
 One meter an engine, handed to whoever measures. One that nobody looks at is only a few numbers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.observe.tally import Counts, Histograms, Levels
 
@@ -24,11 +24,13 @@ class Meter:
         self.nodes = _Nodes()
         self.outside = _Outside()
         self.callbacks = _Callbacks()
+        self.readers = _Readers()
 
     @property
     def families(self) -> Iterator[Counts | Histograms]:
         """All families, in order."""
-        for part in (self.calls, self.nodes, self.store, self.outside, self.callbacks):
+        parts = (self.calls, self.nodes, self.store, self.outside, self.callbacks, self.readers)
+        for part in parts:
             yield from vars(part).values()
 
 
@@ -185,3 +187,27 @@ class _Callbacks:
         """Tell no more of a slot that is another's."""
         self.waiting.of().pop(str(slot), None)
         self.oldest.of().pop(str(slot), None)
+
+
+class _Readers:
+    def __init__(self) -> None:
+        self.lag = Levels(
+            "switchroom_event_group_lag_events", "Events not given to a group yet", "group"
+        )
+        self.pending = Levels(
+            "switchroom_event_group_pending_events", "Given, and not acknowledged yet", "group"
+        )
+        self.lost = Levels(
+            "switchroom_event_group_lost_events",
+            "Events that a group has lost at most, and does not know of yet",
+            "group",
+        )
+
+    def stand(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
+        """Note how groups stand: each with its lag, what is pending and lost, slot by slot."""
+        tables = [level.of() for level in (self.lag, self.pending, self.lost)]
+        for table in tables:
+            table.clear()
+        for group, *numbers in groups:
+            for table, number in zip(tables, numbers, strict=True):
+                table[group] += number

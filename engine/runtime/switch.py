@@ -93,6 +93,10 @@ class Switch:
         """How many calls live in this engine."""
         return self.placement.live
 
+    def slots(self) -> set[int]:
+        """Tell which slots are this engine's."""
+        return {slot for node in self.nodes.values() for slot in node.desks}
+
     async def originate(self, asked: Originate) -> Call:
         """Start a call and return it once it is stored; raises NoRoom, StoreDown."""
         if asked.request_id and (known := await self._existing(asked.request_id)):
@@ -209,7 +213,7 @@ class Switch:
         """Choose an id that falls to a slot in which the call can begin, if there is one."""
         by_trunk = is_by_trunk(first_party(asked))
         has_room = cache(partial(self.placement.has_room, asked.node, by_trunk=by_trunk))
-        ours = {slot for node in self.nodes.values() for slot in node.desks}
+        ours = self.slots()
         return (
             self._tail_in(has_room, now_ms)
             or self._tail_in(ours.__contains__, now_ms)

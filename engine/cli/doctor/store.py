@@ -11,7 +11,7 @@ from redis.exceptions import AuthenticationError, RedisError
 from engine.cli.doctor.finding import Finding, bad, doubtful, good
 from engine.cli.why import why
 
-OLDEST = 6
+OLDEST = 6, 2  # XAUTOCLAIM, and XTRIM by MINID
 LIMIT_S = 3
 ABOUT = "store"
 
@@ -51,9 +51,9 @@ def judged(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
 def _version(info: Mapping[str, Any], shown: str) -> Finding:
     version = str(info.get("valkey_version") or info.get("redis_version", "?"))
     name = "Valkey" if "valkey_version" in info else "Redis"
-    major = version.partition(".")[0]
-    if major.isdigit() and int(major) < OLDEST:
-        return bad(ABOUT, f"{name} {version} at {shown}", f"upgrade it to {OLDEST} or later")
+    numbers = tuple(int(each) for each in version.split(".")[:2] if each.isdigit())
+    if numbers and numbers < OLDEST:
+        return bad(ABOUT, f"{name} {version} at {shown}", "upgrade it to 6.2 or later")
     return good(ABOUT, f"{name} {version} at {shown}")
 
 

@@ -112,6 +112,8 @@ async def test_an_absent_node_and_store_fail() -> None:
     [
         ({}, ["OK", "OK", "OK"]),
         ({"redis_version": "5.0.7"}, ["FAIL", "OK", "OK"]),
+        ({"redis_version": "6.0.16"}, ["FAIL", "OK", "OK"]),
+        ({"redis_version": "6.2.0"}, ["OK", "OK", "OK"]),
         ({"role": "slave"}, ["OK", "FAIL", "OK", "OK"]),
         ({"aof_enabled": 0}, ["OK", "WARN", "OK"]),
         ({"maxmemory_policy": "allkeys-lru"}, ["OK", "OK", "WARN"]),
