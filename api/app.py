@@ -26,11 +26,23 @@ from api.document import document
 from api.engine_client import EngineClient
 from api.engine_client import opened as engine_opened
 from api.errors import answer_problems
+from api.idempotency import Idempotency
 from api.jobs.store import Jobs
 from api.metrics import Metrics
 from api.outside import Outside
+from api.voice import routes as voice
+from api.voice import slice as voice_slice
+from api.voice.service import VoiceService
+from api.voice.sessions import routes as sessions
 
-ROUTERS = (auth.router, cdrs.router, live_routes.router, health.router)
+ROUTERS = (
+    auth.router,
+    voice.router,
+    sessions.router,
+    cdrs.router,
+    live_routes.router,
+    health.router,
+)
 
 
 class Parts(Struct, frozen=True):
@@ -42,6 +54,8 @@ class Parts(Struct, frozen=True):
     accounts: Accounts
     keys: Keys
     doorkeeper: Doorkeeper
+    voice: VoiceService
+    idempotency: Idempotency
     jobs: Jobs
     cdrs: CdrSlice
     metrics: Metrics
@@ -57,15 +71,18 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
         urls = [str(url) for url in settings.engine_urls]
         token = settings.rpc_token.get_secret_value()
         engine = await house.enter_async_context(engine_opened(urls, token))
+        accounts = Accounts(database, clock)
         keys, jobs = Keys(database, clock), Jobs(database, clock)
         tokens = Tokens(settings.token_secret.get_secret_value(), settings.token_s, clock)
         yield Parts(
             settings=settings,
             database=database,
             engine=engine,
-            accounts=Accounts(database, clock),
+            accounts=accounts,
             keys=keys,
             doorkeeper=Doorkeeper(keys, tokens, clock),
+            voice=voice_slice.put_together(database, engine, accounts, settings.limits, clock),
+            idempotency=Idempotency(database, clock),
             jobs=jobs,
             cdrs=put_together(database, engine, jobs, clock),
             metrics=Metrics(),

@@ -4,10 +4,10 @@ What may have been done already is not asked twice: only a connection that was n
 request that changes nothing, goes to the next engine.
 """
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -20,6 +20,7 @@ ANSWER_S = 15.0
 CONNECT_S = 3.0
 FAILED = 400
 KINDS: dict[int, type[Refused]] = {400: Invalid, 404: NotFound, 409: Conflict, 413: Invalid}
+_ID = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*")
 
 
 class NoEngine(NotNow):
@@ -100,8 +101,15 @@ class EngineClient:
 
 
 def call_path(call_id: str, deed: str = "") -> str:
-    """Name a call, or a deed to it, as the RPC does."""
-    return f"/calls/{quote(call_id, safe='')}{deed}"
+    """Name a call, or a deed to it, as the RPC does; raises NotFound for what can't be an id."""
+    return f"/calls/{id_in_path(call_id)}{deed}"
+
+
+def id_in_path(text: str) -> str:
+    """Check that an id can be part of a path and mean nothing else there; raises NotFound."""
+    if _ID.fullmatch(text) is None:
+        raise NotFound("no such id")
+    return text
 
 
 @asynccontextmanager

@@ -47,7 +47,7 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
 
 def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
     """Check what one field cannot say of itself: depth, addresses, dial targets; returns it."""
-    for path, node, depth in _walk(action, prefix, 1):
+    for path, node, depth in walk(action, prefix, 1):
         if depth > limits.depth:
             raise BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep")
         if isinstance(node, str):
@@ -57,16 +57,17 @@ def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
     return action
 
 
-def _walk(action: Action, path: str, depth: int) -> Iterator[tuple[str, Action, int]]:
+def walk(action: Action, path: str, depth: int = 1) -> Iterator[tuple[str, Action, int]]:
+    """Go through a tree: each action in it with its path and its depth."""
     yield path, action, depth
     if isinstance(action, str):
         return
     if action.action is not None:
-        yield from _walk(action.action, _join(path, "action"), depth + 1)
+        yield from walk(action.action, _join(path, "action"), depth + 1)
     if isinstance(action, Gather) and action.data.fallback is not None:
-        yield from _walk(action.data.fallback, _join(path, "data.fallback"), depth + 1)
+        yield from walk(action.data.fallback, _join(path, "data.fallback"), depth + 1)
     if isinstance(action, Dial) and action.data.whisper is not None:
-        yield from _walk(action.data.whisper, _join(path, "data.whisper"), depth + 1)
+        yield from walk(action.data.whisper, _join(path, "data.whisper"), depth + 1)
 
 
 def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
@@ -97,7 +98,7 @@ def _check_dial(data: DialData, path: str, limits: Limits) -> None:
 
 def _check_whisper(whisper: Verb, path: str) -> None:
     """Check that nothing in it could move the call, or be asked of a server, while others ring."""
-    for where, node, _depth in _walk(whisper, path, 1):
+    for where, node, _depth in walk(whisper, path, 1):
         if not isinstance(node, (Play, Say, Gather)):
             raise BadInput(where, "one of play, say and gather is required, as an object")
         if isinstance(node, Gather) and node.data.channel_id is not None:

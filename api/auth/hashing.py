@@ -5,24 +5,25 @@ import hashlib
 import hmac
 import secrets
 
-COST, BLOCK, LANES = 2**14, 8, 1  # 16 MiB and about 50 ms (RFC 7914, section 2)
+COST, BLOCK, LANES = 14, 8, 1  # 2^14: 16 MiB and about 50 ms (RFC 7914, section 2)
 SALT_BYTES = 16
 
 
-def hashed(secret: str) -> str:
+def hashed(secret: str, cost: int = COST) -> str:
     """Hash a secret; takes its time, so not on the event loop."""
     salt = secrets.token_bytes(SALT_BYTES)
-    return f"scrypt${_text(salt)}${_text(_derived(secret, salt))}"
+    return f"scrypt${cost}${_text(salt)}${_text(_derived(secret, salt, cost))}"
 
 
 def matches(secret: str, kept: str) -> bool:
     """Tell whether a secret is the one that was hashed; takes its time, too."""
-    _scheme, salt, digest = kept.split("$")
-    return hmac.compare_digest(_derived(secret, base64.b64decode(salt)), base64.b64decode(digest))
+    _scheme, cost, salt, digest = kept.split("$")
+    derived = _derived(secret, base64.b64decode(salt), int(cost))
+    return hmac.compare_digest(derived, base64.b64decode(digest))
 
 
-def _derived(secret: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(secret.encode(), salt=salt, n=COST, r=BLOCK, p=LANES, dklen=32)
+def _derived(secret: str, salt: bytes, cost: int) -> bytes:
+    return hashlib.scrypt(secret.encode(), salt=salt, n=2**cost, r=BLOCK, p=LANES, dklen=32)
 
 
 def _text(data: bytes) -> str:

@@ -10,12 +10,12 @@ import hashlib
 from msgspec import Struct
 
 from api.auth.hashing import matches
-from api.auth.remembered import Remembered
 from api.auth.store import Key, Keys, key_id
 from api.auth.throttle import Throttle
 from api.auth.tokens import Tokens
 from api.clock import Clock
 from api.errors import Unauthenticated
+from api.remembered import Remembered
 from wire.errors import BadInput
 
 PROVEN_MS = 300_000

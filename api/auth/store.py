@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, insert, se
 from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
-from api.auth.hashing import hashed
+from api.auth.hashing import COST, hashed
 from api.clock import Clock
 from api.db import Database, metadata
 from api.errors import Conflict, NotFound
@@ -64,9 +64,10 @@ def key_id(api_key: str) -> str | None:
 class Keys:
     """What is kept of keys."""
 
-    def __init__(self, database: Database, now_ms: Clock) -> None:
+    def __init__(self, database: Database, now_ms: Clock, hash_cost: int = COST) -> None:
         self._database = database
         self._now_ms = now_ms
+        self._hash_cost = hash_cost
 
     async def add(self, account_id: str, given: Credentials, agent_id: str | None = None) -> str:
         """Keep credentials for an account, or for one agent of it; gives the key's id."""
@@ -77,8 +78,8 @@ class Keys:
             "id": known,
             "account_id": account_id,
             "agent_id": agent_id,
-            "key_hash": await asyncio.to_thread(hashed, given.api_key),
-            "secret_hash": await asyncio.to_thread(hashed, given.api_secret),
+            "key_hash": await asyncio.to_thread(hashed, given.api_key, self._hash_cost),
+            "secret_hash": await asyncio.to_thread(hashed, given.api_secret, self._hash_cost),
             "created_ms": self._now_ms(),
         }
         try:

@@ -8,6 +8,8 @@ import pytest
 
 from api.db import Database
 from tests.contract.api.databases import emptied, migrated, sqlite_url
+from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.rpc_bench import Bench
 from tests.harness.postgres import Postgres, find_postgres
 
 
@@ -35,3 +37,17 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     """Give a database of either kind, in the newest shape."""
     async with migrated(database_url) as found:
         yield found
+
+
+@pytest.fixture
+async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
+    """Give the REST layer before an engine, over SQLite."""
+    async with resting(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
+        yield made
+
+
+@pytest.fixture
+async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
+    """Give the same over either kind, for tests of what is kept."""
+    async with resting(settings_for(database_url, bench.url), bench) as made:
+        yield made

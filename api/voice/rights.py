@@ -1,0 +1,66 @@
+"""What an account may do with numbers: show its own as caller ids, call where it is allowed to."""
+
+import re
+
+import phonenumbers
+from msgspec import Struct
+
+from wire.errors import BadInput
+from wire.tree import walk
+from wire.verbs import Action, Dial
+
+_DIGITS = re.compile(r"\+?[0-9]{2,20}")
+
+
+class Rights(Struct, frozen=True):
+    """An account's numbers, the default one first, and the prefixes that it may call."""
+
+    numbers: tuple[str, ...]
+    destinations: tuple[str, ...] | None = None
+
+    def own(self, text: str) -> str | None:
+        """Give the number of the account's that is meant, with or without its plus."""
+        number = f"+{text.removeprefix('+')}" if _DIGITS.fullmatch(text) else ""
+        return number if number in self.numbers else None
+
+    def check_caller_id(self, text: str, path: str) -> None:
+        """Check that a number is the account's own; raises BadInput."""
+        if self.own(text) is None:
+            raise BadInput(path, f"{text} is no caller id of this account", "not_your_number")
+
+    def check_party(self, party: str, path: str) -> None:
+        """Check that a party may be called; raises BadInput."""
+        if party.startswith("agent:"):
+            return
+        if party.startswith("+"):
+            _check_possible(party, path)
+        allowed = self.destinations
+        if allowed is not None and not party.startswith(allowed):
+            prefixes = ", ".join(allowed) or "none"
+            raise BadInput(path, f"may not be called; allowed: {prefixes}", "not_allowed")
+
+    def check_tree(self, action: Action, path: str) -> None:
+        """Check all that a tree dials, and what it shows."""
+        for where, node, _depth in walk(action, path):
+            if isinstance(node, Dial):
+                data = f"{where}.data"
+                for party in _numbers(node):
+                    self.check_party(party, f"{data}.number")
+                if node.data.caller_id is not None:
+                    self.check_caller_id(node.data.caller_id, f"{data}.callerId")
+
+
+def _numbers(dial: Dial) -> tuple[str, ...]:
+    number = dial.data.number
+    if number is None:
+        return ()
+    return (number,) if isinstance(number, str) else number
+
+
+def _check_possible(number: str, path: str) -> None:
+    try:
+        possible = phonenumbers.is_possible_number(phonenumbers.parse(number))
+    except phonenumbers.NumberParseException:
+        possible = False
+    if not possible:
+        raise BadInput(path, f"{number} can't be a phone number (E.164)", "impossible_number")

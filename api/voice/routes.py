@@ -1,0 +1,174 @@
+"""Calls over REST: made, shown, steered leg by leg (spec, "Voice")."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from api.auth.routes import Authenticated
+from api.idempotency import Key
+from api.shapes import described, reading
+from api.voice import examples
+from api.voice.providers import SHOWN, STEERED, Voice, once, told
+from api.voice.schemas import Dial, Hangup, OfCall, OfHangup, OfLeg, OnLeg, Originate, Originated
+from wire.control import Dialled
+from wire.rpc import CallView
+
+router = APIRouter(tags=["Voice"])
+BASE = "/srmain/voice"
+ACTIVE = described(
+    "Show a live call",
+    asked=OfCall,
+    answered=CallView,
+    statuses=SHOWN,
+    example={"callId": examples.CALL},
+)
+
+
+@router.post(
+    f"{BASE}/call",
+    **described(
+        "Make a call",
+        asked=Originate,
+        answered=Originated,
+        status=201,
+        statuses=(401, 409, 429, 503),
+        example=examples.ORIGINATE,
+    ),
+)
+async def originate(
+    request: Request,
+    who: Authenticated,
+    voice: Voice,
+    asked: Annotated[Originate, Depends(reading(Originate))],
+    key: Key = None,
+) -> Response:
+    """Make a call."""
+
+    async def deed(request_id: str) -> bytes:
+        return await voice.originate(who, asked, request_id or None)
+
+    return told(await once(request, who, key, deed), 201)
+
+
+@router.get(
+    f"{BASE}/call-details/{{callId}}",
+    **described("Show a call, live or ended", answered=CallView, statuses=SHOWN),
+)
+async def call_details(callId: str, who: Authenticated, voice: Voice) -> Response:  # noqa: N803
+    """Show a call, live or ended within the last day."""
+    return told(await voice.show(who, callId))
+
+
+@router.get(f"{BASE}/active-call-details", **ACTIVE)
+@router.post(f"{BASE}/active-call-details", **ACTIVE)
+async def active_call_details(
+    who: Authenticated, voice: Voice, asked: Annotated[OfCall, Depends(reading(OfCall))]
+) -> Response:
+    """Show a live call."""
+    return told(await voice.active(who, asked.call_id))
+
+
+@router.post(
+    f"{BASE}/dial",
+    **described(
+        "Call a party into a live call",
+        asked=Dial,
+        answered=Dialled,
+        statuses=STEERED,
+        example={"callId": examples.CALL, "target": "+4733333333"},
+    ),
+)
+async def dial(
+    request: Request,
+    who: Authenticated,
+    voice: Voice,
+    asked: Annotated[Dial, Depends(reading(Dial))],
+    key: Key = None,
+) -> Response:
+    """Call a party into a live call."""
+
+    async def deed(_request_id: str) -> bytes:
+        return await voice.dial(who, asked)
+
+    return told(await once(request, who, key, deed))
+
+
+@router.post(
+    f"{BASE}/hangup",
+    **described(
+        "End a call, or a leg of it",
+        asked=Hangup,
+        answered=CallView,
+        statuses=STEERED,
+        example={"callId": examples.CALL, "agentId": "1001"},
+    ),
+)
+async def hangup(
+    who: Authenticated, voice: Voice, asked: Annotated[Hangup, Depends(reading(Hangup))]
+) -> Response:
+    """End a leg that is named, or that of the token's agent, or else the call."""
+    return told(await voice.hangup(who, asked.call_id, asked))
+
+
+def _hangup_of(base: str) -> None:
+    @router.post(
+        f"{base}/call/{{callId}}/hangup",
+        **described(
+            "End this call, or a leg of it",
+            asked=OfHangup,
+            answered=CallView,
+            statuses=STEERED,
+            example={"agentId": "1001"},
+        ),
+    )
+    async def hangup_of(
+        callId: str,  # noqa: N803
+        who: Authenticated,
+        voice: Voice,
+        asked: Annotated[OfHangup, Depends(reading(OfHangup))],
+    ) -> Response:
+        """End a leg that is named, or that of the token's agent, or else the call."""
+        return told(await voice.hangup(who, callId, asked))
+
+
+def _on_leg(deed: str, summary: str) -> None:
+    @router.post(
+        f"{BASE}/{deed}",
+        **described(
+            summary, asked=OnLeg, answered=CallView, statuses=STEERED, example=examples.ON_LEG
+        ),
+    )
+    async def on_leg(
+        who: Authenticated, voice: Voice, asked: Annotated[OnLeg, Depends(reading(OnLeg))]
+    ) -> Response:
+        return told(await voice.on_leg(who, asked.call_id, deed, asked))
+
+
+def _on_leg_of(base: str, deed: str, summary: str) -> None:
+    @router.post(
+        f"{base}/call/{{callId}}/{deed}",
+        **described(
+            summary, asked=OfLeg, answered=CallView, statuses=STEERED, example=examples.LEG
+        ),
+    )
+    async def on_leg_of(
+        callId: str,  # noqa: N803
+        who: Authenticated,
+        voice: Voice,
+        asked: Annotated[OfLeg, Depends(reading(OfLeg))],
+    ) -> Response:
+        return told(await voice.on_leg(who, callId, deed, asked))
+
+
+OTHER_BASES = (BASE, "/voice")  # the specification lists the alternative paths without /srmain
+for _deed, _summary in (
+    ("mute", "Let nobody hear a leg"),
+    ("unmute", "Let a leg be heard again"),
+    ("hold", "Put a leg on hold"),
+    ("unhold", "Take a leg off hold"),
+):
+    _on_leg(_deed, _summary)
+    for _base in OTHER_BASES:
+        _on_leg_of(_base, _deed, _summary)
+for _base in OTHER_BASES:
+    _hangup_of(_base)

@@ -1,0 +1,91 @@
+"""What is sent about calls and their legs (spec, "Voice"); what comes back are the engine's views.
+
+The alternative paths name the call themselves: their bodies are the bases of the others.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+from msgspec.json import schema_components
+
+from api.shapes import REFS
+from wire.control import ChannelId, RingSeconds
+from wire.fields import Name, Party
+from wire.rpc import AnsweredDetection, RecordCall
+from wire.targets import StatusTarget
+from wire.verbs import Action
+
+CallId = Annotated[str, Meta(min_length=1, max_length=128)]
+(_ACTION,), _ = schema_components([Action], ref_template=REFS)
+# Parsed by itself, with all limits, by the parser that the engine has.
+Tree = Annotated[msgspec.Raw, Meta(extra_json_schema=_ACTION)]
+
+
+class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """What all bodies have in common: camelCase, nothing unknown."""
+
+
+class Originate(Body, frozen=True, kw_only=True):
+    """A call to be made.
+
+    `from` is a caller id of the account: `to` is called, showing it, and the action runs there.
+    Any other `from` is itself called first, then `to` is dialled and bridged to it, and the action
+    runs when that has ended.
+    """
+
+    from_: Party = field(name="from")
+    to: Party
+    action: Tree = field(default_factory=msgspec.Raw)
+    timeout: RingSeconds = 60.0
+    record_call: bool | RecordCall = False
+    flow_id: Name | None = None
+    contact: dict[str, Any] | None = None
+    status_callback_url: StatusTarget | None = None
+    custom_data: dict[str, Any] | None = None
+    machine_detection: AnsweredDetection | bool = False
+
+
+class Originated(Struct, frozen=True, rename="camel"):
+    """The call that is being made; its record will have the same id."""
+
+    call_id: str
+    req_id: str
+
+
+class OfLeg(Body, frozen=True, kw_only=True):
+    """A leg."""
+
+    channel_id: ChannelId
+
+
+class OnLeg(OfLeg, frozen=True, kw_only=True):
+    """A leg of a call."""
+
+    call_id: CallId
+
+
+class Dial(Body, frozen=True, kw_only=True):
+    """A party to be called into a live call."""
+
+    call_id: CallId
+    target: Party
+
+
+class OfHangup(Body, frozen=True, kw_only=True):
+    """Which leg is to end: a channel, or an agent's; without either the token's agent's, or all."""
+
+    agent_id: Name | None = None
+    channel_id: ChannelId | None = None
+
+
+class Hangup(OfHangup, frozen=True, kw_only=True):
+    """A call that is to end, or a leg of it."""
+
+    call_id: CallId
+
+
+class OfCall(Body, frozen=True, kw_only=True):
+    """A call."""
+
+    call_id: CallId

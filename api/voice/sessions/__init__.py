@@ -1,0 +1,1 @@
+"""Transfers and conferences of live calls."""

@@ -1,0 +1,84 @@
+"""What is sent about transfers and conferences (spec, "Voice")."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from api.voice.schemas import Body, CallId
+from wire.control import ChannelId, Target, Title
+from wire.fields import Name, Party, Url
+
+SessionId = Annotated[str, Meta(min_length=1, max_length=160)]
+
+
+class OfTransferInit(Body, frozen=True, kw_only=True):
+    """Who hands which customer to whom."""
+
+    transfer_mode: Literal["blind", "attended"]
+    source_agent_id: Name
+    customer_channel_id: ChannelId
+    source_channel_id: ChannelId
+    target: Target
+    moh_audio_url: Url | None = None
+
+
+class TransferInit(OfTransferInit, frozen=True, kw_only=True):
+    """A transfer to be begun in a call."""
+
+    call_id: CallId
+
+
+class OfTransfer(Body, frozen=True, kw_only=True):
+    """A transfer session."""
+
+    call_id: CallId
+    transfer_session_id: SessionId
+
+
+class TransferComplete(OfTransfer, frozen=True, kw_only=True):
+    """The source is to be left out."""
+
+    completed_by_agent_id: Name
+    reason: Literal["source_hangup_intentional", "manual_complete"]
+
+
+class TransferCancel(OfTransfer, frozen=True, kw_only=True):
+    """The customer is to be brought back."""
+
+    cancelled_by_agent_id: Name
+    reason: Literal["target_no_answer", "source_cancel", "target_reject"]
+
+
+class AddMembers(Body, frozen=True, kw_only=True):
+    """An agent, or an outside number, to be called in; without a session one is made."""
+
+    call_id: CallId
+    requested_by_agent_id: Name
+    customer_channel_id: ChannelId
+    source_channel_id: ChannelId
+    source_agent_id: Name
+    conference_session_id: SessionId | None = None
+    target_agent_ids: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=1)] | None = None
+    target_agent_names: dict[str, Title] | None = None
+    target_external_number: Party | None = None
+    moh_audio_url: Url | None = None
+
+
+class Kick(Body, frozen=True, kw_only=True):
+    """A member to be put out, named by agent or by channel."""
+
+    call_id: CallId
+    conference_session_id: SessionId
+    requester_agent_id: Name
+    target_agent_id: Name | None = None
+    target_channel_id: ChannelId | None = None
+
+
+class Leave(Body, frozen=True, kw_only=True):
+    """A member who leaves; the call's id says its node, so `pbxIp` need not."""
+
+    call_id: CallId
+    conference_session_id: SessionId
+    agent_id: Name
+    channel_id: ChannelId
+    pbx_ip: Annotated[str, Meta(max_length=255)] | None = None

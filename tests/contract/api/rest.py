@@ -1,0 +1,101 @@
+"""The REST layer before an engine's real RPC: two accounts, their keys, and a client of each."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx2
+from pydantic import SecretStr
+
+from api.accounts.store import Account
+from api.app import Parts, application, opened
+from api.auth.store import Credentials, Keys, drawn
+from api.config import Settings
+from api.migrate import migrate
+from tests.contract.rpc_bench import TOKEN, Bench
+
+OURS, OTHERS = "+4721930000", "+4721930001"
+SECRET = "s" * 32
+CHEAP = 4  # to hash: the real cost is for real secrets
+CUSTOMER = "+4722222222"
+
+
+class Rest:
+    """A client of account `acme`, and what a test may look behind."""
+
+    def __init__(self, parts: Parts, client: httpx2.AsyncClient, bench: Bench) -> None:
+        self.parts = parts
+        self.client = client
+        self.bench = bench
+        self.given: dict[str, Credentials] = {}
+        self.token = ""
+
+    async def ask(
+        self, method: str, path: str, body: object = None, *, token: str | None = None, **more: Any
+    ) -> httpx2.Response:
+        """Ask; bytes are sent as they are, anything else as JSON."""
+        headers = {"Authorization": self.token if token is None else token}
+        headers |= more.pop("headers", {})
+        sent = {"content": body} if isinstance(body, bytes) else {"json": body} if body else {}
+        return await self.client.request(method, path, headers=headers, **sent, **more)
+
+    async def post(self, path: str, **body: Any) -> Any:
+        """Post what is done; give the answer."""
+        answer = await self.ask("POST", path, body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    async def refused(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> tuple[int, str, list[str]]:
+        """Ask for what must be refused: status, code and paths of a well-formed problem."""
+        answer = await self.ask(method, path, body, **more)
+        assert answer.headers["content-type"] == "application/problem+json", answer.text
+        told = answer.json()
+        assert told["status"] == answer.status_code
+        assert answer.headers["x-request-id"]
+        return answer.status_code, told["code"], [each["path"] for each in told.get("errors", ())]
+
+    async def token_of(self, who: str, account: str = "acme", **more: Any) -> str:
+        """Get a token for credentials."""
+        given = self.given[who]
+        body = {"apiKey": given.api_key, "apiSecret": given.api_secret, **more}
+        answer = await self.client.post(f"/auth/get-access-token/{account}", json=body)
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["accessToken"])
+
+
+def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
+    """Make settings of a test's own."""
+    return Settings(
+        _env_file=None,
+        database_url=database_url,
+        engine_urls=(engine_url,),
+        rpc_token=SecretStr(TOKEN),
+        token_secret=SecretStr(SECRET),
+        **more,
+    )
+
+
+@asynccontextmanager
+async def resting(settings: Settings, bench: Bench) -> AsyncIterator[Rest]:
+    """Run the layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
+    async with AsyncExitStack() as house:
+        parts = await house.enter_async_context(opened(settings))
+        await migrate(parts.database)
+        transport = httpx2.ASGITransport(application(parts))
+        client = httpx2.AsyncClient(transport=transport, base_url="http://api")
+        rest = Rest(parts, await house.enter_async_context(client), bench)
+        keys = Keys(parts.database, parts.now_ms, CHEAP)
+        for account, number in (("acme", OURS), ("other", OTHERS)):
+            await parts.accounts.add(Account(account, account))
+            await parts.accounts.add_number(account, number)
+        for who, account, agent in (
+            ("acme", "acme", None),
+            ("1001", "acme", "1001"),
+            ("other", "other", None),
+        ):
+            rest.given[who] = drawn()
+            await keys.add(account, rest.given[who], agent)
+        rest.token = await rest.token_of("acme")
+        yield rest
