@@ -29,9 +29,7 @@ from engine.runtime.roster import Roster
 from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
 from engine.store.errors import StoreDown
-from engine.store.redis import RedisStore
 from engine.store.store import Store
-from engine.store.stream import Bounds
 from wire.media import Speech
 from wire.tree import Limits
 
@@ -43,8 +41,9 @@ WARM_UP = Speech("Welcome.")  # the first caller to be spoken to need not wait f
 class Engine:
     """One engine process; `run` returns when `stop` was called."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, store: Store | None = None) -> None:
         self._settings = settings
+        self._store = store or building.store(settings)
         # Containers may share a host's name and be process 1 each; a lease is a name's.
         self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
         self._stopped = asyncio.Event()
@@ -61,8 +60,7 @@ class Engine:
         """Serve until stopped; raises StoreDown when the store can't be reached at the start."""
         settings = self._settings
         async with AsyncExitStack() as house:
-            bounds = Bounds(settings.stream_events, settings.stream_ceiling)
-            store = RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
+            store = self._store
             house.push_async_callback(store.close)
             await store.ping()
             seen = await house.enter_async_context(instruments(os.environ))

@@ -49,7 +49,9 @@ from engine.runtime.roster import Roster
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.runtime.traced import TracedAsker
+from engine.store.redis import RedisStore
 from engine.store.store import Store
+from engine.store.stream import Bounds
 from engine.webhooks.addresses import Guard, guarded_session
 from engine.webhooks.api import ApiSender
 from engine.webhooks.ask import Asker
@@ -59,6 +61,12 @@ from wire.tree import Limits
 
 log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def store(settings: Settings) -> RedisStore:
+    """Build the way to Redis; nothing is asked of it yet."""
+    bounds = Bounds(settings.stream_events, settings.stream_ceiling)
+    return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
 
 
 def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from

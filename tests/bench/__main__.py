@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.bench.capacity import capacity
+from tests.bench.commits import commits
 from tests.bench.control import control
 from tests.bench.core import core
 from tests.bench.digit_webhook import digit_webhook
@@ -33,6 +34,7 @@ BENCHES: Mapping[str, Bench] = {
     "digit_webhook": digit_webhook,
     "sessions": sessions,
     "engine_alone": engine_alone,
+    "commits": commits,
     "idle_memory": idle_memory,
     "timers": timers,
     "core": core,

@@ -66,6 +66,18 @@ class PinnedEngine(Engine):
         return ("taskset", "-c", ENGINE_CPU, *super().command())
 
 
+class EngineInMemory(PinnedEngine):
+    """One whose store is the memory twin: it keeps its calls to itself, and pays nothing for it."""
+
+    def command(self) -> Sequence[str]:
+        """Return the bench's own program on the engine's CPU."""
+        return ("taskset", "-c", ENGINE_CPU, sys.executable, "-m", "tests.bench.in_memory")
+
+    def environment(self) -> Mapping[str, str]:
+        """Return where it is imported from, too."""
+        return {**super().environment(), "PYTHONPATH": str(HERE)}
+
+
 class PinnedValkey(Valkey):
     """A Valkey that leaves the engine's CPU alone."""
 
@@ -93,13 +105,15 @@ class Simulated(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def simulated(folder: Path) -> AsyncIterator[Simulated]:
+async def simulated(
+    folder: Path, kind: type[PinnedEngine] = PinnedEngine
+) -> AsyncIterator[Simulated]:
     """Run them in a folder; the standard tree runs on BY_ENGINE."""
     pbx = SimulatedPbxProcess(folder / "pbx1")
     prompts = folder / "prompts"
     write_prompts(prompts)
     async with pbx, PinnedValkey(folder / "valkey") as valkey, served(prompts) as audio:
-        engine = PinnedEngine(folder / "engine", valkey=valkey, nodes=[pbx], settings=AT_MOST)
+        engine = kind(folder / "engine", valkey=valkey, nodes=[pbx], settings=AT_MOST)
         async with engine:
             running = Simulated(pbx, valkey, engine, audio)
             await running.route(BY_ENGINE, standard_tree(audio))

@@ -1,0 +1,23 @@
+"""`python -m tests.bench.in_memory`: an engine whose store is the memory twin, until SIGTERM."""
+
+import asyncio
+import signal
+
+import uvloop
+
+from engine.app import Engine
+from engine.config import Settings
+from engine.log import set_up
+from engine.store.memory import Memory
+
+
+async def _run(settings: Settings) -> None:
+    running = Engine(settings, Memory())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.stop)
+    await running.run()
+
+
+if __name__ == "__main__":
+    given = Settings()
+    set_up(given.log_level)
+    uvloop.run(_run(given))
