@@ -38,6 +38,7 @@ class Everyone:
         while (bodies := await self._asked(request)) is None:
             if loop.time() >= began_s + self._hop.wait_s:
                 raise NoRoom("no_owner", "an engine is being replaced")
+            self._hop.owners.look()
             await asyncio.sleep(AGAIN_S)
         return [msgspec.json.decode(body, type=shape) for body in bodies if body]
 

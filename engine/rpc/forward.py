@@ -39,6 +39,7 @@ def forwarding(hop: Hop) -> Middleware:
                 return answer
             if loop.time() >= began_s + hop.wait_s:
                 return _nobody()
+            hop.owners.look()
             await asyncio.sleep(AGAIN_S)
 
     return forward

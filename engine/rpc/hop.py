@@ -32,6 +32,9 @@ class Owners(Protocol):
     def others(self) -> list[str]:
         """Tell where the other engines are."""
 
+    def look(self) -> None:
+        """Look at once who has what: it is known otherwise with every beat."""
+
     def url_of(self, slot: int | None) -> str | None:
         """Tell where the engine is that has a slot, or, for None, any slot; None: nobody else."""
 

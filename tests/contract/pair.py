@@ -18,11 +18,16 @@ class Neighbours:
         self.where: dict[int, str] = {}
         self.mine: set[int] = set()
         self.is_leaving = False
+        self.looks = 0
 
     @property
     def is_settled(self) -> bool:
         """Whether each slot is somebody's."""
         return self.mine | self.where.keys() == {*range(SLOTS)}
+
+    def look(self) -> None:
+        """Count how often somebody wanted to know."""
+        self.looks += 1
 
     @property
     def others(self) -> list[str]:

@@ -97,6 +97,9 @@ class Alone:
     is_leaving = False
     others: list[str] = []  # noqa: RUF012 - there are none, ever
 
+    def look(self) -> None:
+        """Find nobody."""
+
     def url_of(self, _slot: int | None) -> str | None:
         """Know of nobody."""
         return None

@@ -113,6 +113,7 @@ async def test_a_slot_between_two_owners(pair: Pair) -> None:
     listing = asyncio.create_task(pair.one.ask("GET", "/calls"))
     done, _ = await asyncio.wait({asking, listing}, timeout=0.2)
     assert done == set()
+    assert pair.knows[pair.one].looks > 0
     pair.knows[pair.one].where[1] = where
     assert (await asking)[0] == 201
     assert (await listing)[0] == 200

@@ -92,6 +92,23 @@ async def test_who_left_knows_the_next_owner() -> None:
     assert club["b"].keeper.others == []
 
 
+async def test_what_was_taken_is_told_at_once() -> None:
+    """Who takes a slot beats again without waiting: others are asked about it meanwhile."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    await club["a"].keeper.leave()
+    running = asyncio.create_task(club["b"].keeper.run())
+    try:
+        async with asyncio.timeout(RHYTHM.beat_s / 2):
+            while club["a"].keeper.url_of(0) is None:
+                club["a"].keeper.look()
+                await club["a"].keeper.beat()
+                await asyncio.sleep(0)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
 async def test_who_left_takes_nothing_again() -> None:
     """A beat that comes late does not claim what was given back."""
     club = Club("a")
