@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from tests.chaos.faults.limits import DEPLOYED
+from tests.chaos.faults.limits import HANDED_OVER
 from tests.chaos.run import Fault
 from tests.chaos.scene import Scene
 
@@ -30,6 +30,6 @@ async def joined(scene: Scene) -> None:
 
 
 FAULTS: Mapping[str, Fault] = {
-    "rolling_restart": Fault(rolling, DEPLOYED),
-    "engine_joins": Fault(joined, DEPLOYED),
+    "rolling_restart": Fault(rolling, HANDED_OVER),
+    "engine_joins": Fault(joined, HANDED_OVER),
 }

@@ -5,6 +5,5 @@ from tests.harness.cluster import LEASE_S
 
 LEASE_MS = LEASE_S * 1000
 CRASHED = Limits(control_ms=LEASE_MS + 1000, unowned_ms=LEASE_MS + 1000)
-HANDED_OVER = Limits(control_ms=1000, unowned_ms=250)
-DEPLOYED = Limits(control_ms=1500, unowned_ms=250)  # who asks an engine that leaves asks again
+HANDED_OVER = Limits(control_ms=500, unowned_ms=250)
 BACK = Limits(control_ms=LEASE_MS + 1000)  # from the return of what was away
