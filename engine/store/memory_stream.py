@@ -2,48 +2,15 @@
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import TypeVar
 
+from engine.store.memory_kept import Id, KeptGroup, KeptSlot
 from engine.store.stream import START, Batch, Bounds, Entry, Gap, GroupState, Ids, Reader, order
 
 _SLACK = 100
-Id = tuple[int, int]
 _Found = TypeVar("_Found")
-
-
-class _Group:
-    def __init__(self) -> None:
-        self.last: Id = (0, 0)
-        self.pending: dict[Id, int] = {}  # when each was delivered last
-        self.gap: tuple[Id, Id, int] | None = None
-
-    @property
-    def floor(self) -> Id:
-        return min(self.pending, default=self.last)
-
-
-class _Slot:
-    def __init__(self) -> None:
-        self.ids: list[Id] = []
-        self.bodies: list[bytes] = []
-        self.groups: dict[str, _Group] = {}
-
-    def cut(self, count: int) -> int:
-        if count > 0:
-            del self.ids[:count], self.bodies[:count]
-        return max(0, count)
-
-    def newer(self, than: Id, limit: int) -> Iterator[tuple[Id, bytes]]:
-        first = bisect_right(self.ids, than)
-        part = slice(first, first + limit)
-        return zip(self.ids[part], self.bodies[part], strict=True)
-
-    def body(self, entry: Id) -> bytes | None:
-        place = bisect_left(self.ids, entry)
-        is_there = place < len(self.ids) and self.ids[place] == entry
-        return self.bodies[place] if is_there else None
 
 
 class MemoryStream:
@@ -52,7 +19,7 @@ class MemoryStream:
     def __init__(self, now_ms: Callable[[], int], bounds: Bounds) -> None:
         self._now_ms = now_ms
         self._bounds = bounds
-        self._slots: dict[int, _Slot] = {}
+        self._slots: dict[int, KeptSlot] = {}
         self._told = asyncio.Event()
 
     def copied(self) -> "MemoryStream":
@@ -138,14 +105,14 @@ class MemoryStream:
         known = [self._slot(slot).groups.pop(group, None) for slot in slots]
         return any(each is not None for each in known)
 
-    def _slot(self, slot: int) -> _Slot:
-        return self._slots.setdefault(slot, _Slot())
+    def _slot(self, slot: int) -> KeptSlot:
+        return self._slots.setdefault(slot, KeptSlot())
 
-    def _group(self, slot: int, name: str) -> _Group:
-        return self._slot(slot).groups.setdefault(name, _Group())
+    def _group(self, slot: int, name: str) -> KeptGroup:
+        return self._slot(slot).groups.setdefault(name, KeptGroup())
 
-    def _known(self, slot: int, name: str) -> _Group:
-        return self._slot(slot).groups.get(name) or _Group()
+    def _known(self, slot: int, name: str) -> KeptGroup:
+        return self._slot(slot).groups.get(name) or KeptGroup()
 
     async def _waited(self, found: Callable[[], list[_Found]], wait_ms: int) -> list[_Found]:
         if (there := found()) or not wait_ms:
@@ -166,7 +133,7 @@ class MemoryStream:
             for entry, body in self._slot(slot).newer(order(since), limit)
         ]
 
-    def _due(self, slot: int, group: _Group, reader: Reader, share: int) -> list[Entry]:
+    def _due(self, slot: int, group: KeptGroup, reader: Reader, share: int) -> list[Entry]:
         now_ms, kept = self._now_ms(), self._slot(slot)
         idle = sorted(e for e, at in group.pending.items() if at + reader.idle_ms <= now_ms)
         found = []
@@ -188,7 +155,7 @@ class MemoryStream:
                 found.append(Entry(slot, _name(each), body))
         return found
 
-    def _shorten(self, kept: _Slot) -> None:
+    def _shorten(self, kept: KeptSlot) -> None:
         """Do what shorten.lua does."""
         length, bounds = len(kept.ids), self._bounds
         if length <= bounds.length + _SLACK:
