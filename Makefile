@@ -44,8 +44,9 @@ ari: $(INSTALLED)  ## generate the ARI client anew, from the description that As
 proto: $(INSTALLED)  ## generate the gRPC messages of status callbacks anew
 	@$(PYTHON) -m tests.harness.proto
 
-docs: $(INSTALLED)  ## draw the state diagrams anew
+docs: $(INSTALLED)  ## draw the state diagrams anew, and write the JSON Schemas
 	@$(PYTHON) -m tests.harness.diagrams
+	@$(PYTHON) -m tests.harness.schemas
 
 compose-trial: $(INSTALLED) tools  ## try docker-compose.yml for real, where a Docker engine answers
 	@$(PYTHON) -m tests.harness.compose_trial
