@@ -31,7 +31,7 @@ def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
             return Row("listens: a person or a machine?", ENGINE, leg, kind="sound")
         case {"is": "EndDetection", "leg": leg, "answered_by": who}:
             return Row(f"answered by: {who}", leg, kind="good" if who == "human" else "plain")
-        case {"is": "AskWebhook" | "LoadFlow"}:
+        case {"is": "AskWebhook" | "AskApi" | "LoadFlow" | "LoadNode"}:
             return _asks(command, seen)
         case {"is": "AnswerReferral", "leg": leg, "accepted": accepted}:
             said = "accepted" if accepted else "declined (603)"
@@ -69,8 +69,13 @@ def _sound(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
             return None
 
 
-def _asks(command: Mapping[str, Any], seen: Seen) -> Row:
+def _asks(command: Mapping[str, Any], seen: Seen) -> Row | None:
     match command:
+        case {"is": "LoadNode", "request": request}:
+            seen.flows.add(request)
+            return None  # told when it is there
+        case {"is": "AskApi", "api": api}:
+            return Row(f"sends API request {api}", ENGINE, WEB, kind="web", opens=WEB, who="API")
         case {"is": "LoadFlow", "request": request, "flow_id": flow_id}:
             seen.flows.add(request)
             return Row(f"flow {flow_id}", shape="mark", kind="web")

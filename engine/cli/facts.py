@@ -6,6 +6,7 @@ from typing import Any
 from engine.cli import words
 from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
 from engine.cli.seats import unheard
+from engine.cli.steps import step
 from engine.cli.tapes import filed
 from engine.cli.wishes import wish
 
@@ -20,7 +21,6 @@ _DUE = {
     "ending": "a leg has not gone yet",
     "filing": "the recording has not been filed in time",
 }
-OK = 200
 
 
 def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
@@ -52,6 +52,8 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
 
 def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
     match event:
+        case {"is": "FlowEntered" | "NodeLoaded" | "ApiAnswered" | "ApiFailed"}:
+            return step(event)
         case {"is": "BridgeFailed", "reason": reason}:
             seen.parted(*event.get("legs", ()))
             return Row(f"the legs could not be joined: {reason}", shape="mark", kind="bad")
@@ -93,11 +95,5 @@ def _replied(event: Mapping[str, Any], seen: Seen) -> Row:
     kind: Kind = "web" if is_good else "bad"
     if event["request"] in seen.flows:
         return Row(f"the flow says: {said}", shape="mark", kind=kind)
-    text = f"answers{_tries(event.get('tries', ()))}: {said}" if is_good else said
+    text = f"answers{words.tries(event.get('tries', ()))}: {said}" if is_good else said
     return Row(text, WEB, ENGINE, kind=kind, closes=WEB)
-
-
-def _tries(tries: Any) -> str:
-    told = [f"{status or 'no answer'} in {ms} ms" for ms, status in tries]
-    plain = len(tries) == 1 and tries[0][1] == OK
-    return f" in {tries[0][0]} ms" if plain else f" ({', then '.join(told)})" if told else ""

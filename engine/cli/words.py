@@ -34,6 +34,7 @@ CAUSES = {
     127: "interworking",
 }
 _LONGEST = 60
+_OK = 200
 _MUTED = {"in": "nobody hears it", "out": "it hears nobody", "both": "neither way"}
 _UNMUTED = {"in": "it is heard", "out": "it hears", "both": "both ways"}
 
@@ -86,6 +87,13 @@ def action(given: Any) -> str:
             return f"{verb} {_object(given.get('data') or {})}".rstrip()
         case _:
             return clipped(str(given))
+
+
+def tries(given: Any) -> str:
+    """Tell how long an answer took, and the tries that it took if they were several."""
+    told = [f"{status or 'no answer'} in {ms} ms" for ms, status in given]
+    plain = len(given) == 1 and given[0][1] == _OK
+    return f" in {given[0][0]} ms" if plain else f" ({', then '.join(told)})" if told else ""
 
 
 def _object(data: Mapping[str, Any]) -> str:

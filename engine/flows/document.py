@@ -5,9 +5,11 @@ from typing import Any
 import msgspec
 
 from engine.calls.nodes import verb_of
-from engine.calls.templates import Values, filled
+from engine.calls.templates import Values, filled, names
+from engine.calls.wanted import wanted
 from wire.errors import from_decoder
 from wire.flow import FlowOutline, Node
+from wire.media import Source
 from wire.tree import Limits, check_action
 
 _TYPED = frozenset({"set", "condition"})  # in these a template may stand for a number
@@ -35,6 +37,15 @@ def node_in(outline: FlowOutline, name: str, values: Values, limits: Limits) -> 
     path = f"nodes.{name}"
     given = filled(raw, values, typed=raw.get("type") in _TYPED)
     return check_node(convert_node(given, path), limits, path)
+
+
+def prompts(outline: FlowOutline) -> tuple[Source, ...]:
+    """List the audio that any of a flow's calls may want, where no template is in it."""
+    found: dict[Source, None] = {}
+    for name, raw in outline.nodes.items():
+        if next(names(raw), None) is None:
+            found.update(dict.fromkeys(wanted(verb_of(convert_node(raw, name)))))
+    return tuple(found)
 
 
 def convert_node(given: Any, path: str) -> Node:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.calls.templates import Values
 from engine.store.errors import StoreDown
@@ -28,21 +29,24 @@ class ApiBook:
 
     async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
         """Send a request, filled in; raises WebhookFailed."""
+        return await self._sender.send(await self._read(account, api), values, key)
+
+    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
+        """Tell an event by a request, whose templates are `{{event.name}}`; raises WebhookFailed.
+
+        The same key at each repetition is the same delivery. What is answered is not looked at.
+        """
+        request = replace(await self._read(account, api), answers={})
+        await self._sender.send(request, values_of(event), key)
+
+    async def _read(self, account: str, api: str) -> ApiRequest:
         try:
             body = await self._requests.request(account, api)
         except StoreDown as error:
             raise WebhookFailed("store_down", str(error), ()) from None
         if body is None:
             raise WebhookFailed("no_request", f"no API request {api}", ())
-        request = msgspec.json.decode(body, type=ApiRequest)
-        return await self._sender.send(request, values, key)
-
-    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
-        """Tell an event by a request, whose templates are `{{event.name}}`; raises WebhookFailed.
-
-        The same key at each repetition is the same delivery.
-        """
-        await self.ask(account, api, values_of(event), key)
+        return msgspec.json.decode(body, type=ApiRequest)
 
 
 def values_of(event: Mapping[str, Any]) -> Values:

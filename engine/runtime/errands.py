@@ -25,6 +25,7 @@ from engine.calls.events import (
     ApiAnswered,
     ApiFailed,
     Event,
+    FlowEntered,
     MediaFetched,
     Tries,
 )
@@ -141,7 +142,7 @@ class Errands:
             case AskApi():
                 return self._send(errand, call)
             case LoadFlow():
-                return self._flows.enter(errand, call)
+                return self._enter(errand, call)
             case LoadNode():
                 return self._flows.node(errand, call)
 
@@ -163,6 +164,12 @@ class Errands:
         except WebhookFailed as error:
             return ActionFailed(errand.request, str(error), _tries(error.attempts))
         return ActionReplied(errand.request, answer.action, _tries(answer.attempts))
+
+    async def _enter(self, errand: LoadFlow, call: Call) -> Event:
+        event = await self._flows.enter(errand, call)
+        if isinstance(event, FlowEntered):
+            self._library.prefetch(self._flows.prompts(call.account, event))
+        return event
 
     async def _send(self, errand: AskApi, call: Call) -> Event:
         request = errand.request

@@ -7,10 +7,11 @@ from engine.calls.commands import LoadFlow, LoadNode
 from engine.calls.events import ActionFailed, ActionReplied, Event, FlowEntered, NodeLoaded
 from engine.calls.templates import Values, fill
 from engine.calls.values import value_of
-from engine.flows.document import node_in, read_outline
+from engine.flows.document import node_in, prompts, read_outline
 from engine.store.errors import StoreDown
 from wire.errors import BadInput
 from wire.flow import FlowOutline
+from wire.media import Source
 from wire.tree import Limits, parse_action
 
 MOST_KEPT = 1_000  # versions in memory
@@ -49,6 +50,11 @@ class FlowBook:
             return ActionFailed(errand.request, str(error))
         self._keep((call.account, errand.flow_id, version), outline)
         return FlowEntered(errand.request, errand.flow_id, version, outline.start)
+
+    def prompts(self, account: str, entered: FlowEntered) -> tuple[Source, ...]:
+        """List the audio that a flow will want, if its version is at hand."""
+        outline = self._kept.get((account, entered.flow_id, entered.version))
+        return prompts(outline) if outline is not None else ()
 
     def known(self, errand: LoadNode, call: Call) -> Event | None:
         """Give what a node says, if its version is at hand."""

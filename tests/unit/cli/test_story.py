@@ -65,6 +65,52 @@ def test_a_flow_is_no_webhook() -> None:
     assert [lane.head for lane in told.lanes] == ["engine", "A"]
 
 
+def test_a_flow_is_told_node_by_node() -> None:
+    """Its nodes by name and in words; an API is a lane like a webhook, with what it answered."""
+    nodes = {
+        "hi": {"type": "say", "data": {"text": "Hello"}},
+        "ask": {"type": "request", "data": {"requestId": "a1"}},
+        "keep": {"type": "set", "variables": {"tier": "gold", "n": 3}},
+        "test": {"type": "condition", "cases": [{}], "else": "hi"},
+        "menu": {"type": "menu", "branches": {"1": "a", "2": "b"}, "data": {"text": "Press"}},
+        "back": {"type": "goto", "node": "menu"},
+    }
+    loaded: list[Told] = [
+        ({"is": "NodeLoaded", "request": "r", "name": name, "node": node}, [], "asking")
+        for name, node in nodes.items()
+    ]
+    asks = {"is": "AskApi", "request": "r2", "api": "a1"}
+    entered = {"is": "FlowEntered", "request": "r1", "flow_id": "f", "version": 3, "start": "hi"}
+    answered = {
+        "is": "ApiAnswered",
+        "request": "r2",
+        "values": {"tier": "gold"},
+        "tries": [[7, 200]],
+    }
+    failed = {"is": "ApiFailed", "request": "r2", "reason": "status_404", "tries": [[3, 404]]}
+    load = {"is": "LoadNode", "request": "r3"}
+    lost = {"is": "ActionFailed", "request": "r3", "reason": "no version 3"}
+    told = story(
+        OPENED, (entered, [load], "asking"), *loaded, (lost, [asks], "asking"),
+        (answered, [asks], "asking"), (failed, [], "ending"),
+    )  # fmt: skip
+    assert words(told)[1:] == [
+        "flow f, version 3",
+        "node hi: say “Hello”",
+        "node ask: asks an API",
+        "node keep: set tier = gold, n = 3",
+        "node test: of 1 cases",
+        "node menu: menu “Press”; keys 1, 2",
+        "node back: goto menu",
+        "the flow says: no usable answer: no version 3",
+        "sends API request a1",
+        "answers in 7 ms: tier = gold",
+        "sends API request a1",
+        "no usable answer (404 in 3 ms): status_404",
+    ]
+    assert [lane.head for lane in told.lanes] == ["engine", "A", "web"]
+
+
 def test_what_could_not_be_heard_is_told() -> None:
     """Audio that can't be had and playbacks that fail are rows of their own."""
     fetched: Told = ({"is": "MediaFetched", "request": "p", "clips": [], "faults": ["404"]}, [], "")

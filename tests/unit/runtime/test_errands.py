@@ -168,13 +168,16 @@ async def test_a_graph_is_entered_and_its_nodes_are_read() -> None:
     """Its version is told; from then on a node is at hand, filled in with what the call knows."""
     bench = Bench()
     say_hi = {"type": "say", "data": {"text": "{{contact.fName}}"}}
-    body = {"start": "hi", "nodes": {"hi": say_hi, "bad": {"type": "say", "data": {"text": ""}}}}
+    bad = {"type": "say", "data": {"text": "{{contact.none}}"}}
+    bye = {"type": "say", "data": {"text": "Bye"}}
+    body = {"start": "hi", "nodes": {"hi": say_hi, "bad": bad, "bye": bye}}
     await bench.flows.put_flow("acme", "menu", json.encode(body))
     asked = LoadNode("r2", "menu", 1, "hi")
     assert bench.errands.node(asked, outbound()) is None
     filled = NodeLoaded("r2", "hi", SayNode(SayData("Ada")))
     assert await bench.run(asked) == filled
     assert await bench.run(LoadFlow("r1", "menu")) == FlowEntered("r1", "menu", 1, "hi")
+    assert bench.library.prefetched == (Speech("Bye"),)
     assert bench.errands.node(asked, outbound(contact={"fName": "Ada"})) == filled
     assert bench.errands.node(asked, replace(outbound(), account="other")) is None
     for node, version, why in (("bad", 1, "nodes.bad.data.text"), ("hi", 2, "no version 2")):
