@@ -12,7 +12,18 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 from yarl import URL
 
-from engine.cli import agents, calls, conferences, documents, flows, nodes, replay, steer, transfers
+from engine.cli import (
+    agents,
+    callbacks,
+    calls,
+    conferences,
+    documents,
+    flows,
+    nodes,
+    replay,
+    steer,
+    transfers,
+)
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
 
@@ -48,6 +59,7 @@ app.command(flows.flow)
 app.command(nodes.nodes)
 app.command(agents.agents)
 app.command(agents.agent)
+app.command(callbacks.callback)
 # By name: what it imports, no other command needs.
 app.command(
     "engine.cli.doctor.command:doctor",

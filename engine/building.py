@@ -6,6 +6,7 @@ import os
 import random
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 
 import aiohttp
 import structlog
@@ -15,6 +16,7 @@ from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
 from engine.callbacks.accounts import Accounts
 from engine.callbacks.box import Box
+from engine.callbacks.circuit import Circuit
 from engine.callbacks.courier import Courier
 from engine.callbacks.delivery import Delivery
 from engine.callbacks.grpc_way import GrpcWay
@@ -157,7 +159,8 @@ async def courier(
         meter=seen.meter,
     )
     turns = Turns(store.outbox, delivery, boxes)
-    lanes = Lanes(turns, settings.callback_circuit_s, time.monotonic, random.random)
+    circuit = partial(Circuit, open_s=settings.callback_circuit_s)
+    lanes = Lanes(turns, circuit, time.monotonic, random.random)
     running = Courier(store.outbox, lanes, boxes, schedule, seen.meter)
     house.push_async_callback(running.close)
     return running

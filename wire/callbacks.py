@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from wire import patterns
 from wire.targets import AccountTarget
 
-LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}$"
-LetterId = Annotated[str, Meta(pattern=LETTER_ID)]
+LetterId = Annotated[str, Meta(pattern=patterns.LETTER_ID)]
 
 
 class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):

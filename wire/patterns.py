@@ -27,6 +27,7 @@ REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 HEX_ID = r"^[0-9A-Fa-f]{24}" + END
 # A port is asked for: there is no usual one of gRPC's.
 _GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
+LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
 ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,31}" + END
@@ -43,6 +44,7 @@ PATTERNS = {
     NUMBER: "a number such as +4721930000, or sip:user@host",
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
+    LETTER_ID: "the id of a dead letter, such as 3.1795262400000-0",
     STATUS_TARGET: "auto-set, grpc://host:port, grpcs://host:port or the id of an API Request node",
     ACCOUNT_TARGET: "an https:// address, grpc://host:port, grpcs://host:port or the id of an API"
     " Request node",

@@ -27,14 +27,17 @@ AHEAD_MS = Room().hold_ms  # as long as a dead owner may have had something in h
 class Courier:
     """Delivers for the slots that are open here; `run` looks for what is due."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         outbox: Outbox,
         lanes: Lanes,
         boxes: dict[int, Box],
         schedule: Schedule,
         meter: Meter,
+        *,
+        look_s: float = LOOK_S,
     ) -> None:
+        self._look_s = look_s
         self._outbox = outbox
         self._lanes = lanes
         self._boxes = boxes
@@ -97,7 +100,7 @@ class Courier:
             self._lanes.sweep()
             self._counts.circuits_open.of()[""] = self._lanes.open_circuits
             try:
-                async with asyncio.timeout(LOOK_S):
+                async with asyncio.timeout(self._look_s):
                     await self._woken.wait()
             except TimeoutError:
                 pass
@@ -124,7 +127,9 @@ class Courier:
             self._woken.set()
 
     def _found(self, box: Box, due: Due) -> None:
-        if due.call_id in box.lines:
+        line = box.lines.get(due.call_id)
+        if line is not None:
+            line.is_due = line.is_found = True  # whoever has it in hand sees to it
             return
         lane = self._lanes.of(due.way)
         if lane.has_room():

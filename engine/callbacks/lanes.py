@@ -17,12 +17,12 @@ class Lanes:
     def __init__(
         self,
         turns: Turns,
-        circuit_s: float,
+        circuit: Callable[[], Circuit],
         monotonic: Callable[[], float],
         random: Callable[[], float],
     ) -> None:
         self._turns = turns
-        self._circuit_s = circuit_s
+        self._circuit = circuit
         self._monotonic = monotonic
         self._random = random
         self._lanes: dict[str, Lane] = {}
@@ -32,8 +32,7 @@ class Lanes:
         """Give a target's lane."""
         lane = self._lanes.get(way)
         if lane is None:
-            lane = Lane(way, Circuit(open_s=self._circuit_s), self._monotonic)
-            self._lanes[way] = lane
+            lane = self._lanes[way] = Lane(way, self._circuit(), self._monotonic)
         return lane
 
     def queue(self, line: Line) -> None:

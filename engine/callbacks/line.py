@@ -11,8 +11,8 @@ class Line:
     """What an engine holds of a call whose events are being delivered."""
 
     __slots__ = (
-        "age_ms", "call_id", "ends", "events", "is_due", "is_resting", "is_whole", "missed", "next",
-        "slot", "tries", "way",
+        "age_ms", "call_id", "ends", "events", "is_due", "is_found", "is_resting", "is_whole",
+        "missed", "next", "slot", "tries", "way",
     )  # fmt: skip
 
     def __init__(self, slot: int, call_id: str, way: str) -> None:
@@ -22,6 +22,7 @@ class Line:
         self.tries = 0  # of the first event
         self.age_ms = 0  # how long it had waited when it was found
         self.is_due = False  # it was found in the store at its moment
+        self.is_found = False  # so it was while it was being put off
         self.events: deque[Numbered] = deque()
         self.is_whole = False  # all that is due is here; otherwise it is to be read
         self.missed = False  # something was told that is not here

@@ -41,8 +41,9 @@ class Turns:
         """Leave a line's events to the store for a while."""
         box = self._boxes.get(line.slot)
         if box is not None and box.holds(line):
+            line.is_found = False
             after = Settlement(line.call_id, tries=tries, after_ms=int(wait_s * 1000))
-            box.note(after, lambda: box.forget(line.call_id))
+            box.note(after, lambda: _put_off(box, line))
 
     def _forget(self, line: Line) -> None:
         box = self._boxes.get(line.slot)
@@ -100,3 +101,10 @@ class Turns:
             return True
         box.note(settlement, lambda: box.release(line) if line.is_resting else None)
         return False
+
+
+def _put_off(box: Box, line: Line) -> None:
+    """Let a line go that is put off; its moment may have come while that was being noted."""
+    box.forget(line.call_id)
+    if line.is_found:
+        box.note(Settlement(line.call_id, after_ms=0))

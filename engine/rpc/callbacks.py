@@ -1,5 +1,7 @@
 """Status callbacks over RPC: an account's target, its secret, and what was given up."""
 
+import re
+
 import msgspec
 from aiohttp import web
 
@@ -18,12 +20,12 @@ from wire.callbacks import (
     Resent,
 )
 from wire.errors import BadInput
+from wire.patterns import LETTER_ID, PATTERNS
 from wire.targets import AUTO_SET, ApiRequest, Https, parse_place, parse_target
 from wire.tree import Limits, check_url
 
 MOST_SHOWN = 100
 MOST_RESENT = 1_000  # of a slot, at once
-_ENTRY_FIELDS = 2
 
 
 class CallbackHandlers:
@@ -154,12 +156,10 @@ def _place(letter: str, slots: int) -> tuple[int, str]:
     """Read where a letter lies: its slot, and its entry there."""
     if not letter:
         return 0, ""
+    if re.search(LETTER_ID, letter) is None:
+        raise BadInput("after", f"expected {PATTERNS[LETTER_ID]}")
     slot, _, entry = letter.partition(".")
-    parts = entry.split("-")
-    is_entry = len(parts) == _ENTRY_FIELDS and all(each.isdecimal() for each in parts)
-    if not (slot.isdecimal() and int(slot) < slots and is_entry):
-        raise BadInput("after", "expected the id of a dead letter")
-    return int(slot), entry
+    return min(int(slot), slots), entry
 
 
 def _is_of(letter: str, slot: int) -> bool:

@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from standardwebhooks import Webhook
 
 from engine.callbacks.accounts import Accounts
 from engine.callbacks.box import Box
+from engine.callbacks.circuit import Circuit
 from engine.callbacks.courier import Courier
 from engine.callbacks.delivery import Delivery
 from engine.callbacks.grpc_way import GrpcWay
@@ -34,6 +36,7 @@ from wire.events import CallEvent, Kind
 from wire.targets import Grpc, Https
 
 SLOT = 3
+LOOK_S = 0.05
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 QUICK = Schedule((0.0, 0.05, 0.1))
 KINDS: tuple[Kind, ...] = ("initiated", "ringing", "answered", "completed")
@@ -81,8 +84,12 @@ class Posting:
             meter=self.meter,
         )
         turns = Turns(self.store.outbox, delivery, boxes)
-        lanes = Lanes(turns, self._circuit_s, time.monotonic, random.random)
-        self.courier = Courier(self.store.outbox, lanes, boxes, self._schedule, self.meter)
+        lanes = Lanes(
+            turns, partial(Circuit, open_s=self._circuit_s), time.monotonic, random.random
+        )
+        self.courier = Courier(
+            self.store.outbox, lanes, boxes, self._schedule, self.meter, look_s=LOOK_S
+        )
         self.lease = Held(await claimed(self.store, SLOT, "engine"))
         self.courier.open(SLOT, self.lease)
         running = asyncio.create_task(self.courier.run())

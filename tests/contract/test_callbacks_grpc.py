@@ -1,0 +1,158 @@
+"""Status callbacks over real gRPC: the message, its signature, and servers that are bad."""
+
+import asyncio
+import datetime as dt
+
+import grpc
+import msgspec
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from grpc import aio
+
+from engine.store.store import Store
+from tests.contract.posting import SLOT, posting, verified
+from tests.harness.grpc_customer import GrpcCustomer
+from tests.harness.ports import free_port
+from wire.generated.callback_pb2 import Ack
+
+CALL = "3-pbx1-aaaaaaaa"
+
+
+async def test_a_signed_message(store: Store) -> None:
+    """Its fields are the JSON's, and the reference library verifies the JSON by the metadata."""
+    async with GrpcCustomer() as customer, posting(store) as post:
+        secret = await post.target("grpc://127.0.0.1:1")  # this call names its own target
+        await post.tell(CALL, 0, target=customer.target)
+        await post.emptied()
+    (told,) = customer.got
+    event = verified(secret, told.event.json.encode(), told.metadata)
+    assert event == msgspec.json.decode(told.event.json)
+    assert told.metadata["webhook-id"] == event["id"] == told.event.id == f"{CALL}.e0"
+    assert (told.event.event, told.event.sequence_number) == ("ringing", 0)
+    assert getattr(told.event, "from") == event["from"] == "+4721930000"
+    assert (told.event.agent_id, told.event.reference_id) == ("sales7", "ref1")
+    assert msgspec.json.decode(told.event.custom_data_json) == event["customData"]
+    assert told.event.timestamp_ms == event["timestamp"]
+
+
+async def test_in_order_and_again(store: Store) -> None:
+    """A refusal is tried again with the same id before anything that follows."""
+    refusals = 2
+
+    async def answer(context: aio.ServicerContext) -> None:
+        nonlocal refusals
+        refusals -= 1
+        if refusals >= 0:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
+
+    async with GrpcCustomer() as customer, posting(store) as post:
+        customer.answer = answer
+        await post.tell(CALL, 0, 1, 2, target=customer.target)
+        await post.emptied()
+    assert [each.event.sequence_number for each in customer.got] == [0, 0, 0, 1, 2]
+
+
+async def test_pushback(store: Store) -> None:
+    """A server that asks for time by gRPC's own means gets it."""
+    times: list[float] = []
+
+    async def answer(context: aio.ServicerContext) -> None:
+        times.append(asyncio.get_running_loop().time())
+        if len(times) == 1:
+            context.set_trailing_metadata((("grpc-retry-pushback-ms", "1000"),))
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too much")
+
+    async with GrpcCustomer() as customer, posting(store) as post:
+        customer.answer = answer
+        await post.tell(CALL, 0, target=customer.target)
+        await post.emptied()
+    assert times[1] - times[0] >= 1
+
+
+async def test_gone(store: Store) -> None:
+    """An Ack that says so gives up the call's events, as HTTP's 410 does."""
+
+    async def answer(_context: aio.ServicerContext) -> Ack:
+        return Ack(gone=True)
+
+    async with GrpcCustomer() as customer, posting(store) as post:
+        customer.answer = answer
+        await post.tell(CALL, 0, 1, target=customer.target)
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    assert [(each.seq, each.reason) for each in letters] == [(0, "gone"), (1, "gone")]
+    assert len(customer.got) == 1
+
+
+async def test_a_server_that_hangs(store: Store) -> None:
+    """It has so long to answer."""
+
+    async def answer(_context: aio.ServicerContext) -> None:
+        await asyncio.Event().wait()
+
+    async with GrpcCustomer() as customer, posting(store, answer_s=0.2) as post:
+        customer.answer = answer
+        await post.tell(CALL, 0, target=customer.target)
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    assert [(each.reason, each.tries) for each in letters] == [("timeout", 3)]
+
+
+async def test_nobody_there(store: Store) -> None:
+    """A port that nobody listens on is a failure like any other."""
+    async with posting(store) as post:
+        await post.tell(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    assert [each.reason for each in letters] == ["grpc_unavailable"]
+
+
+async def test_a_private_address(store: Store) -> None:
+    """It is refused before anything is connected."""
+    async with GrpcCustomer() as customer, posting(store, allow=()) as post:
+        await post.tell(CALL, 0, target=customer.target)
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    assert [each.reason for each in letters] == ["refused_address"]
+    assert customer.got == []
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+async def test_tls(store: Store, is_trusted: bool) -> None:
+    """grpcs:// verifies the server's certificate; one that nobody vouches for gets nothing."""
+    key, certificate = _certificate()
+    credentials = grpc.ssl_server_credentials([(key, certificate)])
+    roots = certificate if is_trusted else None
+    async with GrpcCustomer(credentials) as customer, posting(store, roots=roots) as post:
+        await post.tell(CALL, 0, target=customer.target)
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    assert len(customer.got) == int(is_trusted)
+    assert [each.reason for each in letters] == ([] if is_trusted else ["grpc_unavailable"])
+
+
+def _certificate() -> tuple[bytes, bytes]:
+    """Make a key, and a certificate for localhost that it has signed itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(hours=1))
+        .not_valid_after(now + dt.timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return private, certificate.public_bytes(serialization.Encoding.PEM)

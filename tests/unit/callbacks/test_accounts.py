@@ -1,0 +1,71 @@
+"""Accounts' configurations: which secrets sign, and what is remembered."""
+
+import random
+
+from engine.callbacks.accounts import FRESH_MS, PREVIOUS_MS, Accounts
+from engine.store.memory import Memory
+from engine.webhooks.sign import Signer
+from wire.callbacks import PutCallback
+from wire.targets import Grpc, Https
+
+TARGET = "https://x.example/status"
+
+
+class Scene:
+    """Accounts over a store in memory, at a time set by hand."""
+
+    def __init__(self) -> None:
+        self.now_ms = 1_000_000
+        self.store = Memory()
+        self.accounts = self.another()
+
+    def another(self) -> Accounts:
+        """Give another engine's."""
+        return Accounts(self.store.outbox, lambda: self.now_ms, random.randbytes, Signer())
+
+
+async def test_a_rotated_secret_signs_for_another_day() -> None:
+    """Two sign, then one."""
+    scene = Scene()
+    first, is_new = await scene.accounts.put("acme", PutCallback(TARGET))
+    assert is_new
+    second = await scene.accounts.rotate("acme")
+    assert second is not None
+    assert second.secrets(scene.now_ms) == (second.secret, first.secret)
+    assert second.secrets(scene.now_ms + PREVIOUS_MS) == (second.secret,)
+    again, is_new = await scene.accounts.put("acme", PutCallback(TARGET))
+    assert (again.secret, is_new) == (second.secret, False)
+
+
+async def test_a_change_is_seen_by_others_within_a_second() -> None:
+    """What is remembered is fresh for so long."""
+    scene = Scene()
+    other = scene.another()
+    assert await other.auto_set("acme") is None
+    await scene.accounts.put("acme", PutCallback(TARGET))
+    assert await other.auto_set("acme") is None
+    scene.now_ms += FRESH_MS
+    assert await other.auto_set("acme") == "auto-set"
+
+
+async def test_where_targets_lead() -> None:
+    """`auto-set` to the account's, any other to itself, and a stopped one nowhere."""
+    scene = Scene()
+    await scene.accounts.put("acme", PutCallback(TARGET))
+    assert await scene.accounts.place("acme", "auto-set") == Https(TARGET)
+    assert await scene.accounts.place("acme", "grpc://x:1") == Grpc("x", 1)
+    assert await scene.accounts.place("other", "auto-set") is None
+    await scene.accounts.stop("acme")
+    assert await scene.accounts.place("acme", "auto-set") is None
+    assert await scene.accounts.auto_set("acme") is None
+    await scene.accounts.put("acme", PutCallback(TARGET))
+    assert await scene.accounts.place("acme", "auto-set") == Https(TARGET)
+
+
+async def test_what_is_not_there() -> None:
+    """It can't be rotated, removed or stopped into being."""
+    scene = Scene()
+    assert await scene.accounts.rotate("acme") is None
+    assert not await scene.accounts.remove("acme")
+    await scene.accounts.stop("acme")
+    assert await scene.accounts.of("acme") is None

@@ -1,0 +1,112 @@
+"""Whatever fails, whenever things are told: each call's events arrive in order, none is lost."""
+
+import asyncio
+import random
+import time
+from contextlib import AsyncExitStack
+from functools import partial
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from engine.callbacks.accounts import Accounts
+from engine.callbacks.box import Box
+from engine.callbacks.circuit import Circuit
+from engine.callbacks.courier import Courier
+from engine.callbacks.delivery import Delivery
+from engine.callbacks.lanes import Lanes
+from engine.callbacks.parcel import Delivered, Failed, Outcome, Parcel
+from engine.callbacks.schedule import Schedule
+from engine.callbacks.turns import Turns
+from engine.observe.meter import Meter
+from engine.store.memory import Memory
+from engine.webhooks.sign import Signer
+from tests.contract.posting import SLOT, Held, told
+from tests.contract.store import claimed
+from tests.harness.until import until
+from wire.targets import Grpc, Place
+
+CALLS = ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb", "3-pbx1-cccccccc")
+SCHEDULE = Schedule((0.0, *[0.001] * 200))
+
+
+class Fickle:
+    """A way to a place that fails for each event as often as told, by turns."""
+
+    def __init__(self, fails: list[int]) -> None:
+        self.arrived: dict[str, list[int]] = {call: [] for call in CALLS}
+        self._fails = fails
+        self._left: dict[str, int] = {}
+
+    async def deliver(self, _place: Place, parcel: Parcel) -> Outcome:
+        """Fail, or keep the number."""
+        await asyncio.sleep(0)
+        left = self._left.setdefault(parcel.id, self._fails[len(self._left) % len(self._fails)])
+        self._left[parcel.id] = left - 1
+        if left > 0:
+            return Failed("status_500")
+        event = msgspec.json.decode(parcel.body)
+        self.arrived[event["callId"]].append(event["sequenceNumber"])
+        return Delivered()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    fails=some.lists(some.integers(0, 3), min_size=1, max_size=8),
+    telling=some.lists(
+        some.tuples(some.sampled_from(CALLS), some.integers(1, 3), some.booleans()), max_size=20
+    ),
+    is_taken_over=some.booleans(),
+)
+def test_in_order(
+    fails: list[int], telling: list[tuple[str, int, bool]], is_taken_over: bool
+) -> None:
+    """First arrivals are in order and complete; a takeover in the middle only repeats some."""
+    asyncio.run(_told(fails, telling, is_taken_over))
+
+
+async def _told(
+    fails: list[int], telling: list[tuple[str, int, bool]], is_taken_over: bool
+) -> None:
+    store, way = Memory(), Fickle(fails)
+    numbers = dict.fromkeys(CALLS, 0)
+    async with AsyncExitStack() as house:
+        courier, token = await _courier(house, store, way)
+        for place, (call, count, waits) in enumerate(telling):
+            if is_taken_over and place == len(telling) // 2:
+                await courier.close()
+                courier, token = await _courier(house, store, way)
+            first = numbers[call]
+            numbers[call] += count
+            change = told(call, *range(first, first + count), account="a", target="grpc://x:1")
+            await store.commit(SLOT, token, [change])
+            courier.take(SLOT, change)
+            if waits:
+                await asyncio.sleep(0.003)
+
+        def is_done() -> bool:
+            return all(len(set(way.arrived[call])) == numbers[call] for call in CALLS)
+
+        await until(is_done, timeout_s=20, what="all to arrive")
+    for call in CALLS:
+        firsts = list(dict.fromkeys(way.arrived[call]))
+        assert firsts == list(range(numbers[call]))
+        assert is_taken_over or firsts == way.arrived[call]
+
+
+async def _courier(house: AsyncExitStack, store: Memory, way: Fickle) -> tuple[Courier, int]:
+    meter, boxes = Meter(), dict[int, Box]()
+    accounts = Accounts(store.outbox, lambda: 0, random.randbytes, Signer())
+    delivery = Delivery(
+        accounts, {Grpc: way}, SCHEDULE, clock=time.time, random=random.random, meter=meter
+    )
+    turns = Turns(store.outbox, delivery, boxes)
+    lanes = Lanes(turns, partial(Circuit, most=1_000), time.monotonic, lambda: 0.0)
+    courier = Courier(store.outbox, lanes, boxes, SCHEDULE, meter, look_s=0.002)
+    token = await claimed(store, SLOT, "me")
+    courier.open(SLOT, Held(token))
+    running = asyncio.create_task(courier.run())
+    house.push_async_callback(courier.close)
+    house.callback(running.cancel)
+    return courier, token
