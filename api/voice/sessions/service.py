@@ -109,8 +109,8 @@ class SessionService(Struct, frozen=True):
         """Show the live conference that the token's agent is in."""
         if who.agent_id is None:
             raise Invalid("this token is no agent's", "no_agent")
-        path = f"/agents/{id_in_path(who.agent_id)}/conference"
-        return await self.voice.engine.raw("GET", path, query={"account": who.account_id})
+        path = f"/agents/{who.account_id}/{id_in_path(who.agent_id)}/conference"
+        return await self.voice.engine.raw("GET", path)
 
     async def _posted(self, call_id: str, deed: str, body: Any) -> bytes:
         return await self.voice.engine.raw("POST", call_path(call_id, deed), body)

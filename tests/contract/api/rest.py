@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from api.accounts.store import Account
 from api.app import Parts, application, opened
 from api.auth.store import Credentials, Keys, drawn
+from api.clock import Clock, now_ms
 from api.config import Settings
 from api.migrate import migrate
 from tests.contract.rpc_bench import TOKEN, Bench
@@ -78,10 +79,10 @@ def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
 
 
 @asynccontextmanager
-async def resting(settings: Settings, bench: Bench) -> AsyncIterator[Rest]:
+async def resting(settings: Settings, bench: Bench, clock: Clock = now_ms) -> AsyncIterator[Rest]:
     """Run the layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
     async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(opened(settings))
+        parts = await house.enter_async_context(opened(settings, clock))
         await migrate(parts.database)
         transport = httpx2.ASGITransport(application(parts))
         client = httpx2.AsyncClient(transport=transport, base_url="http://api")

@@ -10,16 +10,7 @@ from api.db import Database
 from api.jobs.store import LEASE_MS, MOST_ATTEMPTS, Job, Jobs, LeaseLost
 from api.jobs.worker import Hopeless, Progress, Worker
 from api.metrics import Metrics
-
-
-class Hand:
-    """A clock that is moved by hand."""
-
-    now = 1_000_000
-
-    def __call__(self) -> int:
-        """Tell the time."""
-        return self.now
+from tests.contract.api.hand import Hand
 
 
 async def added(database: Database, clock: Hand, count: int = 1) -> tuple[Jobs, list[str]]:

@@ -1,0 +1,145 @@
+"""Who is let in: tokens and keys, in all their forms, while they last."""
+
+import jwt
+import pytest
+
+from api.auth.store import Credentials, Keys, drawn
+from api.auth.throttle import MOST_FAILURES
+from tests.contract.api.hand import Hand
+from tests.contract.api.rest import CHEAP, SECRET, Rest, resting, settings_for
+from tests.contract.rpc_bench import Bench
+
+PATH = "/srmain/voice/call-details/0-pbx1-00000000"
+DENIED: tuple[int, str, list[str]] = (401, "unauthenticated", [])
+
+
+async def is_let_in(rest: Rest, token: str) -> bool:
+    """Tell whether a header's value opens the door: what is behind it is not there."""
+    return (await rest.ask("GET", PATH, token=token)).status_code == 404
+
+
+async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
+    """The answer says so; `Bearer ` may stand before it; it is a JWT."""
+    given = rest.given["acme"]
+    body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
+    answer = (await rest.client.post("/auth/get-access-token/acme", json=body)).json()
+    token = answer["accessToken"]
+    assert answer["expiresIn"] == 3_600
+    claims = jwt.decode(token, SECRET, ["HS256"])
+    assert claims["sub"] == "acme"
+    assert claims["exp"] - claims["iat"] == 3_600
+    for value in (token, f"Bearer {token}", f"bearer {token}", given.api_key):
+        assert await is_let_in(rest, value)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        "nonsense",
+        "swk_000000000000_0000000000000000000000000000000000000000000",
+        jwt.encode({"sub": "acme", "key": "x", "exp": 9_999_999_999}, "another" * 8),
+        jwt.encode({"sub": "acme", "key": "x", "exp": 9_999_999_999}, "", "none"),
+        "\xff\xfe",
+    ],
+)
+async def test_nobody_is_told_nothing(rest: Rest, token: str) -> None:
+    """401 'User not authenticated', whatever was given, on every path but the token's."""
+    headers = [(b"authorization", token.encode("latin-1"))]
+    answer = await rest.client.get(PATH, headers=headers)
+    assert (answer.status_code, answer.json()["detail"]) == (401, "User not authenticated")
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert (await rest.refused("POST", "/srmain/voice/call", {}, token="nonsense")) == DENIED  # noqa: S106
+
+
+async def test_credentials_are_all_checked(rest: Rest) -> None:
+    """Another account's path, a wrong secret, an unknown key: all alike."""
+    good, other = rest.given["acme"], rest.given["other"]
+    for account, key, secret in (
+        ("other", good.api_key, good.api_secret),
+        ("acme", good.api_key, other.api_secret),
+        ("acme", other.api_key, other.api_secret),
+        ("acme", drawn().api_key, good.api_secret),
+        ("nobody", good.api_key, good.api_secret),
+    ):
+        body = {"apiKey": key, "apiSecret": secret}
+        assert await rest.refused("POST", f"/auth/get-access-token/{account}", body) == DENIED
+
+
+async def test_a_key_is_of_one_agent_or_lends_to_each(rest: Rest) -> None:
+    """An agent's key gives that agent's tokens only; an account's gives any agent's."""
+    for token, agent in (
+        (await rest.token_of("1001"), "1001"),
+        (await rest.token_of("acme", agentId="1002"), "1002"),
+        (await rest.token_of("acme"), None),
+    ):
+        assert jwt.decode(token, SECRET, ["HS256"]).get("agent") == agent
+    given = rest.given["1001"]
+    body = {"apiKey": given.api_key, "apiSecret": given.api_secret, "agentId": "1002"}
+    refused = await rest.refused("POST", "/auth/get-access-token/acme", body)
+    assert (refused[0], refused[2]) == (400, ["agentId"])
+
+
+async def test_a_revoked_key_takes_its_tokens_along(bench: Bench, database_url: str) -> None:
+    """Within two seconds, key and tokens open nothing; another key is not touched by that."""
+    clock = Hand()
+    async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
+        keys = Keys(rest.parts.database, clock, CHEAP)
+        old, other = rest.given["acme"], await rest.token_of("1001")
+        new = await _added(keys, "acme")
+        assert await is_let_in(rest, rest.token)
+        known = (await keys.all("acme"))[0].id
+        await keys.expire("acme", known, clock())
+        clock.now += 2_000
+        for value in (rest.token, old.api_key):
+            assert not await is_let_in(rest, value)
+        for value in (other, new.api_key):
+            assert await is_let_in(rest, value)
+
+
+async def test_a_token_ends(bench: Bench, database_url: str) -> None:
+    """After its hour it opens nothing, also where it did before."""
+    clock = Hand()
+    async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
+        assert await is_let_in(rest, rest.token)
+        clock.now += 3_600_000
+        assert not await is_let_in(rest, rest.token)
+
+
+async def test_who_guesses_waits(rest: Rest) -> None:
+    """After ten failures 429 with Retry-After; others are let in meanwhile."""
+    good = rest.given["acme"]
+    wrong = {"apiKey": good.api_key, "apiSecret": "wrong"}
+    path = "/auth/get-access-token/acme"
+    for _ in range(MOST_FAILURES):
+        assert await rest.refused("POST", path, wrong) == DENIED
+    answer = await rest.ask("POST", path, wrong)
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 60
+    assert await is_let_in(rest, rest.token)
+    assert await rest.token_of("1001")
+
+
+async def test_an_account_that_is_not_active_can_do_nothing(rest: Rest) -> None:
+    """Its keys and tokens are of no use."""
+    account = await rest.parts.accounts.get("acme")
+    await rest.parts.accounts.change(type(account)("acme", "acme", is_active=False))
+    given = rest.given["1001"]
+    body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
+    assert await rest.refused("POST", "/auth/get-access-token/acme", body) == DENIED
+
+
+async def test_no_secret_is_kept_in_plain(rest: Rest) -> None:
+    """Neither key nor secret stands in the database."""
+    for key in await Keys(rest.parts.database, rest.parts.now_ms).all("acme"):
+        for given in rest.given.values():
+            assert given.api_secret not in key.secret_hash
+            assert given.api_key.rpartition("_")[2] not in key.key_hash
+
+
+async def _added(keys: Keys, account: str) -> Credentials:
+    given = drawn()
+    await keys.add(account, given)
+    return given
