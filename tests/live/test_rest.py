@@ -68,6 +68,7 @@ async def test_a_call_is_driven_over_rest(api: Api, crowd: Crowd) -> None:
     await ask("hangup", callId=call)
     for phone in (customer, target, fourth):
         await phone.ended()
+    await crowd.lab.ended(call)
     shown = await api.ask("GET", f"{BASE}/call-details/{call}", token=token)
     assert shown["status"] == "completed"
 
