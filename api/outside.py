@@ -13,6 +13,7 @@ from api.metrics import Metrics
 
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
+QUIET = {"/healthz", "/readyz", "/metrics"}  # asked for every few seconds
 UNKNOWN = "unknown"  # an address that is nobody's: a stranger must not name our series
 
 
@@ -55,7 +56,8 @@ class Outside:
     def _note(self, scope: Scope, status: int, took_s: float) -> None:
         route = getattr(scope.get("route"), "path", UNKNOWN)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(took_s)
-        log.info(
+        told = log.debug if route in QUIET else log.info
+        told(
             "request",
             method=scope["method"],
             route=route,

@@ -12,6 +12,7 @@ from engine.cli.faults import explained
 from engine.cli.watch import listening
 from tests.demo import click_to_call, ivr
 from tests.demo.measure import Check
+from tests.demo.rest import customer
 from tests.demo.stage import Stage
 from tests.harness import lab
 from tests.harness.env import read_env
@@ -25,10 +26,15 @@ async def main(console: Console) -> int:
     settings = read_env(lab.HERE / ".env")
     OUT.mkdir(exist_ok=True)
     url = f"http://127.0.0.1:{settings['SWITCHROOM_RPC_PORT']}"
-    async with opened(url, settings["SWITCHROOM_RPC_TOKEN"]) as client, listening(client) as news:
-        pbx = lab.lab_pbx("pbx1", lab.PORTS["pbx1"], settings)
-        stage = Stage(client, news, pbx, _trunk_port(settings), OUT, console)
-        console.rule("1  click-to-call: a number, then a second one, joined")
+    rest_url = f"http://127.0.0.1:{settings['SWITCHROOM_API_PORT']}"
+    async with (
+        opened(url, settings["SWITCHROOM_RPC_TOKEN"]) as client,
+        listening(client) as news,
+        customer(rest_url, settings) as rest,
+    ):
+        pbxs = {name: lab.lab_pbx(name, ports, settings) for name, ports in lab.PORTS.items()}
+        stage = Stage(client, rest, news, pbxs, _trunk_port(settings), OUT, console)
+        console.rule("1  click-to-call over REST: a number, then a second one, joined")
         first = await click_to_call.play(stage)
         console.rule("2  an inbound call: prompt, digits, webhook, dial, goodbye")
         second = await ivr.play(stage)

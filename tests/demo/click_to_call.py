@@ -1,8 +1,8 @@
-"""Act one: a customer is called and answers; the shop is called, with music for the wait."""
+"""Act one, over REST: a customer is called, then the shop, with music for the wait; one is mute."""
 
 import asyncio
 
-from tests.demo.measure import Check, completed, crossed, music, nothing_left
+from tests.demo.measure import Check, completed, crossed, music, muted, nothing_left, recorded
 from tests.demo.stage import Stage
 from tests.harness.phone import Phone
 from tests.harness.ports import free_port
@@ -19,29 +19,35 @@ async def play(stage: Stage) -> list[Check]:
         Phone.answering(free_port(), tone_hz=SHOP_HZ, after_ms=RINGS_MS) as shop,
     ):
         dial = {"number": shop.address, "moh": {"enable": True}}
-        call_id = await stage.client.originate(
+        call_id = await stage.rest.originate(
             {
-                "account": "demo",
                 "from": "+4721930000",
                 "to": "+4722222222",
-                "node": stage.pbx.name,
                 "action": {"type": "dial", "data": dial, "timeout": 20},
             }
         )
-        timeline = await stage.played(call_id, _talk(customer, shop))
+        timeline = await stage.played(call_id, _talk(stage, call_id, customer, shop))
+    record = await stage.rest.record(call_id)
     stage.keep("click-to-call", timeline, {"customer": customer, "shop": shop})
     return [
         completed(timeline),
         music(customer, timeline),
         crossed("customer", customer, SHOP_HZ, "shop"),
         crossed("shop", shop, CUSTOMER_HZ, "customer"),
+        muted(customer, SHOP_HZ, "shop"),
+        recorded(record),
         nothing_left(await stage.channels_left(call_id)),
     ]
 
 
-async def _talk(customer: Phone, shop: Phone) -> None:
+async def _talk(stage: Stage, call_id: str, customer: Phone, shop: Phone) -> None:
     await customer.until_hears(SHOP_HZ, timeout_s=20)
     await shop.until_hears(CUSTOMER_HZ)
     await asyncio.sleep(TALK_S)
+    leg = {"callId": call_id, "channelId": await stage.rest.leg(call_id, shop.address)}
+    await stage.rest.post("mute", **leg)
+    await asyncio.sleep(TALK_S)
+    await stage.rest.post("unmute", **leg)
+    await customer.until_hears(SHOP_HZ)
     await shop.hang_up()
     await customer.ended()

@@ -24,7 +24,7 @@ async def play(stage: Stage) -> list[Check]:
     """Play it, keep what came of it, and check that."""
     async with WebhookServer() as hooks:
         await stage.client.put_route(
-            NUMBER, {"account": "demo", "action": _tree(hooks.answers("/menu", ANSWER))}
+            NUMBER, {"account": stage.rest.account, "action": _tree(hooks.answers("/menu", ANSWER))}
         )
         try:
             return await _called(stage, hooks)

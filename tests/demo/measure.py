@@ -2,7 +2,8 @@
 
 import io
 import wave
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import aiohttp
@@ -33,6 +34,21 @@ def crossed(name: str, phone: Phone, hz: int, other: str) -> Check:
     heard_ms = sum(each.length_ms for each in phone.heard(hz))
     claim = f"the {name} hears the {other}'s tone ({hz} Hz)"
     return Check(claim, heard_ms >= TALK_MS, f"for {heard_ms / 1000:.1f} s")
+
+
+def muted(phone: Phone, hz: int, other: str) -> Check:
+    """Check that a tone was gone for a second, and came back."""
+    heard = phone.heard(hz)
+    gaps = [after.start_ms - before.end_ms for before, after in pairwise(heard)]
+    longest_ms = max(gaps, default=0)
+    claim = f"while the {other} is muted, it is not heard"
+    return Check(claim, longest_ms >= TALK_MS, f"for {longest_ms / 1000:.1f} s")
+
+
+def recorded(record: Mapping[str, Any]) -> Check:
+    """Check what is kept of a call."""
+    kept = f"{record['status']}, {record['talkMs'] / 1000:.1f} s of talk"
+    return Check("its record is kept", record["status"] == "completed", kept)
 
 
 async def spoken(phone: Phone, timeline: Timeline, place: int, what: str, media: str) -> Check:

@@ -1,4 +1,4 @@
-"""Where the demo plays: the lab's engine and first PBX, its trunk, and the folder for what is kept.
+"""Where the demo plays: the lab's programs, its trunk, and the folder for what is kept.
 
 Each act is watched as `switchroom call` watches a call, and leaves its timeline and its sound.
 """
@@ -18,6 +18,7 @@ from rich.console import Console
 from engine.cli import screen
 from engine.cli.client import Client, Refused
 from engine.cli.watch import News, to_the_end
+from tests.demo.rest import Rest
 from tests.harness.pbx import Pbx
 from tests.harness.phone import Phone, now_ms
 from tests.harness.until import until
@@ -28,11 +29,17 @@ class Stage(Struct, frozen=True):
     """What every act is given."""
 
     client: Client
+    rest: Rest
     news: News
-    pbx: Pbx
+    pbxs: Mapping[str, Pbx]
     trunk_port: int
     out: Path
     console: Console
+
+    @property
+    def pbx(self) -> Pbx:
+        """Give the node that phones call in at."""
+        return self.pbxs["pbx1"]
 
     async def played(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
         """Show a call live while a script plays its phones; one that is stuck ends the call."""
@@ -85,9 +92,10 @@ class Stage(Struct, frozen=True):
     async def channels_left(self, call_id: str) -> list[str]:
         """Give a moment's grace, then list the call's channels and bridges that Asterisk has."""
         left: list[str] = []
+        pbx = self.pbxs[call_id.split("-")[1]]
 
         async def is_empty() -> bool:
-            shown = [*await self._ari("channels"), *await self._ari("bridges")]
+            shown = [*await _ari(pbx, "channels"), *await _ari(pbx, "bridges")]
             left[:] = [each["id"] for each in shown if each["id"].startswith(call_id)]
             return not left
 
@@ -95,15 +103,16 @@ class Stage(Struct, frozen=True):
             await until(is_empty, timeout_s=3, what="the PBX to be empty")
         return left
 
-    async def _ari(self, path: str) -> Any:
-        login = aiohttp.encode_basic_auth(self.pbx.ari_user, self.pbx.ari_password)
-        async with (
-            aiohttp.ClientSession(headers={"Authorization": login}) as http,
-            http.get(f"{self.pbx.url}/ari/{path}") as reply,
-        ):
-            return await reply.json()
-
 
 def phone_ms(wall_ms: float) -> float:
     """Turn a timeline's wall-clock time into the monotonic time of phones."""
     return wall_ms - time.time() * 1000 + now_ms()
+
+
+async def _ari(pbx: Pbx, path: str) -> Any:
+    login = aiohttp.encode_basic_auth(pbx.ari_user, pbx.ari_password)
+    async with (
+        aiohttp.ClientSession(headers={"Authorization": login}) as http,
+        http.get(f"{pbx.url}/ari/{path}") as reply,
+    ):
+        return await reply.json()

@@ -13,6 +13,7 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 ENGINE_PORT = 8070
+API_PORT = 8000
 VALKEY_PORT = 6390
 ARI_PORTS = {"pbx1": 8088, "pbx2": 8089}
 AMI_PORTS = {"pbx1": 5038, "pbx2": 5039}
@@ -50,6 +51,14 @@ def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_REDIS_URL": LAB_REDIS_URL,
         "SWITCHROOM_ACCOUNT": f"acct_{secrets.token_hex(8)}",
         "SWITCHROOM_WEBHOOK_SECRET": _webhook_secret(),
+        "SWITCHROOM_API_HOST": "127.0.0.1",
+        "SWITCHROOM_API_PORT": str(API_PORT),
+        "SWITCHROOM_API_KEY": f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}",
+        "SWITCHROOM_API_SECRET": f"sws_{secrets.token_urlsafe(32)}",
+        "SWITCHROOM_TOKEN_SECRET": secrets.token_urlsafe(48),
+        "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
+        "SWITCHROOM_DATABASE_URL": "sqlite+aiosqlite:///.lab/api/switchroom.db",
+        "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ENGINE_PORT}"]),
         "SWITCHROOM_ARI_PASSWORD": ari_password,
         "SWITCHROOM_AMI_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.harness import compose
 from tests.harness.env import (
     AMI_PORTS,
+    API_PORT,
     ARI_PORTS,
     ENGINE_PORT,
     LAB_REDIS_URL,
@@ -19,6 +20,7 @@ from tests.harness.env import (
     ensure_env,
     read_env,
 )
+from tests.harness.lab_api import LabApi
 from tests.harness.lab_engine import LabEngine
 from tests.harness.pbx import Pbx, Ports, Secrets
 from tests.harness.ports import taken_ports
@@ -47,6 +49,7 @@ def servers(settings: Mapping[str, str]) -> dict[Server, tuple[int, ...]]:
     for name, ports in PORTS.items():
         found[lab_pbx(name, ports, settings)] = (ports.ari, ports.ami, ports.sip)
     found[LabEngine(LAB / "engine", settings, ENGINE_PORT)] = (ENGINE_PORT,)
+    found[LabApi(LAB / "api", settings, API_PORT)] = (API_PORT,)
     return found
 
 
@@ -76,6 +79,10 @@ async def up() -> None:
         for server, ports in servers(settings).items():
             await _ensure(server, ports)
     _say(f"""ready
+  rest    http://127.0.0.1:{API_PORT}/docs
+          account   {settings["SWITCHROOM_ACCOUNT"]}
+          apiKey    {settings["SWITCHROOM_API_KEY"]}
+          apiSecret {settings["SWITCHROOM_API_SECRET"]}
   engine  http://127.0.0.1:{ENGINE_PORT}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in .env)
   pbx1    SIP 127.0.0.1:5060, ARI http://127.0.0.1:8088
   pbx2    SIP 127.0.0.1:5062, ARI http://127.0.0.1:8089
@@ -84,7 +91,7 @@ async def up() -> None:
 
 
 async def down() -> None:
-    """End all of it, the engine first; stored calls and logs stay."""
+    """End all of it, the REST layer and the engine first; stored calls and logs stay."""
     if await compose.wanted():
         await compose.run("down")
     elif (HERE / ".env").exists():

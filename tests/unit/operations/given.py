@@ -6,11 +6,12 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from api.config import Settings as ApiSettings
 from engine.config import Settings
 
 PREFIX = "SWITCHROOM_"
 # What only the lab and its compose file read.
-LAB_ONLY = {"ACCOUNT", "ARI_PASSWORD", "AGENT_PASSWORD"}
+LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD"}
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
 
 
@@ -22,9 +23,10 @@ def accepted(given: Mapping[str, str], folder: Path) -> Settings:
 
 
 def unknown_settings(names: Iterable[str]) -> set[str]:
-    """Name the variables that look like an engine's and are none."""
+    """Name the variables that look like an engine's, or the REST layer's, and are none."""
     ours = {name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)}
-    return {name for name in ours - LAB_ONLY if name.lower() not in Settings.model_fields}
+    known = Settings.model_fields.keys() | ApiSettings.model_fields.keys()
+    return {name for name in ours - LAB_ONLY if name.lower() not in known}
 
 
 def unknown_of_pbx(names: Iterable[str]) -> set[str]:

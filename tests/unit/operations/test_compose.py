@@ -1,5 +1,6 @@
 """docker-compose.yml: valid, and two of everything but the store that fit each other."""
 
+import json
 import re
 import subprocess
 import sys
@@ -58,8 +59,8 @@ def test_it_is_valid() -> None:
 
 
 def test_everything_told_is_known(env: Mapping[str, str]) -> None:
-    """Every variable is a setting of the engine, or one that the PBX's templates have."""
-    for name in ENGINES:
+    """Every variable is a setting of engine or REST layer, or one that the PBX's templates have."""
+    for name in (*ENGINES, "api"):
         assert not unknown_settings({**env, **environment(name, env)})
     for name in PBXES:
         assert not unknown_of_pbx(environment(name, env))
@@ -72,6 +73,15 @@ def test_engines_are_reached_at_their_own_ports(engines: list[Settings]) -> None
     for each, url in zip(engines, urls, strict=True):
         assert f":{each.rpc_port}" in url
         assert {building.media_url(each, node) for node in each.nodes} == {url}
+
+
+def test_the_rest_layer_knows_both_engines(engines: list[Settings], env: Mapping[str, str]) -> None:
+    """With the token that they ask for."""
+    told = {**env, **environment("api", env)}
+    urls = json.loads(told["SWITCHROOM_ENGINE_URLS"])
+    assert urls == [building.rpc_url(each) for each in engines]
+    tokens = {each.rpc_token.get_secret_value() for each in engines}
+    assert tokens == {told["SWITCHROOM_RPC_TOKEN"]}
 
 
 def test_engines_know_both_nodes(engines: list[Settings], env: Mapping[str, str]) -> None:
@@ -96,6 +106,7 @@ def test_engines_share_the_archive_and_nothing_else(engines: list[Settings]) -> 
 def test_no_port_is_taken_twice(engines: list[Settings], env: Mapping[str, str]) -> None:
     """All share the host's network."""
     taken = [VALKEY_PORT, *(each.rpc_port for each in engines)]
+    taken.append(int(environment("api", env)["SWITCHROOM_API_PORT"]))
     for name in PBXES:
         told = environment(name, env)
         taken += [int(told[f"PBX_{port}_PORT"]) for port in ("SIP", "ARI", "AMI")]
@@ -107,7 +118,7 @@ def test_no_port_is_taken_twice(engines: list[Settings], env: Mapping[str, str])
 def test_all_are_started_again_and_seen() -> None:
     """What dies is started again; engines have the time to hand their calls over."""
     assert {each["restart"] for each in SERVICES.values()} == {"unless-stopped"}
-    for name in ENGINES:
+    for name in (*ENGINES, "api"):
         assert "/readyz" in SERVICES[name]["healthcheck"]["test"][-1]
         assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) >= 3 * LEAVE_S
 

@@ -1,0 +1,41 @@
+"""The REST layer of the lab: the installed `switchroom` command, with the settings of `.env`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import aiohttp
+
+from tests.harness.server import Server
+
+
+class LabApi(Server):
+    """One process that lives on when this one has ended; its records stay in its folder."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str], port: int) -> None:
+        super().__init__(folder, bound=False)
+        self._settings = settings
+        self._port = port
+
+    def command(self) -> Sequence[str]:
+        """Return the command that operators use."""
+        return (str(Path(sys.executable).with_name("switchroom")), "api")
+
+    def environment(self) -> Mapping[str, str]:
+        """Return all settings, for it does not run where `.env` lies."""
+        return {
+            **self._settings,
+            "SWITCHROOM_API_PORT": str(self._port),
+            "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{self.folder / 'switchroom.db'}",
+        }
+
+    async def answers(self) -> bool:
+        """Tell whether it can do its work."""
+        try:
+            async with (
+                aiohttp.ClientSession() as session,
+                session.get(f"http://127.0.0.1:{self._port}/readyz") as reply,
+            ):
+                return reply.status == 200
+        except aiohttp.ClientError:
+            return False
