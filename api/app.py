@@ -97,6 +97,7 @@ def application(parts: Parts) -> ASGIApp:
         version="1.0",
         description="Voice calls, their control, and their records.",
         redoc_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
     app.state.parts = parts
     answer_problems(app)

@@ -1,6 +1,6 @@
 """Lists by the page: limit and offset in, the page and the total out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -26,10 +26,10 @@ class Listed(Struct, frozen=True):
     offset: int
 
 
-def paging(default: int, most: int = MOST_ROWS) -> Callable[[int, int], Page]:
+def paging(default: int, most: int = MOST_ROWS) -> Callable[[int, int], Awaitable[Page]]:
     """Give the dependency that reads limit and offset."""
 
-    def page(
+    async def page(
         limit: Annotated[int, Query(ge=1, le=most, description="Rows of a page.")] = default,
         offset: Annotated[int, Query(ge=0, le=FARTHEST, description="Rows to pass over.")] = 0,
     ) -> Page:

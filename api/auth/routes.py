@@ -18,7 +18,7 @@ _header = APIKeyHeader(
 )
 
 
-def doorkeeper(request: Request) -> Doorkeeper:
+async def doorkeeper(request: Request) -> Doorkeeper:
     """Give the doorkeeper of this process."""
     found: Doorkeeper = request.app.state.parts.doorkeeper
     return found
@@ -30,7 +30,7 @@ async def authenticated(
     """Tell who asks; 401 for nobody."""
     if not header:
         raise Unauthenticated(REFUSED)
-    principal = await doorkeeper(request).principal(header, _address(request))
+    principal = await (await doorkeeper(request)).principal(header, _address(request))
     request.state.account_id = principal.account_id  # for the log
     return principal
 

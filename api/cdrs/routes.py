@@ -24,11 +24,11 @@ def slice_of(request: Request) -> CdrSlice:
     return found
 
 
-def _records(request: Request) -> Service:
+async def _records(request: Request) -> Service:
     return slice_of(request).records
 
 
-def _exports(request: Request) -> Exports:
+async def _exports(request: Request) -> Exports:
     return slice_of(request).exports
 
 

@@ -21,6 +21,7 @@ from tests.bench.engine_alone import engine_alone
 from tests.bench.figure import Figure, keep, show
 from tests.bench.idle_memory import idle_memory
 from tests.bench.ivr50 import ivr50
+from tests.bench.rest import rest
 from tests.bench.sessions import sessions
 from tests.bench.setting import Bench, Setting
 from tests.bench.sim import sim
@@ -32,6 +33,7 @@ BENCHES: Mapping[str, Bench] = {
     "capacity": capacity,
     "control": control,
     "digit_webhook": digit_webhook,
+    "rest": rest,
     "sessions": sessions,
     "engine_alone": engine_alone,
     "commits": commits,
