@@ -11,7 +11,7 @@ from aiohttp.typedefs import Middleware
 from engine.rpc.hop import AGAIN_S, HANDED_ON, NEVER_SENT, Hop, is_handed_on
 from engine.rpc.problems import Handler, reply
 from engine.rpc.tracing import carried
-from engine.runtime.switch import Elsewhere
+from engine.runtime.steering import Elsewhere
 from wire.rpc import Problem
 
 ANSWER_S = 10.0

@@ -3,14 +3,11 @@
 import asyncio
 import os
 from collections.abc import Callable
-from functools import cache, partial
-
-import structlog
 
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
 from engine.calls.events import Control, Event, HangupRequested
-from engine.calls.ids import call_id, slot_and_node, slot_of
+from engine.calls.ids import slot_and_node
 from engine.calls.refusals import Refusal, refused
 from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
@@ -20,30 +17,16 @@ from engine.runtime.desk import Desk
 from engine.runtime.drains import Drains
 from engine.runtime.gate import Gate
 from engine.runtime.inbound import Arrival, Told, nobody
-from engine.runtime.limits import Others, is_by_trunk
+from engine.runtime.limits import Others
+from engine.runtime.making import Maker
 from engine.runtime.node import Node
-from engine.runtime.outbound import first_party, originated
 from engine.runtime.placement import NoRoom, Placement
 from engine.runtime.reception import Reception
 from engine.runtime.rules import Rules, Tails
-from engine.runtime.steering import Refused
+from engine.runtime.steering import Elsewhere, Refused, in_time
 from engine.runtime.takeover import Stored
-from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.rpc import Originate
-from wire.targets import parse_target
-
-log = structlog.get_logger()
-STORED_WITHIN_S = 5
-TRIES = 256  # the only one of 64 slots that is ours is missed once in 50 times
-
-
-class Elsewhere(Exception):
-    """Another engine has the slot that this is about; None: any that has one."""
-
-    def __init__(self, slot: int | None) -> None:
-        super().__init__(f"slot {slot} is another engine's")
-        self.slot = slot
 
 
 class Switch:
@@ -62,22 +45,20 @@ class Switch:
         told: Told = nobody,
     ) -> None:
         meter = meter or Meter()
-        self._told = told
         self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
         self.going: set[int] = set()  # slots that are being handed over: not ours, for who asks
         self.placement = Placement(gate, clock, rules.trunk, others, meter)
         self.drains = Drains(store)
         self.placement.drained = lambda: self.drains.nodes
         self._store = store
-        self._clock = clock
-        self._rules = rules
-        self._tails = Tails(random_bytes)
+        tails = Tails(random_bytes)
+        self._maker = Maker(self, clock, rules, tails, told)
         self._reception = Reception(
             store,
             clock,
             self.placement,
             rules=rules,
-            tails=self._tails,
+            tails=tails,
             directory=directory,
             meter=meter,
             told=told,
@@ -98,30 +79,8 @@ class Switch:
         return {slot for node in self.nodes.values() for slot in node.desks}
 
     async def originate(self, asked: Originate) -> Call:
-        """Start a call and return it once it is stored; raises NoRoom, StoreDown."""
-        if asked.request_id and (known := await self._existing(asked.request_id)):
-            return known
-        now = self._clock.now_ms()
-        tail = asked.request_id or self._heard_tail(asked, now)
-        slot = slot_of(tail, self._rules.slots)
-        if not self._has(slot):
-            raise Elsewhere(slot if asked.request_id else None)
-        told = asked.status_callback_url or await self._told(asked.account)
-        target = parse_target(told, "statusCallbackUrl") if told else None
-        desk = self.placement.choose(asked.node, slot, by_trunk=is_by_trunk(first_party(asked)))
-        chosen = call_id(desk.place.slot, desk.place.node, tail)
-        self.follow(chosen)
-        latest_ms = now + self._rules.longest_ms
-        stored = asyncio.Event()
-        archive = self._rules.archive(desk.place, asked.account, now)
-        if asked.is_recorded and archive is None:
-            raise NoRoom("no_archive", "recordings can't be kept: see recordings_url, ami_password")
-        shown = self._rules.caller_id
-        call = originated(chosen, asked, now, latest_ms, shown, archive, target)
-        actor = desk.open(call, stored.set)
-        # It begins as soon as the store is back: say so rather than let it be asked twice.
-        await _told(stored, f"call {chosen} is not stored yet")
-        return actor.call
+        """Start a call and return it once it is stored; raises NoRoom, Elsewhere, StoreDown."""
+        return await self._maker.originate(asked)
 
     async def steer(self, call: str, event: Control) -> Call:
         """Ask something of a live call and return it once that is stored.
@@ -139,16 +98,17 @@ class Switch:
         stored = asyncio.Event()
         desk.feed(actor, event, stored.set)
         after = actor.call  # what others ask meanwhile may not be stored yet
-        await _told(stored, f"call {call} took it, and it is not stored yet")
+        await in_time(stored, f"call {call} took it, and it is not stored yet")
         return after
 
     def check_ours(self, call: str) -> None:
         """Raise Elsewhere when a call's slot is not this engine's."""
         slot, node = slot_and_node(call) or (-1, "")
-        if node in self.nodes and not self._has(slot):
+        if node in self.nodes and not self.has(slot):
             raise Elsewhere(slot)
 
-    def _has(self, slot: int) -> bool:
+    def has(self, slot: int) -> bool:
+        """Tell whether a slot is this engine's, and stays it."""
         return slot not in self.going and any(slot in n.desks for n in self.nodes.values())
 
     def _check_heard(self, desk: Desk) -> None:
@@ -201,30 +161,6 @@ class Switch:
         desk = self.nodes[stored.node].desks[slot]
         desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
 
-    async def _existing(self, request_id: str) -> Call | None:
-        slot = slot_of(request_id, self._rules.slots)
-        ids = [call_id(slot, name, request_id) for name in self.nodes]
-        stored = [await self.read(each) for each in ids]
-        # Asked again without a pause in between: the same request may have come twice at once.
-        live = [found[1].call for each in ids if (found := self.find(each))]
-        return next((call for call in [*live, *stored] if call), None)
-
-    def _heard_tail(self, asked: Originate, now_ms: int) -> str:
-        """Choose an id that falls to a slot in which the call can begin, if there is one."""
-        by_trunk = is_by_trunk(first_party(asked))
-        has_room = cache(partial(self.placement.has_room, asked.node, by_trunk=by_trunk))
-        ours = self.slots()
-        return (
-            self._tail_in(has_room, now_ms)
-            or self._tail_in(ours.__contains__, now_ms)
-            or self._tails.new(now_ms)
-        )
-
-    def _tail_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
-        """Find an id whose slot fits, if that does not take too many tries."""
-        tails = (self._tails.new(now_ms) for _ in range(TRIES))
-        return next((each for each in tails if fits(slot_of(each, self._rules.slots))), None)
-
 
 def _untraced(_call: str) -> None:
     """Leave no trace."""
@@ -233,12 +169,4 @@ def _untraced(_call: str) -> None:
 async def _fed(desk: Desk, actor: Actor, event: Event) -> None:
     stored = asyncio.Event()
     desk.feed(actor, event, stored.set)
-    await _told(stored, f"call {actor.call.id} took it, and it is not stored yet")
-
-
-async def _told(stored: asyncio.Event, otherwise: str) -> None:
-    try:
-        async with asyncio.timeout(STORED_WITHIN_S):
-            await stored.wait()
-    except TimeoutError:
-        raise StoreDown(otherwise) from None
+    await in_time(stored, f"call {actor.call.id} took it, and it is not stored yet")

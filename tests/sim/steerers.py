@@ -10,8 +10,8 @@ from engine.calls.call import Call
 from engine.calls.doing import Dialing, Talking
 from engine.calls.events import Control
 from engine.runtime.placement import NoRoom
-from engine.runtime.steering import Refused
-from engine.runtime.switch import Elsewhere, Switch
+from engine.runtime.steering import Elsewhere, Refused
+from engine.runtime.switch import Switch
 from engine.store.errors import StoreDown
 from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import SimClock

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.runtime.placement import NoRoom
-from engine.runtime.switch import Elsewhere
+from engine.runtime.steering import Elsewhere
 from engine.store.errors import StoreDown
 from tests.harness.sim_store import done
 from tests.sim.cluster.crew import Crew

@@ -12,7 +12,8 @@ from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.rules import Rules
 from engine.runtime.slots import PRESENCE_SLOT, OwnSlots
-from engine.runtime.switch import Elsewhere, Switch
+from engine.runtime.steering import Elsewhere
+from engine.runtime.switch import Switch
 from engine.runtime.tasks import Tasks
 from engine.store.writer import Writer
 from tests.harness.until import until
