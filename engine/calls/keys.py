@@ -11,7 +11,7 @@ from engine.calls.doing import Dialing, Doing, Gathering, Playing, Recording
 from engine.calls.events import DigitPressed, Event, PlaybackEnded
 from engine.calls.leg import Key
 
-LATE_MS = 1_000  # AMI tells a key so long after ARI at most (measured: 1 to 20 ms under load)
+LATE_MS = 300  # AMI stamps a key so long after ARI at most (measured: 30, docs/asterisk.md)
 Heard = Mapping[str, Sequence[DigitPressed]]  # by leg, in order
 
 

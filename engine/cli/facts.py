@@ -34,7 +34,8 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
         case {"is": "LegEnded"}:
             return _ended(event, seen)
         case {"is": "DigitPressed", "leg": leg, "digit": digit}:
-            return Row(f"presses {digit}", leg, kind="digit")
+            meanwhile = ", while no engine listened" if event.get("missed") else ""
+            return Row(f"presses {digit}{meanwhile}", leg, kind="digit")
         case {"is": "TalkStarted", "leg": leg}:
             return Row("begins to make a sound", leg, kind="sound")
         case {"is": "TalkEnded", "leg": leg, "duration_ms": length_ms}:

@@ -1,7 +1,7 @@
 """The keys of the last minute on one node, as its manager interface told them to this engine.
 
 It tells them whoever has a channel's slot, and while nobody has. So who takes a call up, or has
-lost its websocket for a while, finds here what the call lacks (decision 0012).
+lost its websocket for a while, finds here what the call lacks (decision 0013).
 """
 
 from collections import OrderedDict

@@ -19,6 +19,7 @@ from tests.sim.cluster.planted import (
 )
 from tests.sim.life import Broken
 from tests.sim.planted import Chatty
+from tests.sim.planted_keys import Closed
 from tests.sim.quiet import quiet
 
 MANY = 3_000
@@ -76,6 +77,7 @@ PLANTED = {
         Cracked(parts=Broken(pbx=Rude)),
         "was hung up at .*, and its call went on",
     ),
+    "keys of an outage are lost": (Cracked(parts=Broken(keys=Closed)), "gathered .* of .*@.* in"),
     "told twice": (Cracked(parts=Broken(writer=Chatty)), "told something else than its log says"),
 }
 

@@ -40,6 +40,12 @@ def test_a_gather_without_prompt_is_told() -> None:
     ]
 
 
+def test_a_key_of_an_outage_is_told_as_such() -> None:
+    """It was taken later than it was pressed, for no engine listened."""
+    pressed = {"is": "DigitPressed", "leg": "l0", "digit": "1", "missed": True}
+    assert words(story(OPENED, (pressed, [], "")))[-1] == "presses 1, while no engine listened"
+
+
 def test_a_webhooks_tries_are_told() -> None:
     """Every try is shown with its time and status when the first was not enough."""
     tries = [[12, 503], [8, 200]]
