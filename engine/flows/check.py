@@ -13,7 +13,7 @@ from engine.flows.graph import circles, unknown, unreachable
 from engine.flows.names import Apis, unset
 from engine.flows.shape import mended
 from wire.errors import BadInput, Faults, from_decoder
-from wire.flow import FlowOutline, Node, RequestNode
+from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits
 
 SIZE_BYTES = 262_144
@@ -73,12 +73,15 @@ def _nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], list[Bad
     return nodes, faults
 
 
-def _of_verb(node: Node, limits: Limits, path: str) -> list[BadInput]:
+def _of_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
     try:
         check_node(node, limits, path)
     except BadInput as fault:
-        return [fault]
-    return []
+        yield fault
+    if isinstance(node, GatherNode) and node.data.fallback is not None:
+        yield BadInput(f"{path}.data.fallback", "not in a flow: a menu has noInput")
+    if isinstance(node, DialNode) and node.data.flow_id is not None:
+        yield BadInput(f"{path}.data.flowId", "not in a flow: there are nodes of type flow")
 
 
 def _unknown_requests(nodes: Mapping[str, Node], apis: Apis) -> Iterator[BadInput]:

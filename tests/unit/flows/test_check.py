@@ -92,12 +92,21 @@ def test_a_good_flow() -> None:
             {"nodes.a.data.audioUrl": "insecure_url"},
         ),
         (
+            nodes(a={"type": "gather", "data": {"fallback": END}}),
+            {"nodes.a.data.fallback": "invalid"},
+        ),
+        (
+            nodes(a={"type": "dial", "data": {"flowId": "other"}}),
+            {"nodes.a.data.flowId": "invalid"},
+        ),
+        (
             nodes(a={"type": "menu", **MENU, "branches": {"x": "a"}}),
             {"nodes.a.branches": "invalid"},
         ),
     ],
     ids=["nothing", "no nodes", "top fields", "type", "field", "menu", "else", "failure",
-         "several", "number", "edge", "address", "keys"],
+         "several", "number", "edge", "address", "fallback", "dial a flow",
+         "keys"],
 )  # fmt: skip
 def test_faults_of_shape(document: Any, expected: Found) -> None:
     """Each node's fields, branches that are missing among them."""

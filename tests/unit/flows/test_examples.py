@@ -1,0 +1,45 @@
+"""The guide's documents are as the guide shows them, and pass every check."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from engine.flows.check import check_graph
+from engine.flows.requests import check_request
+from tests.sim.graphs import graph
+from wire.schemas import flow_schema, request_schema
+from wire.tree import Limits
+
+DOCS = Path(__file__).parents[3] / "docs"
+REQUEST_ID = "65f0c0ffee0123456789abcd"
+
+
+def example(name: str) -> Any:
+    """Read an example."""
+    return json.loads((DOCS / "examples" / name).read_text())
+
+
+def test_they_pass_every_check() -> None:
+    """The flow and its request could be stored as they are."""
+    request = check_request(example("support-request.json"), Limits(), {})
+    check_graph(example("support-flow.json"), Limits(), {REQUEST_ID: request})
+
+
+def test_the_guide_shows_the_request_as_it_is() -> None:
+    """What the guide prints is the file."""
+    assert (DOCS / "examples/support-request.json").read_text() in (DOCS / "flows.md").read_text()
+
+
+def test_the_published_schemas_accept_them() -> None:
+    """An editor that knows the schemas finds nothing wrong; with an unknown field it does."""
+    jsonschema.validate(example("support-request.json"), request_schema())
+    flow = example("support-flow.json")
+    jsonschema.validate(flow, flow_schema())
+    jsonschema.validate(graph(random.Random(1)), flow_schema())
+    flow["nodes"]["bye"]["action"] = {"type": "hangup"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(flow, flow_schema())
