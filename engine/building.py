@@ -15,6 +15,7 @@ from engine.ami.client import open_ami
 from engine.ari.client import Ari, open_ari
 from engine.ari.pbx import PbxAddress
 from engine.callbacks.accounts import Accounts
+from engine.callbacks.api_way import ApiWay
 from engine.callbacks.box import Box
 from engine.callbacks.circuit import Circuit
 from engine.callbacks.courier import Courier
@@ -58,7 +59,7 @@ from engine.webhooks.addresses import Guard, guarded_session
 from engine.webhooks.api import ApiSender
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
-from wire.targets import Grpc, Https
+from wire.targets import ApiRequest, Grpc, Https
 from wire.tree import Limits
 
 log = structlog.get_logger()
@@ -149,10 +150,11 @@ async def courier(
     by_grpc = GrpcWay(Guard(allowed))
     house.push_async_callback(by_grpc.close)
     schedule = Schedule(settings.callback_retries_s)
+    apis = ApiBook(store, ApiSender(session, time.time, random.random))
     boxes: dict[int, Box] = {}
     delivery = Delivery(
         known,
-        {Https: HttpWay(session), Grpc: by_grpc},
+        {Https: HttpWay(session), Grpc: by_grpc, ApiRequest: ApiWay(apis)},
         schedule,
         clock=time.time,
         random=random.random,

@@ -32,6 +32,7 @@ class CallbackHandlers:
     """One method a request."""
 
     def __init__(self, store: Store, accounts: Accounts, limits: Limits, slots: int) -> None:
+        self._store = store
         self._outbox = store.outbox
         self._accounts = accounts
         self._limits = limits
@@ -53,7 +54,7 @@ class CallbackHandlers:
         """Say where an account's calls are told; its secret is made, and shown, with the first."""
         account = name_in(request, "account")
         asked = await read(request, PutCallback)
-        self._check_target(asked.target)
+        await self._check_target(account, asked.target)
         after, is_new = await self._accounts.put(account, asked)
         return answer(_view(after, is_new=is_new))
 
@@ -108,23 +109,29 @@ class CallbackHandlers:
             raise _unknown(account)
         return found
 
-    def _check_target(self, target: str | None) -> None:
+    async def _check_target(self, account: str, target: str | None) -> None:
         place = parse_place(target, "target") if target else None
         if isinstance(place, Https):
             check_url(place.url, self._limits, "target")
         if isinstance(place, ApiRequest):
-            raise BadInput("target", "no API Request node has this id", "no_such_node")
+            await _check_request(self._store, account, place, "target")
 
 
-async def check_told(accounts: Accounts, account: str, target: str | None) -> None:
+async def check_told(accounts: Accounts, store: Store, account: str, target: str | None) -> None:
     """Check that what a call names as its target leads somewhere; raises BadInput, StoreDown."""
     path = "statusCallbackUrl"
     if target is None:
         return
-    if isinstance(parse_target(target, path), ApiRequest):
-        raise BadInput(path, "no API Request node has this id", "no_such_node")
+    place = parse_target(target, path)
+    if isinstance(place, ApiRequest):
+        await _check_request(store, account, place, path)
     if target == AUTO_SET and await accounts.auto_set(account) is None:
         raise BadInput(path, f"account {account} has no target to deliver to", "no_target")
+
+
+async def _check_request(store: Store, account: str, place: ApiRequest, path: str) -> None:
+    if await store.request(account, place.id) is None:
+        raise BadInput(path, f"no API request {place.id}", "unknown_request")
 
 
 def _view(account: Account, *, is_new: bool = False) -> CallbackView:

@@ -47,7 +47,7 @@ class CallsHandlers:
         _check_on_machine(asked, self._limits)
         check_data(asked.custom_data, "customData")
         check_data(asked.contact, "contact")
-        await check_told(self._accounts, asked.account, asked.status_callback_url)
+        await check_told(self._accounts, self._store, asked.account, asked.status_callback_url)
         call = await self._switch.originate(asked)
         if call.account != asked.account:
             raise Conflict("the requestId is in use")

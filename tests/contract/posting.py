@@ -15,6 +15,7 @@ import msgspec
 from standardwebhooks import Webhook
 
 from engine.callbacks.accounts import Accounts
+from engine.callbacks.api_way import ApiWay
 from engine.callbacks.box import Box
 from engine.callbacks.circuit import Circuit
 from engine.callbacks.courier import Courier
@@ -25,15 +26,17 @@ from engine.callbacks.lanes import Lanes
 from engine.callbacks.schedule import Schedule
 from engine.callbacks.turns import Turns
 from engine.observe.meter import Meter
+from engine.runtime.apis import ApiBook
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.addresses import Guard, guarded_session
+from engine.webhooks.api import ApiSender
 from engine.webhooks.sign import Signer
 from tests.contract.store import claimed
 from tests.harness.until import until
 from wire.callbacks import PutCallback
 from wire.events import CallEvent, Kind
-from wire.targets import Grpc, Https
+from wire.targets import ApiRequest, Grpc, Https
 
 SLOT = 3
 LOOK_S = 0.05
@@ -74,10 +77,12 @@ class Posting:
         session = await house.enter_async_context(guarded_session(allow, limit=0))
         by_grpc = GrpcWay(Guard(allow), answer_s=answer_s, roots=roots)
         house.push_async_callback(by_grpc.close)
+        book = ApiBook(self.store, ApiSender(session, time.time, random.random))
+        by_request = ApiWay(book)
         boxes: dict[int, Box] = {}
         delivery = Delivery(
             self.accounts,
-            {Https: HttpWay(session, answer_s=answer_s), Grpc: by_grpc},
+            {Https: HttpWay(session, answer_s=answer_s), Grpc: by_grpc, ApiRequest: by_request},
             self._schedule,
             clock=time.time,
             random=random.random,
