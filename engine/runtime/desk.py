@@ -176,6 +176,7 @@ class Desk:
     def retire(self) -> None:
         """Do nothing more: the calls are another's, or will be."""
         self.hold()
+        self.on_doubt = _nothing
         for actor in self.actors.values():
             actor.leave()
             if self.place.tapes is not None:

@@ -189,8 +189,10 @@ class Keeper:
                     lease = await self._leases.claim(slot)
                     if lease is not None:
                         taken.append((slot, lease))
-        finally:  # what is held is gone on with, also when no more could be claimed
-            await asyncio.gather(*(self._leases.take(slot, lease) for slot, lease in taken))
+        except StoreDown:  # what is held is gone on with, also when no more could be claimed
+            await self._leases.take(taken)
+            raise
+        await self._leases.take(taken)
         if taken:
             self.look()  # others hear by the next beat what is whose
 

@@ -5,7 +5,8 @@ the slot yet.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 import structlog
 
@@ -58,22 +59,17 @@ class Leases:
         lease = self.held[slot] = Lease(token, ends_s, self._monotonic)
         return lease
 
-    async def take(self, slot: int, lease: Lease) -> None:
-        """Go on with the calls of a slot that was claimed; raises StoreDown, and has it no more."""
-        try:
-            await self._slots.take(slot, lease)
-        except StoreDown:
-            self._lose(slot)
-            raise
-        self._changed(slot, "taken")
+    async def take(self, claimed: Sequence[tuple[int, Lease]]) -> None:
+        """Go on with the calls of slots that were claimed; has none that raises StoreDown."""
+        await _all([self._taken(slot, lease) for slot, lease in claimed])
 
     async def renew(self) -> None:
         """Let all last; those that are another's by now are dropped. Raises StoreDown."""
-        await asyncio.gather(*(self._renewed(slot, lease) for slot, lease in self.held.items()))
+        await _all([self._renewed(slot, lease) for slot, lease in self.held.items()])
 
     async def give_back(self, *slots: int) -> None:
         """Leave slots to others, with all that was decided stored; raises StoreDown."""
-        await asyncio.gather(*map(self._given_back, slots))
+        await _all([self._given_back(slot) for slot in slots])
 
     def pause(self, slot: int) -> None:
         """Let a slot stand still until its lease has been renewed."""
@@ -87,6 +83,14 @@ class Leases:
         for slot, lease in self.held.items():
             if not lease.holds:
                 self.pause(slot)
+
+    async def _taken(self, slot: int, lease: Lease) -> None:
+        try:
+            await self._slots.take(slot, lease)
+        except StoreDown:
+            self._lose(slot)
+            raise
+        self._changed(slot, "taken")
 
     async def _renewed(self, slot: int, lease: Lease) -> None:
         ends_s = self._ends_s()
@@ -145,3 +149,10 @@ class Leases:
 
 def _nothing() -> None:
     """Nobody minds."""
+
+
+async def _all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Wait until all of it has ended, also when some of it fails; raises the first failure."""
+    for outcome in await asyncio.gather(*work, return_exceptions=True):
+        if outcome is not None:
+            raise outcome

@@ -15,6 +15,7 @@ from engine.calls.events import LegEnded, TransferReferred
 from engine.calls.keys import unknown
 from engine.calls.playbacks import playbacks_of
 from engine.calls.recover import Seen, message_of, missed, rung_by
+from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival
@@ -176,7 +177,7 @@ class Node:
         # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
         await asyncio.sleep(SETTLE_MS / 1000)
         while True:
-            actors = desk.actors.values()
+            actors = list(desk.actors.values())  # whoever comes from here on is heard
             waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
             rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
             recorded = [name for actor in actors if (name := message_of(actor.call))]
@@ -187,15 +188,15 @@ class Node:
                 log.warning("pbx does not answer", node=self.name, slot=slot, error=str(error))
                 await asyncio.sleep(LOOK_AGAIN_MS / 1000)
         self._recoveries.pop(slot, None)
-        self._take_up(desk, seen)
+        self._take_up(desk, actors, seen)
         for channel in channels:
             self._claim(desk, channel)
         took_ms = self._clock.now_ms() - began_ms
         desk.place.meter.nodes.recovered.of(self.name, slot).observe(took_ms / 1000)
 
-    def _take_up(self, desk: Desk, seen: Seen) -> None:
+    def _take_up(self, desk: Desk, actors: list[Actor], seen: Seen) -> None:
         now, waiting = self._clock.now_ms(), desk.first_keys()
-        for actor in list(desk.actors.values()):
+        for actor in actors:
             keys = unknown(actor.call, self.overheard.keys, waiting)
             redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)
             desk.resume(actor, redo, events)

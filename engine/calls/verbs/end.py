@@ -62,7 +62,7 @@ def finish(call: Call, now: int) -> Step:
 def on_filing(call: Call, event: Event, now: int) -> Step:
     """Call it over when all is filed, or when that takes too long."""
     match event:
-        case TapesFiled() if is_filed(call) or event.fault:
+        case TapesFiled(fault=fault) if is_filed(call) or fault not in {"", "lost"}:
             return _over(call, now)
         case Recovered():
             return replace(call, doing=Filing(now + FILING_MS)), ()

@@ -106,6 +106,17 @@ def test_a_recording_that_is_nowhere_is_not_promised() -> None:
     assert (story.state, story.told[-1].recording_url) == ("Over", None)
 
 
+def test_a_message_that_is_nowhere_does_not_end_the_wait_for_the_conversation() -> None:
+    """Who hung up before either began is promised neither."""
+    story = recorded({"type": "record", "data": {"beep": False}})
+    story.hang_up()
+    first, second = story.wanted(FileTapes)
+    story.take(TapesFiled(first.request, fault="lost"))
+    assert story.state == "Filing"
+    story.take(TapesFiled(second.request, fault="lost"))
+    assert (story.state, story.told[-1].recording_url) == ("Over", None)
+
+
 def test_a_lost_leg_is_not_waited_for() -> None:
     """Its PBX is away, so nothing can be filed now; it will be when that is back."""
     story = recorded()

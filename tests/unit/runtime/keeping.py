@@ -1,5 +1,8 @@
 """Engines that share slots, by hand: one clock, one store in memory, slots that write down."""
 
+import asyncio
+from collections.abc import Collection
+
 from engine.runtime.holding import Rhythm
 from engine.runtime.keeper import Keeper
 from engine.runtime.lease import Lease
@@ -74,12 +77,14 @@ class Diary:
         self.lines: list[str] = []
         self.leases: dict[int, Lease] = {}
         self.live: dict[int, int] = {}  # calls by slot
-        self.cannot_take = False
+        self.cannot_take: Collection[int] = ()
 
     async def take(self, slot: int, lease: Lease) -> None:
         """Note it."""
-        if self.cannot_take:
+        if slot in self.cannot_take:
             raise StoreDown("by hand")
+        for _ in range(5):  # its calls are read, meanwhile others may fail
+            await asyncio.sleep(0)
         self.lines.append(f"take {slot}")
         self.leases[slot] = lease
 

@@ -94,9 +94,18 @@ async def test_what_was_lost_with_its_owner_is_taken_in_the_end() -> None:
 async def test_a_slot_that_cant_be_read_is_given_up() -> None:
     """The store fails while calls are read: the slot is nobody's desk, and is tried again."""
     club = Club("a")
-    club["a"].diary.cannot_take = True
+    club["a"].diary.cannot_take = range(8)
     await club.beats()
     assert club["a"].diary.did("drop") != []
-    club["a"].diary.cannot_take = False
+    club["a"].diary.cannot_take = ()
     await club.beats(4)
     assert club.held() == {"a": 8}
+
+
+async def test_a_slot_that_cant_be_read_takes_no_other_along() -> None:
+    """A beat ends when all that it began has ended: the next finds every slot as it is."""
+    club = Club("a")
+    club["a"].diary.cannot_take = [0]
+    await club.beats()
+    assert sorted(club["a"].diary.did("take")) == [*range(1, 8)]
+    assert sorted(club["a"].keeper.held) == [*range(1, 8)]
