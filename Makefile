@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 PACKAGES := sip-tester espeak-ng sox
 
-.PHONY: up down demo test check bench chaos sim logs ari proto docs compose-trial tools
+.PHONY: up down demo test check bench chaos sim sim-long logs ari proto docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -33,6 +33,9 @@ chaos: $(INSTALLED) tools  ## faults on real programs under 200 live calls; writ
 
 sim: $(INSTALLED)  ## the simulator, seed after seed
 	@$(PYTHON) -m tests.sim
+
+sim-long: $(INSTALLED)  ## a million simulated calls over several engines, with faults of every kind
+	@nice $(PYTHON) -m tests.sim.cluster
 
 logs: $(INSTALLED)  ## follow what the lab says
 	@$(PYTHON) -m tests.harness.lab logs

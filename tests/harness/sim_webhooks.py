@@ -1,6 +1,7 @@
 """SimAsker, SimApis: customers' servers, which answer, fail, time out, or answer late."""
 
 import random
+from collections import Counter
 from collections.abc import Callable
 
 from engine.calls.templates import Values
@@ -23,6 +24,7 @@ class SimServers:
         self.at_ms: dict[str, list[float]] = {}
         self.takes_ms: dict[str, float] = {}  # until the last answer
         self.wrong: list[str] = []
+        self.faults: Counter[str] = Counter()
         self._rng = rng
         self._offer = offer
 
@@ -40,10 +42,13 @@ class SimServers:
         self.at_ms.setdefault(request_id, []).append(at_ms)
         kind = self._rng.random()
         if kind < 0.06:
+            self.faults["webhook timed out"] += 1
             return 15_000, "timeout", None
         if kind < 0.14:
+            self.faults["webhook failed"] += 1
             return self._rng.uniform(5, 5_000), "status_500", None
         if kind < 0.18:
+            self.faults["webhook late"] += 1
             return self._rng.uniform(14_000, 19_000), "", self._offer()
         return self._rng.choice((3, 40, 800)) * (0.5 + self._rng.random()), "", self._offer()
 

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.sim.crowd import CALLS, Tally, kept_seeds, run_worlds
+from tests.sim.crowd import CALLS, Tally, kept_seeds, run_world, run_worlds
 from tests.sim.show import show
 
 AT_ONCE = 5_000  # calls between two words to whoever waits
@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--seeds-file", action="store_true", help="run the seeds kept")
     asked = parser.parse_args()
     if asked.seed is not None:
-        lines, is_sound = show(asked.seed, everything=asked.all)
+        lines, is_sound = show(asked.seed, run_world, everything=asked.all)
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return 0 if is_sound else 1
     gc.freeze()

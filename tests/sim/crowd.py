@@ -32,6 +32,7 @@ class Tally(Struct):
 
     worlds: int = 0
     calls: int = 0
+    partial: int = 0  # of them: those of which the store has lost a part
     steps: int = 0
     seconds: float = 0.0
     faults: Counter[str] = Counter()
@@ -41,6 +42,7 @@ class Tally(Struct):
         """Count what another has counted."""
         self.worlds += part.worlds
         self.calls += part.calls
+        self.partial += part.partial
         self.steps += part.steps
         self.seconds += part.seconds
         self.faults += part.faults

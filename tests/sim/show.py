@@ -1,24 +1,56 @@
 """One seed, told so that it can be read: what passed on the line, and each call's moments."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from engine.calls.commands import Tell
 from tests.harness.sim_clock import START_MS
-from tests.sim.crowd import Outcome, run_world
+from tests.sim.faults import Faults
 from tests.sim.quiet import quiet
 from tests.sim.story import Story
+from tests.sim.world import Trace
 
 LONG = {"verb", "action", "body", "data", "rest"}  # left out: a story is about what happened
 
 
-def show(seed: int, *, everything: bool) -> tuple[list[str], bool]:
+class World(Protocol):
+    """A world that something struck."""
+
+    @property
+    def faults(self) -> Faults:
+        """What did."""
+
+
+class Outcome(Protocol):
+    """What came of a seed."""
+
+    @property
+    def world(self) -> World:
+        """The world."""
+
+    @property
+    def told(self) -> tuple[Story, ...]:
+        """Its stories."""
+
+    @property
+    def wrong(self) -> tuple[tuple[str, str], ...]:
+        """What was wrong."""
+
+
+class Run(Protocol):
+    """How a seed is run."""
+
+    def __call__(self, seed: int, never: list[str], *, trace: Trace) -> Outcome:
+        """Run it."""
+
+
+def show(seed: int, run: Run, *, everything: bool) -> tuple[list[str], bool]:
     """Run a seed; give its lines, of the calls with a fault or of all, and whether it was sound."""
     passed: list[str] = []
     with quiet() as never:
-        outcome = run_world(
+        outcome = run(
             seed, never, trace=lambda at_ms, words: passed.append(f"{at_ms / 1000:9.3f} {words}")
         )
     kinds = ", ".join(sorted(outcome.world.faults.kinds)) or "none"

@@ -50,8 +50,9 @@ def run_worlds(seeds: Iterable[int], cracked: Cracked = SOUND, most_calls: int =
             outcome = run_world(seed, never, cracked)
             tally.worlds += 1
             tally.calls += len(outcome.told) + len(outcome.hurt)
+            tally.partial += len(outcome.hurt)
             tally.steps += sum(len(story.moments) for story in outcome.told)
-            tally.faults += outcome.world.faults.counts
+            tally.faults += outcome.world.faults.counts + outcome.world.servers.faults
             if outcome.wrong:
                 tally.failed[seed] = outcome.wrong
             if tally.calls >= most_calls:

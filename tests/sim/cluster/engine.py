@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from random import Random
 
 from engine.calls.call import Call
@@ -10,6 +11,7 @@ from engine.runtime.gate import Gate
 from engine.runtime.keeper import Keeper
 from engine.runtime.node import Node
 from engine.runtime.peers import Peers
+from engine.runtime.reach import Reach
 from engine.runtime.reaper import Reaper
 from engine.runtime.rules import Rules
 from engine.runtime.slots import OwnSlots
@@ -52,6 +54,7 @@ class Engine:
         self.slots = OwnSlots(
             store, self.switch, self.desks, self.tasks, ground.rng.random, meter=self.desks.meter
         )
+        self.reach = Reach(self.loop.time)
         self.keeper = Keeper(
             store,
             self.peers,
@@ -61,6 +64,7 @@ class Engine:
             rhythm=ground.rhythm,
             monotonic=self.loop.time,
             meter=self.desks.meter,
+            reach=self.reach,
         )
         self.slots.on_doubt = self.keeper.doubt
         for pbx in ground.pbxs:
@@ -106,6 +110,8 @@ class Engine:
             node = Node(name, self._ground.cracked.parts.pbx(line), {}, clock, arrive)
             line.node.manager.log_in(self._ground.cracked.parts.keys(node.overheard), self.loop)
             recorder = self.desks.recorders[name]
+            self.reach.begin(name)
+            self.tasks.start(f"node {name}", line.pulse(partial(self.reach.note, name)))
             self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.desks.meter).run())
             self.tasks.start(f"node {name}", Archivist(node, recorder, ARCHIVE_S).run())
             self.slots.join(node)

@@ -1,5 +1,7 @@
 """One engine's ways to a node: what it orders there is watched, over ARI and over AMI."""
 
+from collections.abc import Callable
+
 from engine.ami.client import Answer
 from engine.ari.request import Done, Request
 from tests.harness.sim_events import SimWeather
@@ -9,6 +11,9 @@ from tests.harness.sim_pbx import SimPbx
 from tests.harness.sim_recorder import SimAmi
 from tests.harness.sim_socket import SimSocket
 from tests.sim.cluster.ground import Ground
+
+PULSE_MS = 300.0  # as ari.pbx.Patience has them
+PULSE_ANSWER_MS = 700.0
 
 
 class WatchedLine(SimLine):
@@ -37,6 +42,14 @@ class WatchedLine(SimLine):
     def sockets(self) -> list[SimSocket]:
         """The websockets that the node has of this engine."""
         return [each for each in self.node.sockets.values() if each.line is self]
+
+    async def pulse(self, note: Callable[[bool], None]) -> None:
+        """Ask the node every moment whether it is there, like `ari.pulse.Pulse`."""
+        while True:
+            is_answered = self.is_up
+            await self.loop.sleep(PULSE_ANSWER_MS if self.is_dead else self.way_ms())
+            note(is_answered and self.is_up)
+            await self.loop.sleep(PULSE_MS)
 
     def look(self) -> None:
         """Know whether the node can be reached."""

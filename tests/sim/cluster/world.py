@@ -102,7 +102,8 @@ class World:
         """Tell whether who took calls up in a time has heard the keys of that time."""
         came_ms = (each.born_ms for each in self.crew.all)
         is_new = any(begin_ms - SETTLED_MS < at_ms < end_ms for at_ms in came_ms)
-        return not is_new and "freeze" not in self.faults.kinds
+        # Who is frozen hears nothing, and who has a dead network to a PBX does not know it yet.
+        return not is_new and not {"freeze", "cut pbx"} & self.faults.kinds
 
     @property
     def broken(self) -> list[str]:

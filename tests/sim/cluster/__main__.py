@@ -1,0 +1,37 @@
+"""python -m tests.sim.cluster: many calls over several engines on all cores, or one seed told."""
+
+import argparse
+import os
+import sys
+
+from tests.sim.cluster.crowd import kept_seeds, run_world, run_worlds
+from tests.sim.cluster.long import Long
+from tests.sim.cluster.report import report
+from tests.sim.show import show
+
+
+def main() -> int:
+    """Run what was asked for; 1 when anything was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sim.cluster", description=__doc__)
+    parser.add_argument("--calls", type=int, default=1_000_000, help="how many to run")
+    parser.add_argument("--minutes", type=float, default=120, help="and for how long at most")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--seed", type=int, help="run only this one, and show it")
+    parser.add_argument("--all", action="store_true", help="show its sound calls too")
+    parser.add_argument("--seeds-file", action="store_true", help="run the seeds kept")
+    asked = parser.parse_args()
+    if asked.seed is not None:
+        lines, is_sound = show(asked.seed, run_world, everything=asked.all)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return 0 if is_sound else 1
+    if asked.seeds_file:
+        tally = run_worlds(kept_seeds())
+    else:
+        tally = Long(asked.calls, asked.minutes * 60, asked.workers).run(asked.first)
+    sys.stdout.writelines(f"{line}\n" for line in report(tally))
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
