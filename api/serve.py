@@ -1,6 +1,7 @@
 """`switchroom api`: the service on its port until SIGTERM."""
 
 import asyncio
+import signal
 from contextlib import AsyncExitStack
 
 import uvicorn
@@ -11,6 +12,7 @@ from api.cdrs.consumer import Consumer, consuming, own_name
 from api.config import Settings
 from api.jobs.worker import working
 from api.migrate import migrate
+from api.sweep import sweeping
 
 
 async def serve(settings: Settings) -> None:
@@ -22,8 +24,20 @@ async def serve(settings: Settings) -> None:
         await house.enter_async_context(working(parts.jobs, parts.cdrs.jobs, parts.metrics))
         name = own_name(settings.api_port)
         await house.enter_async_context(consuming(Consumer(parts.engine, parts.database, name)))
-        await server(settings, application(parts)).serve()
-        await asyncio.sleep(0)
+        await house.enter_async_context(sweeping(parts.idempotency))
+        await _served(server(settings, application(parts)))
+
+
+async def _served(running: uvicorn.Server) -> None:
+    """Serve until a signal; then all else is closed in good order, too.
+
+    uvicorn raises the signal again when it has ended: without a handler that would end the process
+    there and then.
+    """
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, setattr, running, "should_exit", True)
+    await running.serve()
 
 
 def server(settings: Settings, app: object) -> uvicorn.Server:
