@@ -33,12 +33,13 @@ from api.outside import Outside
 from api.voice import routes as voice
 from api.voice import slice as voice_slice
 from api.voice.service import VoiceService
-from api.voice.sessions import routes as sessions
+from api.voice.sessions import conference_routes, transfer_routes
 
 ROUTERS = (
     auth.router,
     voice.router,
-    sessions.router,
+    transfer_routes.router,
+    conference_routes.router,
     cdrs.router,
     live_routes.router,
     health.router,

@@ -1,4 +1,4 @@
-"""Transfers and conferences over REST (spec, "Voice")."""
+"""Transfers over REST (spec, "Voice")."""
 
 from typing import Annotated
 
@@ -10,20 +10,16 @@ from api.shapes import described, reading
 from api.voice import examples
 from api.voice.providers import SHOWN, STEERED, Sessions, once, told
 from api.voice.routes import BASE, OTHER_BASES
-from api.voice.schemas import OfCall
 from api.voice.sessions.schemas import (
-    AddMembers,
-    Kick,
-    Leave,
     OfTransfer,
     OfTransferInit,
     TransferCancel,
     TransferComplete,
     TransferInit,
 )
-from wire.control import ConferenceView, TransferView
+from wire.control import TransferView
 
-router = APIRouter(tags=["Transfers and conferences"])
+router = APIRouter(tags=["Transfers"])
 
 
 @router.post(
@@ -137,90 +133,3 @@ async def transfer_status(
 ) -> Response:
     """Show a transfer, live or ended."""
     return told(await sessions.status(who, asked))
-
-
-@router.post(
-    f"{BASE}/conference/add-members",
-    **described(
-        "Call a member into a conference",
-        asked=AddMembers,
-        answered=ConferenceView,
-        statuses=STEERED,
-        example=examples.ADD,
-    ),
-)
-async def add_members(
-    request: Request,
-    who: Authenticated,
-    sessions: Sessions,
-    asked: Annotated[AddMembers, Depends(reading(AddMembers))],
-    key: Key = None,
-) -> Response:
-    """Call an agent or an outside number in; the first makes a conference of those who talk."""
-
-    async def deed(_request_id: str) -> bytes:
-        return await sessions.add(who, asked)
-
-    return told(await once(request, who, key, deed))
-
-
-@router.post(
-    f"{BASE}/conference/kick",
-    **described(
-        "Put a member out",
-        asked=Kick,
-        answered=ConferenceView,
-        statuses=STEERED,
-        example=examples.KICK,
-    ),
-)
-async def kick(
-    who: Authenticated, sessions: Sessions, asked: Annotated[Kick, Depends(reading(Kick))]
-) -> Response:
-    """Put a member out."""
-    return told(await sessions.kick(who, asked))
-
-
-@router.post(
-    f"{BASE}/conference/leave",
-    **described(
-        "Leave a conference",
-        asked=Leave,
-        answered=ConferenceView,
-        statuses=STEERED,
-        example=examples.LEAVE,
-    ),
-)
-async def leave(
-    who: Authenticated, sessions: Sessions, asked: Annotated[Leave, Depends(reading(Leave))]
-) -> Response:
-    """Let a member leave."""
-    return told(await sessions.leave(who, asked))
-
-
-@router.post(
-    f"{BASE}/conference/members",
-    **described(
-        "Show the conference of a call",
-        asked=OfCall,
-        answered=ConferenceView,
-        statuses=SHOWN,
-        example={"callId": examples.CALL},
-    ),
-)
-async def members(
-    who: Authenticated, sessions: Sessions, asked: Annotated[OfCall, Depends(reading(OfCall))]
-) -> Response:
-    """Show the conference of a call, the live one or the last."""
-    return told(await sessions.members(who, asked.call_id))
-
-
-@router.get(
-    f"{BASE}/conference/my",
-    **described(
-        "Show the conference of the token's agent", answered=ConferenceView, statuses=SHOWN
-    ),
-)
-async def my_conference(who: Authenticated, sessions: Sessions) -> Response:
-    """Show the live conference that the token's agent is in."""
-    return told(await sessions.my(who))
