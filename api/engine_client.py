@@ -119,7 +119,11 @@ async def opened(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]
     limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(
-        headers=headers, timeout=limit, connector=connector, auto_decompress=False
+        headers=headers,
+        timeout=limit,
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
     ) as http:
         yield EngineClient(http, urls)
 
