@@ -22,6 +22,7 @@ from api.cdrs.slice import CdrSlice, put_together
 from api.clock import Clock, now_ms
 from api.config import Settings
 from api.db import Database
+from api.docs_page import serve_docs
 from api.document import document
 from api.engine_client import EngineClient
 from api.engine_client import opened as engine_opened
@@ -97,11 +98,13 @@ def application(parts: Parts) -> ASGIApp:
         title="Switchroom",
         version="1.0",
         description="Voice calls, their control, and their records.",
+        docs_url=None,  # served below, without a CDN
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
     app.state.parts = parts
     answer_problems(app)
+    serve_docs(app)
     for router in ROUTERS:
         app.include_router(router)
     app.openapi = partial(document, app)  # type: ignore[method-assign]  # FastAPI's own way

@@ -63,8 +63,12 @@ def described(  # noqa: PLR0913 - an operation has that many things to say
     status: int = 200,
     statuses: tuple[int, ...] = (),
     example: Any = None,
+    by_query: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Describe an operation for the document, as arguments of a route's decorator."""
+    """Describe an operation for the document, as arguments of a route's decorator.
+
+    `by_query` names fields of the body that the query may have instead.
+    """
     shapes = [each for each in (asked, answered, Problem) if each is not None]
     found, components = schema_components(shapes, ref_template=REFS)
     refs = dict(zip(map(repr, shapes), found, strict=True))
@@ -75,6 +79,10 @@ def described(  # noqa: PLR0913 - an operation has that many things to say
             **{str(each): _problem(refs) for each in sorted({400, *statuses})},
         },
     }
+    if by_query:
+        extra["parameters"] = [
+            {"name": name, "in": "query", "schema": {"type": "string"}} for name in by_query
+        ]
     if asked is not None:
         body: dict[str, Any] = {"schema": refs[repr(asked)]}
         if example is not None:

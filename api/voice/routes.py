@@ -1,6 +1,6 @@
 """Calls over REST: made, shown, steered leg by leg (spec, "Voice")."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -15,13 +15,12 @@ from wire.rpc import CallView
 
 router = APIRouter(tags=["Voice"])
 BASE = "/srmain/voice"
-ACTIVE = described(
-    "Show a live call",
-    asked=OfCall,
-    answered=CallView,
-    statuses=SHOWN,
-    example={"callId": examples.CALL},
-)
+ACTIVE: dict[str, Any] = {
+    "asked": OfCall,
+    "answered": CallView,
+    "statuses": SHOWN,
+    "example": {"callId": examples.CALL},
+}
 
 
 @router.post(
@@ -59,8 +58,11 @@ async def call_details(callId: str, who: Authenticated, voice: Voice) -> Respons
     return told(await voice.show(who, callId))
 
 
-@router.get(f"{BASE}/active-call-details", **ACTIVE)
-@router.post(f"{BASE}/active-call-details", **ACTIVE)
+@router.get(
+    f"{BASE}/active-call-details",
+    **described("Show a live call", by_query=("callId",), **ACTIVE),
+)
+@router.post(f"{BASE}/active-call-details", **described("Show a live call", **ACTIVE))
 async def active_call_details(
     who: Authenticated, voice: Voice, asked: Annotated[OfCall, Depends(reading(OfCall))]
 ) -> Response:

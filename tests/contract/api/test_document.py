@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,14 @@ async def test_all_of_voice_is_there(rest: Rest) -> None:
     for method, names in (("post", posts), ("get", gets)):
         for name in names.split():
             assert method in paths[base + name], name
+
+
+async def test_the_page_needs_nobody_else(rest: Rest) -> None:
+    """Whatever /docs asks for is served here."""
+    page = (await rest.client.get("/docs")).text
+    assert "://" not in page.replace("http://www.w3.org", "")
+    for path in set(re.findall(r'(?:src|href)="([^"]+)"', page)):
+        assert (await rest.client.get(path)).status_code == 200, path
 
 
 async def test_cors_is_off(rest: Rest) -> None:

@@ -1,0 +1,26 @@
+"""`/docs`: the document as a page to try things on; its files are our own, so no CDN is asked."""
+
+from pathlib import Path
+
+import fastapi_offline
+from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.responses import HTMLResponse
+from starlette.staticfiles import StaticFiles
+
+FILES = "/docs/files"
+
+
+def serve_docs(app: FastAPI) -> None:
+    """Serve the page and its files."""
+    app.mount(FILES, StaticFiles(directory=Path(fastapi_offline.__file__).with_name("static")))
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return get_swagger_ui_html(
+            openapi_url="/openapi.json",
+            title=app.title,
+            swagger_js_url=f"{FILES}/swagger-ui-bundle.js",
+            swagger_css_url=f"{FILES}/swagger-ui.css",
+            swagger_favicon_url=f"{FILES}/favicon.png",
+        )
