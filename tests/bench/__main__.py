@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tests.bench.callbacks import callbacks
 from tests.bench.capacity import capacity
 from tests.bench.commits import commits
 from tests.bench.control import control
@@ -36,6 +37,7 @@ BENCHES: Mapping[str, Bench] = {
     "rest": rest,
     "sessions": sessions,
     "engine_alone": engine_alone,
+    "callbacks": callbacks,
     "commits": commits,
     "idle_memory": idle_memory,
     "timers": timers,

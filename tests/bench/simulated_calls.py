@@ -2,12 +2,11 @@
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from tests.bench.simulated_call import Ended, Script, SimulatedCall
-from tests.bench.simulated_socket import Socket
+from tests.bench.simulated_call import Ended, Script, SimulatedCall, Tell
 from tests.harness.until import until
 
 TICK_S = 0.002
@@ -45,14 +44,14 @@ class SimulatedCalls:
         self.live: dict[str, SimulatedCall] = {}
         self._numbers = itertools.count()
 
-    async def run(self, load: Load, sockets: Sequence[tuple[str, Socket]]) -> Result:
-        """Make a load's calls and wait for their ends."""
+    async def run(self, load: Load, heard: Callable[[], Sequence[tuple[str, Tell]]]) -> Result:
+        """Make a load's calls, at apps that are heard, and wait for their ends."""
         loop = asyncio.get_running_loop()
         began_s, ended = loop.time(), list[tuple[str, Ended]]()
         started = 0
         while (passed_s := loop.time() - began_s) < load.seconds:
             for _ in range(int(load.rate * passed_s) - started):
-                self._start(load.scripts[started % len(load.scripts)], sockets, ended)
+                self._start(load.scripts[started % len(load.scripts)], heard(), ended)
                 started += 1
             await asyncio.sleep(TICK_S)
         if not load.hold:
@@ -69,16 +68,16 @@ class SimulatedCalls:
     def _start(
         self,
         script: Script,
-        sockets: Sequence[tuple[str, Socket]],
+        heard: Sequence[tuple[str, Tell]],
         ended: list[tuple[str, Ended]],
     ) -> None:
         number = next(self._numbers)
-        app, socket = sockets[number % len(sockets)]
+        app, tell = heard[number % len(heard)]
         channel = f"pbx1-1795237552.{number}"
 
         def end(how: Ended) -> None:
             del self.live[channel]
             ended.append((script.number, how))
 
-        self.live[channel] = SimulatedCall(app, channel, script, socket.send, end)
+        self.live[channel] = SimulatedCall(app, channel, script, tell, end)
         self.live[channel].enter()

@@ -6,6 +6,7 @@
 import re
 import sys
 import time
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ import uvloop
 from aiohttp import web
 from msgspec import Struct
 
+from tests.bench.simulated_call import Tell
 from tests.bench.simulated_calls import Load, SimulatedCalls
 from tests.bench.simulated_socket import Socket
 from wire.hooks import GatherResult
@@ -51,8 +53,11 @@ class SimulatedPbx:
     async def _events(self, request: web.Request) -> web.WebSocketResponse:
         websocket = web.WebSocketResponse()
         await websocket.prepare(request)
-        socket = self._sockets[request.query["app"]] = Socket(websocket)
+        app = request.query["app"]
+        socket = self._sockets[app] = Socket(websocket)
         await socket.serve(lambda text: self._asked(socket, _read(text)))
+        if self._sockets.get(app) is socket:
+            del self._sockets[app]
         return websocket
 
     def _asked(self, socket: Socket, request: _Request) -> None:
@@ -110,10 +115,18 @@ class SimulatedPbx:
 
     async def _run(self, request: web.Request) -> web.Response:
         load = _read_load(await request.read())
-        apps = [(app, each) for app, each in self._sockets.items() if app[-1:].isdigit()]
-        desks = [(app, each) for app, each in apps if "-rest-" not in app]
-        result = await self._calls.run(load, desks)
+        result = await self._calls.run(load, self._heard)
         return web.Response(body=msgspec.json.encode(result), content_type="application/json")
+
+    def _heard(self) -> list[tuple[str, Tell]]:
+        """List the apps of calls that somebody listens to, with the way to whoever does then."""
+        apps = [app for app in self._sockets if app[-1:].isdigit() and "-rest-" not in app]
+        return [(app, partial(self._tell, app)) for app in apps]
+
+    def _tell(self, app: str, frame: bytes) -> None:
+        """Tell an app; what nobody hears is lost, as on a PBX."""
+        if socket := self._sockets.get(app):
+            socket.send(frame)
 
     async def _webhook(self, request: web.Request) -> web.Response:
         """Be a customer's server, too: one clock sees the digit and the question about it."""

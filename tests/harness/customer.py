@@ -13,6 +13,7 @@ from tests.harness.until import until
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 HANGS_S = 60
+REFUSES = 300
 
 
 class Got(Struct, frozen=True):
@@ -41,6 +42,7 @@ class Customer:
 
     def __init__(self) -> None:
         self.got: list[Got] = []
+        self.accepted: list[Got] = []  # of them: those that were answered well
         self.answers: dict[str, Answer] = {}
         self._port = 0
         self._runner: web.AppRunner | None = None
@@ -82,9 +84,13 @@ class Customer:
         at_s, wall_ms = loop.time(), _wall_ms()
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.read()
-        self.got.append(Got(at_s, wall_ms, request.path, headers, body))
+        got = Got(at_s, wall_ms, request.path, headers, body)
+        self.got.append(got)
         script = self.answers.get(request.path)
-        return await script(request) if script else web.Response(status=204)
+        answer = await script(request) if script else web.Response(status=204)
+        if answer.status < REFUSES:
+            self.accepted.append(got)
+        return answer
 
 
 def _wall_ms() -> float:
