@@ -69,7 +69,7 @@ class Engine:
             errands = await building.errands(settings, house, library, store, self._limits, seen)
             peers = Peers(self._name)
             accounts = building.accounts(settings, store)
-            courier = await building.courier(settings, house, store, accounts, seen)
+            courier = await building.courier(settings, house, store, accounts, clock, seen)
             told = accounts.auto_set
             roster = building.roster(settings, house, store, clock, peers, seen, told)
             tasks = Tasks(self._failed)

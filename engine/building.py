@@ -141,8 +141,13 @@ def accounts(settings: Settings, store: Store) -> Accounts:
     return Accounts(store.outbox, _now_ms, os.urandom, _signer(settings))
 
 
-async def courier(
-    settings: Settings, house: AsyncExitStack, store: Store, known: Accounts, seen: Instruments
+async def courier(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+    settings: Settings,
+    house: AsyncExitStack,
+    store: Store,
+    known: Accounts,
+    clock: Clock,
+    seen: Instruments,
 ) -> Courier:
     """Build what brings to customers what calls tell; each target's lane is its own limit."""
     allowed = _networks(settings.webhook_allow)
@@ -157,6 +162,7 @@ async def courier(
         {Https: HttpWay(session), Grpc: by_grpc, ApiRequest: ApiWay(apis)},
         schedule,
         clock=time.time,
+        now_ms=clock.now_ms,
         random=random.random,
         meter=seen.meter,
     )

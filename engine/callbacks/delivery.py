@@ -42,7 +42,7 @@ _moment = msgspec.json.Decoder(_Moment).decode
 
 
 class Delivery:
-    """Tries; `clock` gives wall-clock seconds, `random` numbers within 0..1."""
+    """Tries; `clock` gives wall-clock seconds, `now_ms` the time by which events are dated."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
@@ -51,6 +51,7 @@ class Delivery:
         schedule: Schedule,
         *,
         clock: Callable[[], float],
+        now_ms: Callable[[], int],
         random: Callable[[], float],
         meter: Meter,
     ) -> None:
@@ -58,6 +59,7 @@ class Delivery:
         self._carriers = carriers
         self._schedule = schedule
         self._clock = clock
+        self._now_ms = now_ms
         self._random = random
         self._counts = meter.callbacks
 
@@ -86,8 +88,8 @@ class Delivery:
         if line.tries:
             self._counts.retried.of()[kind] += 1
         elif not line.is_due:
-            late_s = self._clock() - _moment(parcel.body).timestamp / 1000
-            self._counts.handed_over.of(kind).observe(late_s)
+            late_ms = self._now_ms() - _moment(parcel.body).timestamp
+            self._counts.handed_over.of(kind).observe(max(0, late_ms) / 1000)
         began_s = perf_counter()
         outcome = await self._carriers[type(place)].deliver(place, parcel)
         if isinstance(outcome, Failed):

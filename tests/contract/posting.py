@@ -85,6 +85,7 @@ class Posting:
             {Https: HttpWay(session, answer_s=answer_s), Grpc: by_grpc, ApiRequest: by_request},
             self._schedule,
             clock=time.time,
+            now_ms=_now_ms,
             random=random.random,
             meter=self.meter,
         )

@@ -99,7 +99,13 @@ async def _courier(house: AsyncExitStack, store: Memory, way: Fickle) -> tuple[C
     meter, boxes = Meter(), dict[int, Box]()
     accounts = Accounts(store.outbox, lambda: 0, random.randbytes, Signer())
     delivery = Delivery(
-        accounts, {Grpc: way}, SCHEDULE, clock=time.time, random=random.random, meter=meter
+        accounts,
+        {Grpc: way},
+        SCHEDULE,
+        clock=time.time,
+        now_ms=lambda: 0,
+        random=random.random,
+        meter=meter,
     )
     turns = Turns(store.outbox, delivery, boxes)
     lanes = Lanes(turns, partial(Circuit, most=1_000), time.monotonic, lambda: 0.0)
