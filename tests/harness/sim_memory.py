@@ -10,11 +10,28 @@ from engine.store.stream import Bounds
 Replica = tuple[dict[int, Kept], dict[str, tuple[int, str]], MemoryStream]
 
 
-class SimMemory(Memory):
-    """A store that forgets."""
+class SimWall:
+    """The wall clock of the store's host, which jumps when somebody sets it."""
 
-    def __init__(self, *args: object, **named: object) -> None:
-        super().__init__(*args, **named)  # type: ignore[arg-type]  # as Memory has them
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self._ahead_ms = 0
+
+    def now_ms(self) -> int:
+        """Give milliseconds since 1970."""
+        return self._now_ms() + self._ahead_ms
+
+    def jumps(self, by_ms: int) -> None:
+        """Be set to another time."""
+        self._ahead_ms += by_ms
+
+
+class SimMemory(Memory):
+    """A store that forgets, by a clock that jumps."""
+
+    def __init__(self, now_ms: Callable[[], int], kept_s: float) -> None:
+        self.wall = SimWall(now_ms)
+        super().__init__(self.wall.now_ms, kept_s=kept_s)
         self.lost: list[dict[int, Kept]] = []  # all that there was, each time some of it was lost
         self.granted: Callable[[int, str, int], None] = _nothing
         self._replica = self._copied()

@@ -8,6 +8,8 @@ from tests.sim.cluster.crew import Crew
 from tests.sim.cluster.strikes import RETRY_MS, Strikes
 
 SILENT_MS = 5_000
+# Of the wall clock of the store's host, by which leases end there; engines count by monotonic ones.
+JUMPS_MS = (-120_000, -200, 200, 3_000, 3_600_000)
 
 
 class Outages(Strikes):
@@ -27,6 +29,7 @@ class Outages(Strikes):
             "full": self._fill,
             "failover": self._fail_over,
             "emptied": self._empty,
+            "clock": self._jump,
             "pbx": self._kill_pbx,
         }
 
@@ -84,6 +87,10 @@ class Outages(Strikes):
             return None
         self._redis.memory.loses_all()
         return "store emptied"
+
+    def _jump(self) -> str:
+        self._redis.memory.wall.jumps(self._rng.choice(JUMPS_MS))
+        return "clock jump"
 
     def _kill_pbx(self) -> str | None:
         pbx = self._rng.choice(list(self._ground.pbxs.values()))

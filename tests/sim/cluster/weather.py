@@ -8,7 +8,7 @@ from tests.sim.faults import Faults
 
 ENGINES = ("crash", "kill", "freeze", "leave", "join")
 WAYS = ("socket", "replaced", "cut store", "cut pbx")
-STORE = ("silent", "restart", "full", "failover", "emptied")
+STORE = ("silent", "restart", "full", "failover", "emptied", "clock")
 NODES = ("pbx",)
 SMALL = ("lost", "double", "late", "media")
 KINDS = (*ENGINES, *WAYS, *STORE, *NODES, *SMALL)
