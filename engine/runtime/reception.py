@@ -77,7 +77,8 @@ class Reception:
         try:
             route = await self._book.find(arrival.to)
         except StoreDown:
-            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
+            if desk.route(arrival.channel) is None:  # told twice, it may have been taken in since
+                self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
             return
         if route is not None and self._directory is not None:
             agent = await self._directory.agent_of(route.account, arrival.endpoint)

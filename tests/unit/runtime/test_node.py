@@ -18,6 +18,7 @@ from engine.runtime.inbound import Arrival
 from engine.runtime.node import REFER_MS, Node
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
+from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 from tests.harness.until import until
 from tests.unit.calls.building import CHANNEL, ID, MAIN, outbound, say, tree
@@ -29,9 +30,9 @@ from wire.rpc import NumberRoute
 class Around:
     """A node of one desk under a switch, all by hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Memory) -> None:
         self.world = World()
-        self.store = Memory()
+        self.store = store
         gate = Gate(self.world.clock, 100, 100)
         now_ms = self.world.clock.now_ms
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
@@ -56,9 +57,9 @@ class Around:
 
 
 @asynccontextmanager
-async def around() -> AsyncIterator[Around]:
+async def around(store: Memory | None = None) -> AsyncIterator[Around]:
     """Close the node in the end."""
-    made = Around()
+    made = Around(store or Memory())
     try:
         yield made
     finally:
@@ -112,6 +113,38 @@ async def test_an_arrival_told_twice_is_one_call() -> None:
         await until(lambda: at.switch.live > 0, every_s=0.001)
         await asyncio.sleep(0)
         assert at.switch.live == 1
+        assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+
+
+class Faltering(Memory):
+    """A store that leaves the first question for a route without an answer."""
+
+    asked = 0
+    has_failed = False
+
+    async def route(self, number: str) -> bytes | None:
+        """Read a route, but for the first time."""
+        self.asked += 1
+        if self.asked == 1:
+            await until(lambda: self.asked > 2, every_s=0.001)
+            self.has_failed = True
+            raise StoreDown("by hand")
+        return await super().route(number)
+
+
+async def test_an_arrival_told_twice_is_taken_in_by_who_learns_its_route() -> None:
+    """The read that failed does not turn away whom the other one has let in."""
+    store = Faltering()
+    async with around(store) as at:
+        await at.route()
+        arrival = Arrival(CHANNEL, "+4722222222", "+4733333333")
+        at.switch.arrive(at.world.desk, arrival)
+        await asyncio.sleep(0)
+        at.switch.arrive(at.world.desk, arrival)
+        await until(lambda: at.switch.live > 0, every_s=0.001)
+        await store.route("+4733333333")
+        await until(lambda: store.has_failed, every_s=0.001)
+        await asyncio.sleep(0)
         assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
