@@ -53,8 +53,10 @@ def languages_in(listed: str) -> frozenset[str]:
 
 
 async def _run(*command: str, text: str = "") -> bytes:
+    # Who reads no text may have ended before it could be written.
+    reads = PIPE if text else DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={"LANG": "C.UTF-8", "PATH": _PATH}
+        *command, stdin=reads, stdout=PIPE, stderr=DEVNULL, env={"LANG": "C.UTF-8", "PATH": _PATH}
     )
     try:
         async with asyncio.timeout(_LONGEST_S):
@@ -75,10 +77,11 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 async def _talk(process: Process, text: str) -> bytes:
     pipe_in, pipe_out = process.stdin, process.stdout
-    if pipe_in is None or pipe_out is None:
-        raise MediaFailed("speech_failed", "espeak has no pipes")
-    pipe_in.write(text.encode())  # a verb's text is smaller than a pipe
-    pipe_in.write_eof()
+    if pipe_out is None:
+        raise MediaFailed("speech_failed", "espeak has no pipe")
+    if pipe_in is not None:
+        pipe_in.write(text.encode())  # a verb's text is smaller than a pipe
+        pipe_in.write_eof()
     wav = bytearray()
     while chunk := await pipe_out.read(1 << 16):
         wav += chunk

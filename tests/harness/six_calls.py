@@ -126,7 +126,7 @@ class SixCalls:
         phone = self.phones["prompt"]
         await phone.ended(timeout_s=20)
         heard = phone.heard(600, 700)
-        assert [each.hz for each in heard] == [600, 700]
+        assert [each.hz for each in heard] == [600, 700], heard
         assert abs(heard[0].length_ms - PROMPT_MS) <= SLACK_MS, heard
 
     async def _gather(self) -> None:
