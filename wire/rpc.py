@@ -221,6 +221,7 @@ class NodeView(_Shape, frozen=True):
     max_calls_per_s: int | None = None
     watched: bool = False  # by its manager interface
     trunk_reachable: bool = True
+    unregistered: tuple[str, ...] = ()  # as whom it is refused where it registers
     core_calls: int | None = None
     loss: float = 0.0
     jitter_ms: float = 0.0

@@ -25,6 +25,9 @@ class HealthListener(Protocol):
     def contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
         """Hear how an endpoint's contact is; None: it is gone."""
 
+    def registered(self, who: str, is_so: bool) -> None:
+        """Hear whether the node is registered somewhere, as at a carrier."""
+
     def reported(self, loss: float, jitter_ms: float) -> None:
         """Hear how a leg hears the other side."""
 
@@ -40,6 +43,8 @@ def take_health(event: Message, listener: HealthListener) -> None:
             listener.contact(event.EndpointName, event.URI, _reachable(event.ContactStatus))
         case "ContactList":
             listener.contact(event.Endpoint, event.Uri, _reachable(event.Status))
+        case "Registry":
+            listener.registered(event.Username, event.Status == "Registered")
         case "RTCPReceived" | "RTCPSent":  # how the other side hears us, and how we hear it
             _take_report(event, listener)
         case _:

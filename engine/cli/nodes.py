@@ -105,6 +105,8 @@ def _news(node: NodeView) -> str:
     """Say whether it gets new calls; a drained one is told as such, whatever else it is."""
     refuses = "drained" if node.drained else node.refuses.replace("_", " ")
     trunk = "" if node.trunk_reachable else " (trunk unreachable)"
+    if node.unregistered:
+        trunk += f" (not registered as {', '.join(node.unregistered)})"
     return f"[red]no: {refuses}[/]{trunk}" if refuses else f"yes{trunk}"
 
 

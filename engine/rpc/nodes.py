@@ -58,6 +58,7 @@ class NodeHandlers:
             max_calls_per_s=terms.max_calls_per_s,
             watched=health.is_watched,
             trunk_reachable=not health.is_trunk_away,
+            unregistered=health.unregistered,
             core_calls=health.core_calls,
             loss=round(health.quality.loss, 4),
             jitter_ms=round(health.quality.jitter_ms, 1),

@@ -28,6 +28,7 @@ class NodeHealth:
         self._trunk = trunk
         self._left_ms: int | None = None
         self._contacts: dict[str, bool] = {}
+        self._unregistered: set[str] = set()
         self._quality = Quality()
         self._reported_ms = 0
         self.is_watched = False
@@ -42,6 +43,11 @@ class NodeHealth:
     def is_trunk_away(self) -> bool:
         """Whether no contact of the trunk answers; those that nobody asks count as answering."""
         return bool(self._contacts) and not any(self._contacts.values())
+
+    @property
+    def unregistered(self) -> tuple[str, ...]:
+        """As whom it was refused where it registers: calls to that do not reach it."""
+        return tuple(sorted(self._unregistered))
 
     @property
     def quality(self) -> Quality:
@@ -64,6 +70,7 @@ class NodeHealth:
         self.is_watched = False
         self.core_calls = None
         self._contacts = {}
+        self._unregistered = set()
 
     def counted(self, calls: int) -> None:
         """Hear how many calls the node itself counts."""
@@ -77,6 +84,13 @@ class NodeHealth:
             self._contacts.pop(uri, None)
         else:
             self._contacts[uri] = is_reachable
+
+    def registered(self, who: str, is_so: bool) -> None:
+        """Hear whether it is registered somewhere, as at a carrier."""
+        if is_so:
+            self._unregistered.discard(who)
+        else:
+            self._unregistered.add(who)
 
     def reported(self, loss: float, jitter_ms: float) -> None:
         """Hear how a leg hears: the part of packets that it lost, and their jitter."""

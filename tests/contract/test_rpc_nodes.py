@@ -56,9 +56,11 @@ async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
     health.booted()
     health.counted(5)
     health.contact("trunk", "sip:a", is_reachable=False)
+    health.registered("sip:me@carrier", is_so=False)
     for _ in range(100):
         health.reported(0.02, 12)
     view = await shown(bench)
     assert (view["watched"], view["coreCalls"], view["trunkReachable"]) == (True, 5, False)
+    assert view["unregistered"] == ["sip:me@carrier"]
     assert (view["loss"], view["jitterMs"]) == (0.02, 12.0)
     assert await bench.problem("POST", "/calls", CALL) == (503, "trunk_away")

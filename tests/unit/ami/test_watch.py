@@ -36,6 +36,10 @@ class Heard:
         """Keep it."""
         self.told.append((endpoint, uri, is_reachable))
 
+    def registered(self, who: str, is_so: bool) -> None:
+        """Keep it."""
+        self.told.append((who, is_so))
+
     def reported(self, loss: float, jitter_ms: float) -> None:
         """Keep it."""
         self.told.append((loss, jitter_ms))
@@ -83,15 +87,17 @@ async def test_events_are_told() -> None:
         manager.tell("Event: FullyBooted", "Status: Fully Booted")
         manager.tell(*contact, "ContactStatus: Reachable")
         manager.tell(*contact, "ContactStatus: Removed")
+        manager.tell("Event: Registry", "Username: sip:me@carrier", "Status: Rejected")
         manager.tell("Event: Newchannel", "Channel: x")
         manager.tell("Event: RTCPReceived", "ReportCount: 0")
         manager.tell(*report, "Report0IAJitter: 160")
         manager.tell("Event: Shutdown", "Shutdown: Cleanly")
         await until(lambda: "leaves" in heard.told)
-        assert heard.told[before : before + 5] == [
+        assert heard.told[before : before + 6] == [
             "booted",
             ("trunk", "sip:a", True),
             ("trunk", "sip:a", None),
+            ("sip:me@carrier", False),
             (0.25, 20.0),
             "leaves",
         ]

@@ -37,6 +37,17 @@ def test_the_trunk_is_away_when_none_of_its_contacts_answers() -> None:
     assert not health.is_trunk_away
 
 
+def test_where_it_is_not_registered() -> None:
+    """A registration that was refused is named until it stands; what was known may be old."""
+    health = NodeHealth(HandClock())
+    for who in ("sip:b@x", "sip:a@x"):
+        health.registered(who, is_so=False)
+    health.registered("sip:b@x", is_so=True)
+    assert list(health.unregistered) == ["sip:a@x"]
+    health.unwatched()
+    assert list(health.unregistered) == []
+
+
 def test_quality_follows_the_reports() -> None:
     """It is the first, nears what comes after it, and is forgotten when nothing does."""
     clock = HandClock()
