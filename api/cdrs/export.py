@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from api.cdrs.filters import Filters
 from api.cdrs.parts import Made, Parts
-from api.cdrs.sheet import csv_head, csv_lines, json_lines
+from api.cdrs.sheet import csv_lines, json_lines
 from api.cdrs.store import Cdrs, Row
 from api.cdrs.views import view
 from api.jobs.store import Job
@@ -49,7 +49,7 @@ class Exporter:
         total = await self._total(asked)
         await progress(made.rows, total)
         while rows := await self._next(asked, made):
-            body = await self._body(asked, made, rows)
+            body = await self._body(asked, rows)
             made = await self._parts.add(job.id, made, len(rows), rows[-1].place, body)
             await progress(made.rows, max(total, made.rows))
         return {"rows": made.rows, "parts": made.parts}
@@ -66,20 +66,17 @@ class Exporter:
         offset = asked.offset if made.after is None else 0
         return await self._cdrs.page(asked.filters, limit, offset, made.after)
 
-    async def _body(self, asked: Export, made: Made, rows: list[Row]) -> bytes:
+    async def _body(self, asked: Export, rows: list[Row]) -> bytes:
         timelines: dict[str, list[bytes]] = {}
         if asked.include_timeline:
             ids = [row.req_id for row in rows]
             timelines = await self._cdrs.timelines(asked.filters.account_id, ids)
-        return await asyncio.to_thread(_written, asked, made, rows, timelines)
+        return await asyncio.to_thread(_written, asked, rows, timelines)
 
 
-def _written(
-    asked: Export, made: Made, rows: list[Row], timelines: dict[str, list[bytes]]
-) -> bytes:
-    is_csv = asked.format == "csv"
+def _written(asked: Export, rows: list[Row], timelines: dict[str, list[bytes]]) -> bytes:
     shown = [
         view(row, timelines.get(row.req_id, []) if asked.include_timeline else None) for row in rows
     ]
-    head = csv_head(with_timeline=asked.include_timeline) if is_csv and not made.parts else b""
-    return zlib.compress(head + (csv_lines(shown) if is_csv else json_lines(shown)), LEVEL)
+    lines = csv_lines if asked.format == "csv" else json_lines
+    return zlib.compress(lines(shown), LEVEL)

@@ -12,6 +12,7 @@ from api.cdrs.moments import shown
 from api.cdrs.parts import KEPT_MS, Parts
 from api.cdrs.schemas import ExportBody, Exporting
 from api.cdrs.service import filters_of
+from api.cdrs.sheet import csv_head
 from api.cdrs.store import Cdrs
 from api.db import Database
 from api.errors import Conflict, NotFound, TooMany
@@ -66,7 +67,8 @@ class Exports:
         job = await self._job(account_id, export_id)
         if job.state != "done":
             raise Conflict(f"the export is {job.state}", "export_not_done")
-        return TYPES[job.payload["format"]], self._content(job.id)
+        export = msgspec.convert(job.payload, Export)
+        return TYPES[export.format], self._content(job.id, export)
 
     async def _job(self, account_id: str, export_id: str) -> Job:
         job = await self._jobs.get(account_id, KIND, export_id)
@@ -74,7 +76,9 @@ class Exports:
             raise NotFound("no export of this id")
         return job
 
-    async def _content(self, job_id: str) -> AsyncIterator[bytes]:
+    async def _content(self, job_id: str, export: Export) -> AsyncIterator[bytes]:
+        if export.format == "csv":
+            yield csv_head(with_timeline=export.include_timeline)
         async for body in self._parts.bodies(job_id):
             yield zlib.decompress(body)
 

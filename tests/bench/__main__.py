@@ -14,6 +14,7 @@ from rich.console import Console
 
 from tests.bench.callbacks import callbacks
 from tests.bench.capacity import capacity
+from tests.bench.cdrs import cdrs, cdrs_postgres
 from tests.bench.commits import commits
 from tests.bench.control import control
 from tests.bench.core import core
@@ -43,8 +44,10 @@ BENCHES: Mapping[str, Bench] = {
     "timers": timers,
     "core": core,
     "store": store,
+    "cdrs": cdrs,
     "sim": sim,
 }
+ALL: Mapping[str, Bench] = {**BENCHES, "cdrs_postgres": cdrs_postgres}  # which takes long
 OUT = Path(__file__).parents[2] / "bench-out"
 
 
@@ -58,7 +61,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix=f"bench-{name}-") as folder:
             setting = Setting(Path(folder), OUT, asked.quick, asked.profile)
             try:
-                figures = asyncio.run(_run(BENCHES[name], setting))
+                figures = asyncio.run(_run(ALL[name], setting))
             except Exception:  # noqa: BLE001 - one bench that can't run is no reason to drop the rest
                 console.print_exception(max_frames=5)
                 failed = True
@@ -74,7 +77,7 @@ async def _run(bench: Bench, setting: Setting) -> list[Figure]:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--only", action="append", choices=BENCHES, help="this bench (repeatable)")
+    parser.add_argument("--only", action="append", choices=ALL, help="this bench (repeatable)")
     parser.add_argument("--quick", action="store_true", help="shorter and rougher")
     parser.add_argument("--profile", action="store_true", help="also write bench-out/engine.prof")
     return parser
