@@ -1,4 +1,4 @@
-"""The REST layer over real HTTP on a database of either kind, with accounts `acme` and `other`."""
+"""The REST layer over real HTTP, without an engine unless one is named: what streams needs that."""
 
 import asyncio
 import socket
@@ -7,22 +7,21 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import aiohttp
-from pydantic import SecretStr
 
 from api.accounts.store import Account
 from api.app import Parts, application, opened
-from api.auth.store import drawn
+from api.auth.store import Keys, drawn
 from api.clock import Clock, now_ms
 from api.config import Settings
 from api.migrate import migrate
 from api.serve import server
-from tests.contract.rpc_bench import TOKEN
+from tests.contract.api.rest import CHEAP, settings_for
 from tests.harness.until import until
 
 NOWHERE = "http://127.0.0.1:1"
 
 
-class Rest:
+class Served:
     """One process' service, asked as an account."""
 
     def __init__(self, parts: Parts, url: str, http: aiohttp.ClientSession) -> None:
@@ -36,7 +35,8 @@ class Rest:
         if account_id not in {each.id for each in await self.parts.accounts.all()}:
             await self.parts.accounts.add(Account(account_id, account_id))
         given = drawn()
-        await self.parts.keys.add(account_id, given, agent_id)
+        keys = Keys(self.parts.database, self.parts.now_ms, CHEAP)
+        await keys.add(account_id, given, agent_id)
         self.keys[name or account_id] = given.api_key
 
     def headers(self, who: str) -> dict[str, str]:
@@ -63,23 +63,17 @@ class Rest:
 
 
 @asynccontextmanager
-async def resting(
+async def serving(
     database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms
-) -> AsyncIterator[Rest]:
+) -> AsyncIterator[Served]:
     """Serve for as long as the context lasts; without background work."""
-    settings = Settings(
-        _env_file=None,
-        database_url=database_url,
-        engine_urls=[engine_url],
-        rpc_token=SecretStr(TOKEN),
-        token_secret=SecretStr("s" * 32),
-    )
+    settings = settings_for(database_url, engine_url)
     async with AsyncExitStack() as house:
         parts = await house.enter_async_context(opened(settings, clock))
         await migrate(parts.database)
         url = await house.enter_async_context(_served(settings, parts))
         http = await house.enter_async_context(aiohttp.ClientSession())
-        rest = Rest(parts, url, http)
+        rest = Served(parts, url, http)
         await rest.add("acme")
         await rest.add("other")
         yield rest

@@ -10,7 +10,7 @@ import pytest
 from api.cdrs.parts import KEPT_MS
 from api.jobs.worker import Worker
 from tests.contract.api.records import NOON_MS, leg, missed, record, written
-from tests.contract.api.serving import Rest, resting
+from tests.contract.api.serving import Served, serving
 from tests.contract.api.test_cdr_routes import REQUIRED
 
 EXPORT = "/srmain/cdr/export"
@@ -33,13 +33,13 @@ def clock() -> Hand:
 
 
 @pytest.fixture
-async def rest(database_url: str, clock: Hand) -> AsyncIterator[Rest]:
+async def rest(database_url: str, clock: Hand) -> AsyncIterator[Served]:
     """Serve."""
-    async with resting(database_url, clock=clock) as found:
+    async with serving(database_url, clock=clock) as found:
         yield found
 
 
-async def made(rest: Rest, body: object = None, **query: object) -> str:
+async def made(rest: Served, body: object = None, **query: object) -> str:
     """Have an export made, and download it."""
     status, export = await rest.ask("POST", EXPORT, "acme", body, **{**REQUIRED, **query})
     assert (status, export["state"]) == (200, "waiting"), export
@@ -56,7 +56,7 @@ async def made(rest: Rest, body: object = None, **query: object) -> str:
         return await got.text()
 
 
-async def test_csv_has_what_the_list_has(rest: Rest) -> None:
+async def test_csv_has_what_the_list_has(rest: Served) -> None:
     """The filters' records, the newest first, ten unless asked for more."""
     await written(rest.parts.database, *(record(n, after_ms=n) for n in range(12)), missed(99))
     lines = list(csv.DictReader(io.StringIO(await made(rest))))
@@ -68,7 +68,7 @@ async def test_csv_has_what_the_list_has(rest: Rest) -> None:
     assert "timeline" not in lines[0]
 
 
-async def test_json_lines_are_records(rest: Rest) -> None:
+async def test_json_lines_are_records(rest: Served) -> None:
     """As the list shows them; with their timelines when asked for."""
     await written(rest.parts.database, record(1), record(2))
     body = {"format": "jsonl", "includeTimeline": True}
@@ -77,7 +77,7 @@ async def test_json_lines_are_records(rest: Rest) -> None:
     assert lines == (await rest.ask("GET", "/srmain/cdr", **REQUIRED))[1]["data"]
 
 
-async def test_nothing_is_a_formula(rest: Rest) -> None:
+async def test_nothing_is_a_formula(rest: Served) -> None:
     """Whatever a customer has written; numbers stay numbers."""
     nina = leg("agent:7", agent_id="7", agent_name='=HYPERLINK("http://evil")')
     labels = {"clientId": "@SUM(1)", "obdType": "-2+3", "callPath": 'a,"b"\tc'}
@@ -90,7 +90,7 @@ async def test_nothing_is_a_formula(rest: Rest) -> None:
     assert (line["callPath"], line["callerId"]) == ('a,"b"c', "+4721930000")
 
 
-async def test_an_export_has_what_was_there_when_it_was_asked_for(rest: Rest) -> None:
+async def test_an_export_has_what_was_there_when_it_was_asked_for(rest: Served) -> None:
     """Records that are written later, or are another account's, are not in it."""
     await written(rest.parts.database, record(1), record(2, account_id="other"))
     query = {**REQUIRED, "limit": 100}
@@ -104,7 +104,7 @@ async def test_an_export_has_what_was_there_when_it_was_asked_for(rest: Rest) ->
         ]
 
 
-async def test_exports_have_limits(rest: Rest, clock: Hand) -> None:
+async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
     """Ten under way for an account; kept for a week."""
     ids = []
     for _ in range(10):
@@ -122,7 +122,7 @@ async def test_exports_have_limits(rest: Rest, clock: Hand) -> None:
     assert await rest.faults("POST", EXPORT, **{**REQUIRED, "limit": 5_000_001}) == {"limit"}
 
 
-async def test_an_export_of_nothing(rest: Rest) -> None:
+async def test_an_export_of_nothing(rest: Served) -> None:
     """It has a line of names."""
     (names,) = csv.reader(io.StringIO(await made(rest, {"includeTimeline": True})))
     assert (names[0], names[-1]) == ("reqId", "timeline")

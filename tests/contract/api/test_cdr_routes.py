@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.contract.api.records import CUSTOMER, NOON_MS, leg, missed, record, recording, written
-from tests.contract.api.serving import Rest, resting
+from tests.contract.api.serving import Served, serving
 
 REQUIRED = {
     "dialedNumber": "",
@@ -73,20 +73,20 @@ NINA = leg("agent:7", agent_id="7", agent_name="Nina")
 
 
 @pytest.fixture
-async def rest(database_url: str) -> AsyncIterator[Rest]:
+async def rest(database_url: str) -> AsyncIterator[Served]:
     """Serve at five minutes past noon."""
-    async with resting(database_url, clock=lambda: NOON_MS + 300_000) as found:
+    async with serving(database_url, clock=lambda: NOON_MS + 300_000) as found:
         yield found
 
 
-async def listed(rest: Rest, who: str = "acme", **query: object) -> dict[str, Any]:
+async def listed(rest: Served, who: str = "acme", **query: object) -> dict[str, Any]:
     """Ask for a page."""
     status, page = await rest.ask("GET", "/srmain/cdr", who, **{**REQUIRED, **query})
     assert status == 200, page
     return dict(page)
 
 
-async def test_a_record_is_shown_whole(rest: Rest) -> None:
+async def test_a_record_is_shown_whole(rest: Served) -> None:
     """Times, parties, recordings, dispositions; by id its timeline, too."""
     call = record(
         1,
@@ -125,7 +125,7 @@ async def test_a_record_is_shown_whole(rest: Rest) -> None:
     assert [each["sequenceNumber"] for each in timeline] == [0, 1, 2]
 
 
-async def test_pages_and_totals(rest: Rest) -> None:
+async def test_pages_and_totals(rest: Served) -> None:
     """Ten by default; by offset or by cursor; a total that is exact up to its limit."""
     await written(rest.parts.database, *(record(n, after_ms=n) for n in range(25)))
     first = await listed(rest)
@@ -139,7 +139,7 @@ async def test_pages_and_totals(rest: Rest) -> None:
     assert (beyond["data"], beyond["total"]) == ([], 25)
 
 
-async def test_filters_as_the_specification_names_them(rest: Rest) -> None:
+async def test_filters_as_the_specification_names_them(rest: Served) -> None:
     """Each finds what it should; empty means any."""
     labels = {"clientId": "c-7", "obdType": "survey"}
     dialed = (CUSTOMER, "+4755555555")
@@ -157,7 +157,7 @@ async def test_filters_as_the_specification_names_them(rest: Rest) -> None:
         assert [int(each["reqId"][-8:]) for each in found["data"]] == numbers, query
 
 
-async def test_bad_input_names_its_field(rest: Rest) -> None:
+async def test_bad_input_names_its_field(rest: Served) -> None:
     """The list and the export refuse the same things; half a time range names the missing half."""
     for name, value in BAD:
         expected = {"startTime": "endTime", "endTime": "startTime"}.get(name, name)
@@ -167,7 +167,7 @@ async def test_bad_input_names_its_field(rest: Rest) -> None:
             assert await rest.faults("POST", "/srmain/cdr/export", **query) == {expected}
 
 
-async def test_odd_times(rest: Rest) -> None:
+async def test_odd_times(rest: Served) -> None:
     """Only ISO 8601 as people write it; the end is not before the beginning."""
     for odd in ODD_TIMES:
         times = {"startTime": odd, "endTime": "2026-11-21T10:00:00Z"}
@@ -176,7 +176,7 @@ async def test_odd_times(rest: Rest) -> None:
     assert await rest.faults("GET", "/srmain/cdr", **REQUIRED, **times) == {"endTime"}
 
 
-async def test_what_is_required(rest: Rest) -> None:
+async def test_what_is_required(rest: Served) -> None:
     """It may be empty, and must be there."""
     assert await rest.faults("GET", "/srmain/cdr") == set(REQUIRED)
     assert await rest.faults("POST", "/srmain/cdr/export") == set(REQUIRED)
@@ -186,7 +186,7 @@ async def test_what_is_required(rest: Rest) -> None:
     assert await rest.faults("GET", "/srmain/cdr", **REQUIRED, **cursor) == {"offset"}
 
 
-async def test_nobody_is_told_anything(rest: Rest) -> None:
+async def test_nobody_is_told_anything(rest: Served) -> None:
     """Without a token there is 401; with another account's, nothing."""
     call = record(1, labels={"clientId": "c-7"})
     await written(rest.parts.database, call)
@@ -212,7 +212,7 @@ async def test_nobody_is_told_anything(rest: Rest) -> None:
     assert (await rest.ask("GET", "/srmain/cdr/c/getClientIds", "other"))[1]["data"] == []
 
 
-async def test_client_ids(rest: Rest) -> None:
+async def test_client_ids(rest: Served) -> None:
     """By their beginning; even where that is another path's name."""
     ids = ("exports-1", "c-7", "c-8")
     await written(
@@ -224,7 +224,7 @@ async def test_client_ids(rest: Rest) -> None:
     assert await rest.faults("GET", "/srmain/cdr/c%25/getClientIds") == {"prefix"}
 
 
-async def test_a_customers_history(rest: Rest) -> None:
+async def test_a_customers_history(rest: Served) -> None:
     """Every call in which the number took part, in whichever part."""
     await written(
         rest.parts.database,
@@ -243,7 +243,7 @@ async def test_a_customers_history(rest: Rest) -> None:
         assert await rest.faults("GET", path, **query) == {name}
 
 
-async def test_an_agents_day(rest: Rest) -> None:
+async def test_an_agents_day(rest: Served) -> None:
     """Since midnight, its own legs; an account's token has no day."""
     await rest.add("acme", "7", name="nina")
     unanswered = leg("agent:7", talked_ms=0, agent_id="7")
@@ -275,7 +275,7 @@ async def test_an_agents_day(rest: Rest) -> None:
     assert (status, problem["code"]) == (400, "agent_required")
 
 
-async def test_dispositions(rest: Rest) -> None:
+async def test_dispositions(rest: Served) -> None:
     """Set one by one, taken out by null; what is bad is named, what is not there is 404."""
     call = record(1)
     await written(rest.parts.database, call)
