@@ -29,9 +29,12 @@ def looked_at(filters: Filters) -> dict[str, Condition]:
     return found
 
 
-def with_purpose(purpose: str) -> Condition:
-    """Ask for a recording of a purpose, in the words of its index."""
-    return _PURPOSES[purpose] == sa.true()
+def with_purpose(filters: Filters) -> list[Condition]:
+    """Ask for a recording of a purpose, and for missed calls, in the words of their indexes."""
+    found: list[Condition] = [_PURPOSES[filters.purpose] == sa.true()]
+    if filters.is_answered is False:
+        found.append(cdrs.c.is_answered == sa.false())
+    return found
 
 
 def in_time(

@@ -91,18 +91,25 @@ def _by_agents(filters: Filters) -> Iterator[Lookup]:
 
 
 def _by_column(filters: Filters) -> Lookup:
-    chosen = next(iter(filters.columns().items()), None)
+    columns = filters.columns()
+    chosen = next(iter(columns), "")
     times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
     by = [cdrs.c.account_id == filters.account_id, *times]
-    if chosen is not None:
-        by.append(cdrs.c[chosen[0]] == chosen[1])
-        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, chosen[0]))
-    if filters.purpose:
-        by.append(with_purpose(filters.purpose))
-        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, "purpose"))
+    if filters.purpose and _is_rarer(filters, chosen):
+        return Lookup(cdrs, cdrs.c.id, (*by, *with_purpose(filters)), _but(filters, "purpose"))
+    if chosen:
+        by.append(cdrs.c[chosen] == columns[chosen])
+        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, chosen))
     if filters.is_answered is not None:
         by.append(cdrs.c.is_answered == filters.is_answered)
     return Lookup(cdrs, cdrs.c.id, tuple(by))
+
+
+def _is_rarer(filters: Filters, than: str) -> bool:
+    """Tell whether fewer calls have such a recording than a column's value."""
+    if filters.is_answered is False:
+        return than not in RARE
+    return not than or (filters.purpose == "voicemail" and than not in RARER_THAN_AGENTS)
 
 
 def _but(filters: Filters, taken: str) -> tuple[Condition, ...]:

@@ -97,4 +97,6 @@ def _numbers(record: CallRecord) -> Iterator[str]:
 
 def _clean(text: str, most: int) -> str:
     """Keep what a database can hold and a list can show."""
-    return "".join(each for each in text if each.isprintable())[:most]
+    if not text.isprintable():
+        text = "".join(each for each in text if each.isprintable())
+    return text[:most]

@@ -46,18 +46,14 @@ class Service:
         if after and asked.offset:
             raise BadInput("offset", "not with a cursor, which says where to go on")
         filters = filters_of(account_id, asked)
-        rows = await self._cdrs.page(filters, asked.limit + 1, asked.offset, after)
-        if after is None and len(rows) <= asked.limit and (rows or not asked.offset):
-            total = Total(asked.offset + len(rows), is_exact=True)
-        else:
-            total = await self._cdrs.total(filters)
+        rows, total = await self._cdrs.listed(filters, asked.limit, asked.offset, after)
         return _page(rows, total, asked.limit, asked.offset)
 
     async def history(self, account_id: str, asked: History) -> CdrPage:
         """Give a page of the calls in which a number took part."""
         filters = Filters(account_id, number=asked.number)
-        rows = await self._cdrs.page(filters, asked.limit + 1, asked.offset)
-        return _page(rows, await self._cdrs.total(filters), asked.limit, asked.offset)
+        rows, total = await self._cdrs.listed(filters, asked.limit, asked.offset)
+        return _page(rows, total, asked.limit, asked.offset)
 
     async def get(self, account_id: str, req_id: str) -> CdrView:
         """Give one record with its timeline; raises NotFound."""

@@ -11,7 +11,7 @@ import msgspec
 from api.cdrs.views import CdrView
 
 # What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection").
-_FORMULA = re.compile(r"[=+\-@\t\r]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"\+?[0-9]{1,20}")
 SPACE = " "
 
@@ -77,7 +77,7 @@ def _cells(cdr: CdrView) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
 

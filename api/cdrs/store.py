@@ -5,6 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.filters import Filters
 from api.cdrs.queries import Place, counted, page
@@ -72,19 +73,23 @@ class Cdrs:
         self, filters: Filters, limit: int, offset: int = 0, after: Place | None = None
     ) -> list[Row]:
         """Read a page, newest first."""
-        found = page(filters, limit, offset, after).subquery()
-        query = (
-            sa.select(*_SHOWN)
-            .join_from(found, cdrs, cdrs.c.id == found.c.id)
-            .join(bodies, bodies.c.cdr_id == cdrs.c.id)
-            .order_by(found.c.started_ms.desc(), found.c.id.desc())
-        )
-        return [Row(*row) for row in await self._read(query)]
+        async with self._database.reading() as connection:
+            return await self._page(connection, filters, limit, offset, after)
 
     async def total(self, filters: Filters) -> Total:
         """Count what a list has in all, within a limit of work."""
-        ((seen, wanted),) = await self._read(counted(filters, self._most_counted))
-        return Total(wanted, seen < self._most_counted)
+        async with self._database.reading() as connection:
+            return await self._total(connection, filters)
+
+    async def listed(
+        self, filters: Filters, limit: int, offset: int = 0, after: Place | None = None
+    ) -> tuple[list[Row], Total]:
+        """Read a page and one row more if there is one, and count if the page does not tell."""
+        async with self._database.reading() as connection:
+            rows = await self._page(connection, filters, limit + 1, offset, after)
+            if after is None and len(rows) <= limit and (rows or not offset):
+                return rows, Total(offset + len(rows), is_exact=True)
+            return rows, await self._total(connection, filters)
 
     async def get(self, account_id: str, req_id: str) -> Row | None:
         """Read one record."""
@@ -158,6 +163,28 @@ class Cdrs:
         )
         async with self._database.writing() as connection:
             await connection.execute(change)
+
+    async def _page(
+        self,
+        connection: AsyncConnection,
+        filters: Filters,
+        limit: int,
+        offset: int,
+        after: Place | None,
+    ) -> list[Row]:
+        found = page(filters, limit, offset, after).subquery()
+        query = (
+            sa.select(*_SHOWN)
+            .join_from(found, cdrs, cdrs.c.id == found.c.id)
+            .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+            .order_by(found.c.started_ms.desc(), found.c.id.desc())
+        )
+        return [Row(*row) for row in (await connection.execute(query)).all()]
+
+    async def _total(self, connection: AsyncConnection, filters: Filters) -> Total:
+        counting = counted(filters, self._most_counted)
+        seen, wanted = (await connection.execute(counting)).one()
+        return Total(wanted, seen < self._most_counted)
 
     async def _read(self, query: sa.Select[Any]) -> Any:
         async with self._database.reading() as connection:

@@ -119,4 +119,8 @@ for _name in ("caller_id", "to_number", "call_path", "is_answered"):
 for _name in ("client_id", "obd_type", "disposition1", "disposition2", "disposition3"):
     _listed(_name, _name, "started_ms", "id", where=cdrs.c[_name].is_not(None))
 for _name in ("has_recording", "has_voicemail"):
-    _listed(_name, _name, "started_ms", "id", "is_answered", where=cdrs.c[_name] == sa.true())
+    _has = cdrs.c[_name] == sa.true()
+    _listed(_name, _name, "started_ms", "id", "is_answered", where=_has)
+    # Hardly any: without an index of their own one would look for them all through the others.
+    _missed = sa.and_(_has, cdrs.c.is_answered == sa.false())
+    _listed(f"{_name}_missed", _name, "is_answered", "started_ms", "id", where=_missed)

@@ -118,8 +118,10 @@ def _indexes() -> None:
     for name in ("client_id", "obd_type", "disposition1", "disposition2", "disposition3"):
         _by(name, [name, "started_ms", "id"], sa.column(name).is_not(None))
     for name in ("has_recording", "has_voicemail"):
-        keys = [name, "started_ms", "id", "is_answered"]
-        _by(name, keys, sa.column(name, sa.Boolean) == sa.true())
+        has = sa.column(name, sa.Boolean) == sa.true()
+        _by(name, [name, "started_ms", "id", "is_answered"], has)
+        missed = sa.and_(has, sa.column("is_answered", sa.Boolean) == sa.false())
+        _by(f"{name}_missed", [name, "is_answered", "started_ms", "id"], missed)
 
 
 def _by(name: str, keys: list[str], where: sa.ColumnElement[bool] | None = None) -> None:
