@@ -1,8 +1,9 @@
-"""Call events as they are told, of this version or a newer one: what it does not know, it keeps."""
+"""Call events as they are told: fields and kinds that are not known are kept all the same."""
 
 import msgspec
 from msgspec import Raw, Struct
 
+from wire.events import VERSION
 from wire.record import CallRecord
 
 # The same in every event of a call, or in its record.
@@ -15,6 +16,7 @@ class _Head(Struct, frozen=True, rename="camel"):
     account_id: str
     call_id: str
     sequence_number: int
+    version: int = 0
     record: CallRecord | None = None
 
 
@@ -33,8 +35,10 @@ _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 def read(event: bytes | Raw) -> Told:
-    """Read an event; raises msgspec.DecodeError for what is none."""
+    """Read an event; raises msgspec.DecodeError for what is none, or of a version to come."""
     head = _head(event)
+    if head.version > VERSION:
+        raise msgspec.ValidationError(f"an event of version {head.version}")
     kept = {name: value for name, value in _fields(event).items() if name not in _LEFT_OUT}
     return Told(
         head.account_id,
