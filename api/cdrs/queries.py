@@ -14,6 +14,7 @@ from api.cdrs.filters import Filters
 from api.cdrs.tables import agents, cdrs, numbers
 
 Place = tuple[int, int]  # in a list: when a call began, and its id
+LOOKED_AT = 4  # so much dearer is a row that is looked at than one that is only looked up
 RARE = frozenset({"req_id", "client_id"})
 RARER_THAN_AGENTS = RARE | {"disposition3", "to_number"}
 
@@ -63,12 +64,23 @@ def page(
     return chosen.order_by(merged.c.started_ms.desc(), merged.c.id.desc())
 
 
-def counted(filters: Filters, most: int) -> sa.Select[Any]:
-    """Count of the first `most` that are looked up how many there are, and how many are wanted."""
-    parts = [sa.select(lookup.fitting(most).subquery()) for lookup in lookups(filters)]
-    found = (sa.union(*parts) if len(parts) > 1 else parts[0]).subquery()
-    wanted = sa.func.coalesce(sa.func.sum(found.c.fits), 0)
-    return sa.select(sa.func.count(), wanted).select_from(found)
+def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
+    """Count the wanted among the first that are looked up, `most` in all lookups together.
+
+    Selects how many are wanted, and how many each lookup found, of at most as many as returned.
+    """
+    looked = lookups(filters)
+    share = max(1, (most // LOOKED_AT if looked[0].beside else most) // len(looked))
+    parts = [lookup.fitting(share).subquery() for lookup in looked]
+    marked = (
+        sa.select(sa.literal(place).label("part"), part.c.id, part.c.fits)
+        for place, part in enumerate(parts)
+    )
+    found = sa.union_all(*marked).subquery()
+    wanted = sa.func.count(sa.distinct(sa.case((found.c.fits == 1, found.c.id))))
+    seen = (sa.func.count(sa.case((found.c.part == place, 1))) for place, _part in enumerate(parts))
+    columns: list[Any] = [wanted, *seen]
+    return sa.select(*columns).select_from(found), share
 
 
 def lookups(filters: Filters) -> list[Lookup]:
@@ -77,7 +89,8 @@ def lookups(filters: Filters) -> list[Lookup]:
     if (filters.dialed_number or filters.number) and not names & RARE:
         by = (*of_number(filters), *in_time(filters, numbers.c.started_ms, numbers.c.cdr_id))
         return [Lookup(numbers, numbers.c.cdr_id, by, _but(filters, "number"))]
-    if filters.agent_names and not names & RARER_THAN_AGENTS:
+    is_odd = filters.purpose and filters.is_answered is False
+    if filters.agent_names and not is_odd and not names & RARER_THAN_AGENTS:
         return list(_by_agents(filters))
     return [_by_column(filters)]
 

@@ -182,9 +182,9 @@ class Cdrs:
         return [Row(*row) for row in (await connection.execute(query)).all()]
 
     async def _total(self, connection: AsyncConnection, filters: Filters) -> Total:
-        counting = counted(filters, self._most_counted)
-        seen, wanted = (await connection.execute(counting)).one()
-        return Total(wanted, seen < self._most_counted)
+        query, share = counted(filters, self._most_counted)
+        wanted, *seen = (await connection.execute(query)).one()
+        return Total(wanted, max(seen) < share)
 
     async def _read(self, query: sa.Select[Any]) -> Any:
         async with self._database.reading() as connection:

@@ -18,8 +18,8 @@ from tests.bench.setting import Setting
 from tests.contract.api.databases import migrated, sqlite_url
 from tests.contract.api.records import NOON_MS
 from tests.contract.api.serving import NOWHERE
-from tests.harness.records_api import RecordsApi
 from tests.harness.postgres import Postgres
+from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
 
 SQLITE, POSTGRES, QUICK = 2_000_000, 10_000_000, 100_000

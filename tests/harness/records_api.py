@@ -1,6 +1,6 @@
 """A REST layer as a process over any database, before whatever speaks an engine's RPC, or nothing.
 
-async with RecordsApi(tmp_path / "api", database_url=url, engine_url=engine.url, rpc_token=token) as api:
+async with RecordsApi(folder, database_url=url, engine_url=engine.url, rpc_token=token) as api:
     status, page = await api.ask("GET", "/srmain/cdr", …)
 """
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.contract.api.databases import sqlite_url
-from tests.harness.api import Api
 from tests.harness.live import Lab
 from tests.harness.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
 
 FILTERS = {
@@ -24,9 +24,9 @@ FILTERS = {
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
     """Run a REST layer before the engine."""
-    async with Api(
+    async with RecordsApi(
         tmp_path / "api",
         database_url=sqlite_url(tmp_path),
         engine_url=lab.engine.url,
@@ -35,7 +35,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
         yield found
 
 
-async def test_a_call_that_ended_has_a_record(lab: Lab, api: Api) -> None:
+async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None:
     """Who talked, for how long, what was held meanwhile; found by its filters."""
     began_ms = time.time() * 1_000
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
@@ -73,7 +73,7 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: Api) -> None:
         assert [each["reqId"] for each in page["data"]] == [call], query
 
 
-async def test_a_call_that_nobody_answered(lab: Lab, api: Api) -> None:
+async def test_a_call_that_nobody_answered(lab: Lab, api: RecordsApi) -> None:
     """It is missed, and only rang."""
     async with Phone.refusing(lab.trunk_port, 486) as phone:
         call = await lab.call(to="+15550101")
@@ -84,7 +84,7 @@ async def test_a_call_that_nobody_answered(lab: Lab, api: Api) -> None:
     assert "answerTime" not in record
 
 
-async def _record(api: Api, call: str) -> dict[str, Any]:
+async def _record(api: RecordsApi, call: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     async def is_there() -> bool:

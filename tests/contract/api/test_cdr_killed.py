@@ -25,7 +25,9 @@ CALLS = 4_000
 async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
     """Name two processes over one database and one engine, which a test starts."""
     found = [
-        RecordsApi(tmp_path / name, database_url=database_url, engine_url=bench.url, rpc_token=TOKEN)
+        RecordsApi(
+            tmp_path / name, database_url=database_url, engine_url=bench.url, rpc_token=TOKEN
+        )
         for name in ("api1", "api2")
     ]
     found[1].key = found[0].key

@@ -40,6 +40,6 @@ def test_the_column(filters: dict[str, Any], words: list[str]) -> None:
     """What is only looked at has a plus, so that SQLite takes no index for it."""
     literal = {"literal_binds": True}
     query = page(Filters("acme", **filters), 10)
-    said = str(query.compile(dialect=sqlite.dialect(), compile_kwargs=literal))  # type: ignore[no-untyped-call]
+    said = str(query.compile(dialect=sqlite.dialect(), compile_kwargs=literal))
     for each in words:
         assert f" {each}" in said or f".{each}" in said, said

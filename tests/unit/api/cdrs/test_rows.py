@@ -1,9 +1,16 @@
 """What of a call's record is filtered by."""
 
+from typing import Any
+
 from api.cdrs.rows import agents_of, is_answered, label, numbers_of, row_of
 from tests.contract.api.records import CUSTOMER, OURS, leg, missed, record, recording
 
-INBOUND = {"direction": "inbound", "from_": CUSTOMER, "to": OURS, "caller_id": CUSTOMER}
+INBOUND: dict[str, Any] = {
+    "direction": "inbound",
+    "from_": CUSTOMER,
+    "to": OURS,
+    "caller_id": CUSTOMER,
+}
 CALLER = leg(CUSTOMER)
 
 
