@@ -82,6 +82,7 @@ class Desk:
         self.on_doubt: Callable[[], None] = lambda: None
         self._stands = True  # until the node is heard
         self._kept: list[tuple[Actor, Event]] = []  # what came while it stood
+        self._gap = 0  # so many of them came before events were missed
         self._clock = clock
         self._writer = writer
         self._errands = errands
@@ -134,10 +135,15 @@ class Desk:
         """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
         self._stands = True
 
+    def miss(self) -> None:
+        """Stand, and know that events are missed between what waits by now and what comes."""
+        self.hold()
+        self._gap = len(self._kept)
+
     def release(self) -> None:
         """Go on, first with what came meanwhile."""
         self._stands = False
-        kept, self._kept = self._kept, []
+        kept, self._kept, self._gap = self._kept, [], 0
         for actor, event in kept:
             self.feed(actor, event)
         for actor in list(self.actors.values()):
@@ -164,8 +170,9 @@ class Desk:
         return len(self._kept)
 
     def first_keys(self) -> dict[str, DigitPressed]:
-        """Give the first key of each leg among what waits."""
-        keys = (event for _, event in reversed(self._kept) if isinstance(event, DigitPressed))
+        """Give the first key of each leg among what waits, and after which none was missed."""
+        whole = self._kept[self._gap :]
+        keys = (event for _, event in reversed(whole) if isinstance(event, DigitPressed))
         return {key.leg: key for key in keys}
 
     def store_again(self) -> None:

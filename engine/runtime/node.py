@@ -63,7 +63,7 @@ class Node:
 
     def rest(self, slot: int) -> None:
         """Hold a desk that may be another's by now; nothing is concluded from that."""
-        self.desks[slot].hold()
+        self.desks[slot].miss()
         if recovery := self._recoveries.pop(slot, None):
             recovery.cancel()
         if timer := self._away.pop(slot, None):
@@ -119,7 +119,7 @@ class Node:
 
     def lost(self, slot: int, grace_ms: int) -> None:
         """Hold a desk whose events are not heard; its calls are lost when that lasts."""
-        self.desks[slot].hold()
+        self.desks[slot].miss()
         if recovery := self._recoveries.pop(slot, None):
             recovery.cancel()
         if slot not in self._away:

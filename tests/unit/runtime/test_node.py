@@ -240,6 +240,25 @@ async def test_keys_that_others_did_not_hear_are_taken() -> None:
         assert actor.call.doing.digits == "123"
 
 
+async def test_keys_after_what_waits_are_taken_too() -> None:
+    """A lease was over a moment before its ears were closed: what was heard then is not all."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound({"type": "gather", "data": {}}))
+        at.world.desk.feed(actor, LegAnswered(MAIN))
+        at.shows(channel(MAIN, "Up"))
+        keys = [pressed(digit) for digit in "123"]
+        at.world.desk.hold()
+        at.node.heard(0, keys[0])
+        at.node.rest(0)
+        for key in keys:
+            told_ms = timestamp_ms(key.timestamp) + 3
+            at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        at.node.back(0)
+        await until(lambda: not at.node.is_away, every_s=0.001)
+        assert isinstance(actor.call.doing, Gathering)
+        assert actor.call.doing.digits == "123"
+
+
 async def test_what_goes_on_goes_on() -> None:
     """A leg that is still there is not disturbed; one that answered meanwhile begins."""
     async with around() as at:
