@@ -45,7 +45,7 @@ from engine.runtime.gate import Gate
 from engine.runtime.health import NodeHealth
 from engine.runtime.inbound import Told, nobody
 from engine.runtime.limits import Terms
-from engine.runtime.metered import MeteredAsker
+from engine.runtime.metered import MeteredApis, MeteredAsker
 from engine.runtime.peers import Peers
 from engine.runtime.recorder import Recorder
 from engine.runtime.roster import Roster
@@ -131,7 +131,12 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     )
     trace = seen.traces.headers if seen.traces else dict[str, str]
     apis = ApiBook(store, ApiSender(session, time.time, random.random, trace=trace))
-    running = Errands(audio, _asker(session, limits, signer, seen), FlowBook(store, limits), apis)
+    running = Errands(
+        audio,
+        _asker(session, limits, signer, seen),
+        FlowBook(store, limits),
+        MeteredApis(apis, seen.meter),
+    )
     house.push_async_callback(running.close)
     return running
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from engine.calls.templates import Values
 from engine.observe.meter import Meter
-from engine.runtime.metered import MeteredAsker, place_of
+from engine.runtime.metered import MeteredApis, MeteredAsker, place_of
+from engine.webhooks.api import ApiAnswer
 from engine.webhooks.ask import Answer
 from engine.webhooks.failure import Attempt, WebhookFailed
 
@@ -47,6 +49,29 @@ async def test_a_failure_is_counted_by_why(reason: str, outcome: str) -> None:
         await asker.ask("https://x.example/", b"{}", REQUEST)
     assert counts.outside.webhooks.of("pbx1", 3, outcome).count == 1
     assert dict(counts.outside.webhook_faults) == {("pbx1", "3", reason): 1}
+
+
+class ScriptedApis:
+    """APIs that answer all but one request."""
+
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+        """Answer, or fail."""
+        assert (account, key, values("digits")) == ("acme", REQUEST, None)
+        if api == "gone":
+            raise WebhookFailed("no_request", "", ())
+        return ApiAnswer(200, {}, TWICE)
+
+
+async def test_an_api_request_counts_as_a_webhook() -> None:
+    """It is silence that a caller hears, too."""
+    counts = Meter()
+    apis = MeteredApis(ScriptedApis(), counts)
+    await apis.ask("acme", "there", lambda _name: None, REQUEST)
+    with pytest.raises(WebhookFailed):
+        await apis.ask("acme", "gone", lambda _name: None, REQUEST)
+    assert counts.outside.webhooks.of("pbx1", 3, "answered").count == 1
+    assert dict(counts.outside.webhook_retries) == {("pbx1", "3"): 1}
+    assert dict(counts.outside.webhook_faults) == {("pbx1", "3", "no_request"): 1}
 
 
 def test_a_question_of_no_call_has_no_place() -> None:
