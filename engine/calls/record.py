@@ -1,5 +1,7 @@
 """The record of a call that has ended, as its last event tells it."""
 
+from collections.abc import Sequence
+
 from engine.calls import causes
 from engine.calls.call import Call, Gathered
 from engine.calls.ids import call_of, slot_and_node
@@ -21,6 +23,7 @@ def record_of(call: Call) -> CallRecord:
     """Tell all of a call whose legs have gone."""
     slot, node = slot_and_node(call.id) or (0, "")
     ring_ms, talk_ms = _shares(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms)
+    legs = sorted(call.past, key=lambda past: past.leg.asked_ms)  # kept as they ended
     return CallRecord(
         call_id=call.id,
         account_id=call.account,
@@ -30,7 +33,7 @@ def record_of(call: Call) -> CallRecord:
         from_=call.from_,
         to=call.to,
         caller_id=call.caller_id or call.from_,
-        dialed_numbers=_dialed(call),
+        dialed_numbers=_dialed(call, legs),
         status=call.status,
         created_ms=call.created_ms,
         answered_ms=call.answered_ms,
@@ -38,7 +41,7 @@ def record_of(call: Call) -> CallRecord:
         ring_ms=ring_ms,
         talk_ms=talk_ms,
         hold_ms=call.held_ms,
-        legs=tuple(_leg(call, past) for past in call.past),
+        legs=tuple(_leg(call, past) for past in legs),
         legs_omitted=call.past_omitted,
         hangup_cause=call.cause,
         sip_code=call.sip_code or None,
@@ -62,10 +65,10 @@ def _shares(begun_ms: int, answered_ms: int, ended_ms: int, held_ms: int) -> tup
     return max(0, answered_ms - begun_ms), max(0, ended_ms - answered_ms - held_ms)
 
 
-def _dialed(call: Call) -> tuple[str, ...]:
+def _dialed(call: Call, legs: Sequence[PastLeg]) -> tuple[str, ...]:
     """List the numbers that were really called, each once."""
     came_in = (call.to,) if call.direction == "inbound" else ()
-    called = (past.leg.party for past in call.past if call_of(past.leg.id) is not None)
+    called = (past.leg.party for past in legs if call_of(past.leg.id) is not None)
     numbers = (party for party in called if not party.startswith("agent:"))
     return tuple(dict.fromkeys((*came_in, *numbers)))
 

@@ -62,6 +62,21 @@ def test_a_conversation_is_told_whole() -> None:
     assert told.labels == {"clientId": "c-7"}
 
 
+def test_legs_stand_in_the_order_in_which_they_were_called() -> None:
+    """Whoever hangs up first."""
+    story = talking(BOB, action=say())
+    story.take(LegEnded(MAIN, 16), 10)
+    for leg in story.call.legs:
+        story.take(LegEnded(leg.id, 16), 10)
+    other = talking(BOB, action=say())
+    other.hang_up()
+    for leg in reversed(other.call.legs):
+        other.take(LegEnded(leg.id, 16), 10)
+    for told in (record(story), record(other)):
+        assert [leg.channel_id for leg in told.legs] == [MAIN, PEER]
+        assert told.dialed_numbers == ("+4711111111", BOB)
+
+
 def test_time_on_hold_counts_once() -> None:
     """A leg's holds are added up; the call was on hold while any leg was."""
     story = talking(BOB)
