@@ -4,6 +4,7 @@ All of it runs on the loop, synchronously: an event is stepped at once, its comm
 others, and what the call wants is done when the commit has been made.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -80,7 +81,7 @@ class Desk:
         self.actors: dict[str, Actor] = {}
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
         self.on_doubt: Callable[[], None] = lambda: None
-        self._stands = True  # until the node is heard
+        self.heard = asyncio.Event()  # unset while it stands
         self._kept: list[tuple[Actor, Event]] = []  # what came while it stood
         self._gap = 0  # so many of them came before events were missed
         self._clock = clock
@@ -133,7 +134,7 @@ class Desk:
 
     def hold(self) -> None:
         """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
-        self._stands = True
+        self.heard.clear()
 
     def miss(self) -> None:
         """Stand, and know that events are missed between what waits by now and what comes."""
@@ -142,7 +143,7 @@ class Desk:
 
     def release(self) -> None:
         """Go on, first with what came meanwhile."""
-        self._stands = False
+        self.heard.set()
         kept, self._kept, self._gap = self._kept, [], 0
         for actor, event in kept:
             self.feed(actor, event)
@@ -152,7 +153,7 @@ class Desk:
     @property
     def is_held(self) -> bool:
         """Whether the node is away, or the slot may be another engine's."""
-        return self._stands or not self.place.lease.holds
+        return not (self.heard.is_set() and self.place.lease.holds)
 
     @property
     def can_store(self) -> bool:

@@ -1,11 +1,13 @@
 """What is asked of calls: why it can't be done, that another engine can, that it is stored."""
 
 import asyncio
+import contextlib
 
 from engine.calls.refusals import Refusal
 from engine.store.errors import StoreDown
 
 STORED_WITHIN_S = 5
+HEARD_WITHIN_S = 1
 
 
 class Refused(Exception):
@@ -31,3 +33,10 @@ async def in_time(stored: asyncio.Event, otherwise: str) -> None:
             await stored.wait()
     except TimeoutError:
         raise StoreDown(otherwise) from None
+
+
+async def soon(heard: asyncio.Event) -> None:
+    """Give a node that is being looked at, as after a takeover, a moment to be heard again."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(HEARD_WITHIN_S):
+            await heard.wait()

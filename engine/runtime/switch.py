@@ -23,7 +23,7 @@ from engine.runtime.node import Node
 from engine.runtime.placement import NoRoom, Placement
 from engine.runtime.reception import Reception
 from engine.runtime.rules import Rules, Tails
-from engine.runtime.steering import Elsewhere, Refused, in_time
+from engine.runtime.steering import Elsewhere, Refused, in_time, soon
 from engine.runtime.takeover import Stored
 from engine.store.store import Store
 from wire.rpc import Originate
@@ -87,10 +87,7 @@ class Switch:
 
         Raises Refused, NoRoom while its node or the store is away, StoreDown when that takes long.
         """
-        desk, actor = self.find(call) or (None, None)
-        if desk is None or actor is None:
-            self.check_ours(call)
-            raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
+        desk, actor = await self._live(call)
         if refusal := refused(actor.call, event):
             raise Refused(refusal)
         self._check_heard(desk)
@@ -100,6 +97,16 @@ class Switch:
         after = actor.call  # what others ask meanwhile may not be stored yet
         await in_time(stored, f"call {call} took it, and it is not stored yet")
         return after
+
+    async def _live(self, call: str) -> tuple[Desk, Actor]:
+        """Find a live call, once its node is heard if that is soon; raises Refused, Elsewhere."""
+        desk, _ = self.find(call) or (None, None)
+        if desk is not None and desk.is_held and desk.place.slot not in self.going:
+            await soon(desk.heard)
+        if found := self.find(call):
+            return found
+        self.check_ours(call)
+        raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
 
     def check_ours(self, call: str) -> None:
         """Raise Elsewhere when a call's slot is not this engine's."""

@@ -109,6 +109,16 @@ async def test_an_agents_own_leg_is_hung_up(bench: Bench) -> None:
     assert f"DELETE channels/{talk.customer}" not in bench.pbx.lines
 
 
+async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> None:
+    """As after a takeover: who asks then is answered in a moment, not refused."""
+    talk = await talking(bench)
+    for desk in bench.switch.nodes["pbx1"].desks.values():
+        desk.hold()
+        asyncio.get_running_loop().call_later(0.1, desk.release)
+    view = await talk.posted("mute", channelId=talk.agent)
+    assert view["legs"][1]["muted"] == "in"
+
+
 async def test_while_the_node_is_away_nothing_is_promised(bench: Bench) -> None:
     """503 with the reason, and the call stays as it was; hangup alone is taken for later."""
     talk = await talking(bench)
