@@ -15,6 +15,7 @@ from wire.patterns import NAME
 
 log = structlog.get_logger()
 MOST_KNOWN = 10_000
+MOST_ACCOUNTS = 1_000
 
 
 class Documents(Protocol):
@@ -32,6 +33,16 @@ class Caller(Struct, frozen=True):
 
     agent_id: str = ""
     caller_id: str = ""
+
+
+class Callers(Struct, frozen=True):
+    """The agents of an account: who calls from an endpoint, and who has one of their own."""
+
+    by_endpoint: dict[str, Caller] = {}
+    ids: frozenset[str] = frozenset()
+
+
+NO_CALLERS = Callers()
 
 
 class Directory:
@@ -54,6 +65,7 @@ class Directory:
         self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
         self._fresh_ms = fresh_ms
         self._known: dict[tuple[str, str], tuple[int, str]] = {}
+        self._callers: dict[str, tuple[int, Callers]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
@@ -70,21 +82,35 @@ class Directory:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def agent_of(self, account: str, endpoint: str) -> Caller:
-        """Tell which agent of an account calls from an endpoint; the trunk costs no read."""
+    def known_caller(self, account: str, endpoint: str) -> Caller | None:
+        """Tell which agent calls from an endpoint; None: it must be asked for with `agent_of`."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
-        found: dict[str, Agent] = {}
+        at_ms, callers = self._callers.get(account, (0, NO_CALLERS))
+        if at_ms + self._fresh_ms <= self._now_ms():
+            return None
+        return self._caller(callers, endpoint)
+
+    async def agent_of(self, account: str, endpoint: str) -> Caller:
+        """Tell which agent of an account calls from an endpoint, by the store if need be."""
+        known = self.known_caller(account, endpoint)
+        if known is not None:
+            return known
         try:
-            bodies = await self._documents.agents(account)
-            found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
+            callers = _callers(await self._documents.agents(account))
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agents not read", account=account, error=str(error))
-        for agent_id, agent in sorted(found.items()):
-            if agent.endpoint == endpoint:
-                return Caller(agent_id, agent.caller_id or "")
+            return self._caller(NO_CALLERS, endpoint)
+        if len(self._callers) >= MOST_ACCOUNTS:
+            self._callers.clear()
+        self._callers[account] = (self._now_ms(), callers)
+        return self._caller(callers, endpoint)
+
+    def _caller(self, callers: Callers, endpoint: str) -> Caller:
+        if caller := callers.by_endpoint.get(endpoint):
+            return caller
         agent_id = self._by_template(endpoint)
-        return Caller() if agent_id in found else Caller(agent_id)
+        return Caller() if agent_id in callers.ids else Caller(agent_id)
 
     def default(self, agent_id: str) -> str:
         """Name the endpoint of an agent without a document."""
@@ -127,6 +153,14 @@ class Directory:
         agent_id = endpoint.removeprefix(before).removesuffix(after)
         is_name = re.search(NAME, agent_id) is not None
         return agent_id if is_name and self.default(agent_id) == endpoint else ""
+
+
+def _callers(bodies: dict[str, bytes]) -> Callers:
+    found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
+    by_endpoint: dict[str, Caller] = {}
+    for agent_id, agent in sorted(found.items()):
+        by_endpoint.setdefault(agent.endpoint, Caller(agent_id, agent.caller_id or ""))
+    return Callers(by_endpoint, frozenset(found))
 
 
 def trunk_name(trunk_endpoint: str) -> str:

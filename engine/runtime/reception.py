@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.events import LegAnswered
 from engine.calls.ids import call_id
 from engine.observe.meter import Meter
-from engine.runtime.agents import Directory
+from engine.runtime.agents import Caller, Directory
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import (
@@ -63,8 +63,9 @@ class Reception:
             self._turn_away(desk, arrival, obstacle.code, NO_CIRCUIT)
             return
         is_known, route = self._book.known(arrival.to)
-        if is_known and not self._may_be_agents(arrival):
-            self._admit(desk, arrival, route)
+        caller = self._known_caller(arrival, route)
+        if is_known and caller is not None:
+            self._admit(desk, replace(arrival, agent=caller), route)
             return
         task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
         self._tasks.add(task)
@@ -72,6 +73,11 @@ class Reception:
 
     def _may_be_agents(self, arrival: Arrival) -> bool:
         return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
+
+    def _known_caller(self, arrival: Arrival, route: NumberRoute | None) -> Caller | None:
+        if self._directory is None or route is None:
+            return arrival.agent
+        return self._directory.known_caller(route.account, arrival.endpoint)
 
     async def _find(self, desk: Desk, arrival: Arrival) -> None:
         try:

@@ -142,6 +142,19 @@ async def test_the_trunks_calls_cost_no_read() -> None:
     assert bench.store.reads == 0
 
 
+async def test_who_calls_is_remembered_for_a_moment() -> None:
+    """A number that is called often by agents costs one read a second, and then no wait."""
+    bench = Bench()
+    await bench.put("sales7", Agent("PJSIP/1002"))
+    now = bench.directory.known_caller
+    assert (now("acme", "PJSIP/1002"), now("acme", "PJSIP/trunk")) == (None, Caller())
+    await bench.directory.agent_of("acme", "PJSIP/1002")
+    assert await bench.directory.agent_of("acme", "PJSIP/1003") == Caller("1003")
+    assert (now("acme", "PJSIP/1002"), bench.store.reads) == (Caller("sales7"), 1)
+    bench.clock.now += 1_000
+    assert now("acme", "PJSIP/1002") is None
+
+
 async def test_while_the_store_is_down_the_template_tells_who_calls() -> None:
     """A call is taken in all the same."""
     bench = Bench("PJSIP/acme-{agent_id}")
