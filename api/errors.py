@@ -1,6 +1,7 @@
 """What goes wrong, told as RFC 9457 problems; no stack trace leaves the process."""
 
 from collections.abc import Mapping
+from http.client import INTERNAL_SERVER_ERROR
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -87,7 +88,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Answer with a problem."""
-    title = TITLES.get(status, "Refused" if status < 500 else "Internal error")  # noqa: PLR2004
+    title = TITLES.get(status, "Refused" if status < INTERNAL_SERVER_ERROR else "Internal error")
     body = msgspec.json.encode(Problem(title, status, code, detail, errors))
     return Response(body, status, dict(headers or {}), "application/problem+json")
 

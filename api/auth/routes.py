@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.security import APIKeyHeader
 
 from api.auth.schemas import TokenGiven, TokenRequest
@@ -49,14 +49,14 @@ Authenticated = Annotated[Principal, Depends(authenticated)]
     ),
 )
 async def get_access_token(
-    accountId: str,  # noqa: N803 - the specification's name
+    account_id: Annotated[str, Path(alias="accountId")],
     request: Request,
     asked: Annotated[TokenRequest, Depends(reading(TokenRequest))],
     keeper: Annotated[Doorkeeper, Depends(doorkeeper)],
 ) -> Response:
     """Give a token for an account's credentials."""
     token, expires_in = await keeper.token(
-        accountId, asked.api_key, asked.api_secret, asked.agent_id, _address(request)
+        account_id, asked.api_key, asked.api_secret, asked.agent_id, _address(request)
     )
     return answer(TokenGiven(token, expires_in))
 

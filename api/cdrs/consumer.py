@@ -107,8 +107,7 @@ class Consumer:
                 new += await self._written([event])
                 done.append(event_id)
             except UNWRITABLE as error:
-                # Not its text, which holds what customers sent.
-                log.error(  # noqa: TRY400
+                log.error(  # noqa: TRY400 - its text and traceback hold what customers sent
                     "a call event can't be written", entry=event_id, reason=type(error).__name__
                 )
         return new, done
@@ -121,7 +120,9 @@ def _read(events: Sequence[_Delivered]) -> dict[str, Told]:
         try:
             found[each.id] = read(each.event)
         except msgspec.DecodeError as error:
-            log.error("a call event is not understood", entry=each.id, error=str(error))  # noqa: TRY400
+            log.error(  # noqa: TRY400 - the decoder's own sentence says it all
+                "a call event is not understood", entry=each.id, error=str(error)
+            )
     return found
 
 

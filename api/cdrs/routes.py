@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from api.auth.routes import Authenticated
@@ -100,12 +100,12 @@ async def client_ids(who: Authenticated, prefix: Prefix, records: Records) -> Re
     **described("How far an export is", answered=ExportView, statuses=(401, 404)),
 )
 async def get_export(
-    exportId: str,  # noqa: N803 - as the others are named
+    export_id: Annotated[str, Path(alias="exportId")],
     who: Authenticated,
     exports: ExportsOf,
 ) -> Response:
     """Tell how far an export is."""
-    return answer(await exports.get(who.account_id, exportId))
+    return answer(await exports.get(who.account_id, export_id))
 
 
 @router.get(
@@ -113,13 +113,13 @@ async def get_export(
     **described("The file of an export", statuses=(401, 404, 409)),
 )
 async def download(
-    exportId: str,  # noqa: N803 - as the others are named
+    export_id: Annotated[str, Path(alias="exportId")],
     who: Authenticated,
     exports: ExportsOf,
 ) -> StreamingResponse:
     """Send an export's file."""
-    kind, content = await exports.download(who.account_id, exportId)
-    name = f"cdr-{exportId}.{'csv' if kind.startswith('text/csv') else 'jsonl'}"
+    kind, content = await exports.download(who.account_id, export_id)
+    name = f"cdr-{export_id}.{'csv' if kind.startswith('text/csv') else 'jsonl'}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(content, media_type=kind, headers=headers)
 
@@ -129,12 +129,12 @@ async def download(
     **described("One call record", answered=CdrView, statuses=(401, 404)),
 )
 async def get_record(
-    id: str,  # noqa: A002 - the specification's name
+    call_id: Annotated[str, Path(alias="id")],
     who: Authenticated,
     records: Records,
 ) -> Response:
     """Give a call's record, with its timeline."""
-    return answer(await records.get(who.account_id, id))
+    return answer(await records.get(who.account_id, call_id))
 
 
 @router.patch(
@@ -148,10 +148,10 @@ async def get_record(
     ),
 )
 async def set_disposition(
-    id: str,  # noqa: A002 - the specification's name
+    call_id: Annotated[str, Path(alias="id")],
     who: Authenticated,
     body: Annotated[DispositionBody, Depends(reading(DispositionBody))],
     records: Records,
 ) -> Response:
     """Note what somebody decided about a call."""
-    return answer(await records.dispose(who.account_id, id, body))
+    return answer(await records.dispose(who.account_id, call_id, body))

@@ -5,7 +5,7 @@ Coroutines, though nothing is awaited: FastAPI runs plain functions in a thread,
 
 from typing import Annotated
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Path, Request, Response
 
 from api.auth.service import Principal
 from api.idempotency import Asked, Deed
@@ -29,6 +29,7 @@ async def sessions(request: Request) -> SessionService:
 
 Voice = Annotated[VoiceService, Depends(voice)]
 Sessions = Annotated[SessionService, Depends(sessions)]
+CallId = Annotated[str, Path(alias="callId")]
 
 
 def told(answer: bytes, status: int = 200) -> Response:

@@ -8,7 +8,7 @@ from api.auth.routes import Authenticated
 from api.idempotency import Key
 from api.shapes import described, reading
 from api.voice import examples
-from api.voice.providers import SHOWN, STEERED, Voice, once, told
+from api.voice.providers import SHOWN, STEERED, CallId, Voice, once, told
 from api.voice.schemas import Dial, Hangup, OfCall, OfHangup, OfLeg, OnLeg, Originate, Originated
 from wire.control import Dialled
 from wire.rpc import CallView
@@ -53,9 +53,9 @@ async def originate(
     f"{BASE}/call-details/{{callId}}",
     **described("Show a call, live or ended", answered=CallView, statuses=SHOWN),
 )
-async def call_details(callId: str, who: Authenticated, voice: Voice) -> Response:  # noqa: N803
+async def call_details(call_id: CallId, who: Authenticated, voice: Voice) -> Response:
     """Show a call, live or ended within the last day."""
-    return told(await voice.show(who, callId))
+    return told(await voice.show(who, call_id))
 
 
 @router.get(
@@ -124,13 +124,13 @@ def _hangup_of(base: str) -> None:
         ),
     )
     async def hangup_of(
-        callId: str,  # noqa: N803
+        call_id: CallId,
         who: Authenticated,
         voice: Voice,
         asked: Annotated[OfHangup, Depends(reading(OfHangup))],
     ) -> Response:
         """End a leg that is named, or that of the token's agent, or else the call."""
-        return told(await voice.hangup(who, callId, asked))
+        return told(await voice.hangup(who, call_id, asked))
 
 
 def _on_leg(deed: str, summary: str) -> None:
@@ -154,12 +154,12 @@ def _on_leg_of(base: str, deed: str, summary: str) -> None:
         ),
     )
     async def on_leg_of(
-        callId: str,  # noqa: N803
+        call_id: CallId,
         who: Authenticated,
         voice: Voice,
         asked: Annotated[OfLeg, Depends(reading(OfLeg))],
     ) -> Response:
-        return told(await voice.on_leg(who, callId, deed, asked))
+        return told(await voice.on_leg(who, call_id, deed, asked))
 
 
 OTHER_BASES = (BASE, "/voice")  # the specification lists the alternative paths without /srmain

@@ -112,7 +112,7 @@ class Link:
 
     async def _ask(self, asked: list[_Asked], *, by_digest: bool) -> list[Answer | ResponseError]:
         if self._connection is None:
-            self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+            self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]  # redis-py's own
         connection = self._connection  # connects by itself when it sends
         frames: list[bytes] = []
         for each in asked:

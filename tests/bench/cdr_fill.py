@@ -31,10 +31,12 @@ async def _put(connection: AsyncConnection, tables: Tables, *, is_sqlite: bool) 
         rows = tables[table.name]
         if is_sqlite:
             marks = ", ".join("?" * len(table.columns))
-            await connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", rows)  # noqa: S608
+            insert = f"INSERT INTO {table.name} VALUES ({marks})"  # noqa: S608 - our own table
+            await connection.exec_driver_sql(insert, rows)
         else:
-            raw = await connection.get_raw_connection()
-            copy = raw.driver_connection.copy_records_to_table  # type: ignore[union-attr]
+            raw = (await connection.get_raw_connection()).driver_connection
+            assert raw is not None
+            copy = raw.copy_records_to_table
             await copy(table.name, records=rows, columns=[each.name for each in table.columns])
 
 

@@ -148,7 +148,7 @@ class Asker:
 @asynccontextmanager
 async def _asking(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, Asker]]:
     async with (
-        RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none") as api,  # noqa: S106
+        RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none") as api,  # noqa: S106 - unused
         aiohttp.ClientSession(headers={"Authorization": api.key}) as http,
     ):
         asker = Asker(api, http)

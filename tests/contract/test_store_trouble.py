@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -152,9 +153,9 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
         writing = asyncio.create_task(writer.run())
         done: list[int] = []
         for number in range(600):
-            writer.write(change(number), lambda number=number: done.append(number))  # type: ignore[misc]
+            writer.write(change(number), partial(done.append, number))
             if number in {200, 400}:
-                await until(lambda number=number: len(done) > number - 100)  # type: ignore[misc]
+                await until(partial(_has_more_than, done, number - 100))
                 await valkey.kill()  # with some hundred still waiting or under way
                 acknowledged = len(done)
                 await valkey.start()
@@ -165,3 +166,7 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
         assert done == list(range(600))
         assert await store.log(3, "c1") == [b"%d" % number for number in range(600)]
         assert await told(store) == [b"%d" % number for number in range(600)]
+
+
+def _has_more_than(done: list[int], count: int) -> bool:
+    return len(done) > count

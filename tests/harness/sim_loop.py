@@ -110,4 +110,4 @@ def _pass(future: asyncio.Future[None]) -> None:
 
 def leave_loop() -> None:
     """Let no loop be found any more."""
-    asyncio._set_running_loop(None)  # noqa: SLF001
+    asyncio._set_running_loop(None)  # noqa: SLF001 - likewise

@@ -138,7 +138,7 @@ class Life:
         token = await store.claim(0, f"life{self._number}", 0)
         assert token is not None
         claimant = Claimant(rng.random, Pace(), self._fenced)
-        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]
+        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # likewise
         self.writer = owned.writer
         asker = SimAsker(self._around.clock, self.loop, self._around.servers)
         library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from engine.ari.generated.events import Event as AriEvent
 from engine.runtime.placement import NoRoom
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
@@ -167,8 +168,8 @@ class World:
         except (NoRoom, StoreDown):
             self.refused += 1
 
-    def _told(self, event: object) -> None:
-        self._strikes.life.line.told(event)  # type: ignore[arg-type]
+    def _told(self, event: AriEvent) -> None:
+        self._strikes.life.line.told(event)
 
     def _is_silent(self) -> bool:
         life = self._strikes.life

@@ -8,7 +8,7 @@ from api.auth.routes import Authenticated
 from api.idempotency import Key
 from api.shapes import described, reading
 from api.voice import examples
-from api.voice.providers import SHOWN, STEERED, Sessions, once, told
+from api.voice.providers import SHOWN, STEERED, CallId, Sessions, once, told
 from api.voice.routes import BASE, OTHER_BASES
 from api.voice.sessions.schemas import (
     OfTransfer,
@@ -59,7 +59,7 @@ def _transfer_init_of(base: str) -> None:
         ),
     )
     async def transfer_init_of(  # noqa: PLR0913, PLR0917 - what it is given
-        callId: str,  # noqa: N803
+        call_id: CallId,
         request: Request,
         who: Authenticated,
         sessions: Sessions,
@@ -69,7 +69,7 @@ def _transfer_init_of(base: str) -> None:
         """Begin to hand the customer to somebody else."""
 
         async def deed(_request_id: str) -> bytes:
-            return await sessions.begin(who, callId, asked)
+            return await sessions.begin(who, call_id, asked)
 
         return told(await once(request, who, key, deed))
 

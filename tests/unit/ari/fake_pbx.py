@@ -56,9 +56,10 @@ class FakePbx:
 
     def drop(self, app: str) -> None:
         """Cut the newest websocket of an app as a dying machine would."""
-        transport = self.sockets[app][-1]._req.transport  # type: ignore[union-attr]  # noqa: SLF001
-        assert transport is not None
-        transport.abort()
+        request = self.sockets[app][-1]._req  # noqa: SLF001 - aiohttp has no word for it
+        assert request is not None
+        assert request.transport is not None
+        request.transport.abort()
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         if self.handshake_status != 101:

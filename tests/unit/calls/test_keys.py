@@ -8,7 +8,7 @@ from engine.calls.events import HoldRequested, PlaybackEnded
 from engine.calls.keys import LATE_MS, unknown
 from engine.calls.recover import Seen
 from engine.calls.tape import Archive
-from tests.unit.calls.building import HTTPS, MAIN, called, say
+from tests.unit.calls.building import HTTPS, MAIN, WithRequest, called, say
 from tests.unit.calls.greetings import CONFIRM, FIRST, fetched, greeting
 from tests.unit.calls.overhearing import by_leg, digits, gathering, overheard, recovered, told
 
@@ -69,7 +69,7 @@ def test_keys_before_it_listened_do_not_count() -> None:
     story = called(say(action={"type": "gather"}))
     story.fetched()
     early = overheard(told(story, "1", 500))
-    story.take(PlaybackEnded(story.call.doing.request), 4_000)  # type: ignore[union-attr]
+    story.take(PlaybackEnded(story.doing(WithRequest).request), 4_000)
     story.take(HoldRequested(MAIN, True), 100)
     held = overheard(told(story, "2", 500))
     story.take(HoldRequested(MAIN, False), 1_000)
@@ -108,7 +108,7 @@ def test_a_prompt_that_goes_on_takes_no_keys() -> None:
     """What follows it has not begun."""
     story = called(say(action={"type": "gather"}))
     story.fetched()
-    playback = story.call.doing.request  # type: ignore[union-attr]
+    playback = story.doing(WithRequest).request
     key = overheard(told(story, "2", 4_100))
     recovered(story, key, seen=Seen({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
     assert story.state == "Playing"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from engine.ami.client import AmiAway, Answer
-from engine.ari.request import Reply
+from engine.ari.request import Reply, Request
 from engine.calls.commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from engine.calls.events import Event, TapesFiled
 from engine.recordings.cabinet import Part
@@ -81,10 +81,10 @@ class Deleting(RecordingPbx):
         super().__init__()
         self.asked: list[str] = []
 
-    async def ask(self, request: object) -> Reply:
+    async def ask(self, request: Request) -> Reply:
         """Answer from what it shows."""
-        self.asked.append(f"{request.method} {request.path}")  # type: ignore[attr-defined]
-        return await super().ask(request)  # type: ignore[arg-type]
+        self.asked.append(f"{request.method} {request.path}")
+        return await super().ask(request)
 
 
 @pytest.fixture
