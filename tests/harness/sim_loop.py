@@ -77,10 +77,12 @@ class SimLoop:
         """Lose all that was to be done, from this moment on."""
         self.is_dead = True
         self._clock.forget(self)
-        self._clock.soon(self._close)
+        # They are held until then: whoever waits is woken by nobody any more, and would be freed,
+        # and so run to its end, amid whatever wakes it.
+        self._clock.soon(self._close, None, list(self._tasks))
 
-    def _close(self) -> None:
-        for task in self._tasks:
+    def _close(self, tasks: list[asyncio.Task[Any]]) -> None:
+        for task in tasks:
             coro = task.get_coro()
             if inspect.iscoroutine(coro):
                 _close(coro)  # left to the garbage collector, some crash the interpreter (3.11)

@@ -88,7 +88,9 @@ def pause(call: Call, doing: Gathering, now: int) -> Step:
 def resume(call: Call, doing: Gathering, now: int) -> Step:
     """Go on after a hold: the prompt where it was stopped, a clock from its beginning."""
     limit = doing.limit_ms + now - doing.paused_ms
-    doing = replace(doing, paused=False, limit_ms=limit, deadline_ms=now, since_ms=now)
+    # Paused for a mute, it goes on at once: keys before it that nobody has heard yet still count.
+    since = now if now > doing.paused_ms else doing.since_ms
+    doing = replace(doing, paused=False, limit_ms=limit, deadline_ms=now, since_ms=since)
     if doing.phase != "prompt":
         return _renewed(call, doing, now), ()
     if doing.heard_ms >= length_ms(doing.clips):

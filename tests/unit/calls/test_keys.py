@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.commands import AskWebhook
 from engine.calls.doing import Gathering, Recording
-from engine.calls.events import HoldRequested, PlaybackEnded
+from engine.calls.events import HoldRequested, MuteRequested, PlaybackEnded
 from engine.calls.keys import LATE_MS, unknown
 from engine.calls.recover import Seen
 from engine.calls.tape import Archive
@@ -75,6 +75,16 @@ def test_keys_before_it_listened_do_not_count() -> None:
     story.take(HoldRequested(MAIN, False), 1_000)
     recovered(story, early, held, overheard(told(story, "3", 500)))
     assert digits(story.call) == "3"
+
+
+def test_a_mute_before_anybody_knew_of_the_outage_takes_no_key_back() -> None:
+    """The prompt is stopped for it, and the gather listened all the while."""
+    story = gathering(audioUrl=HTTPS)
+    story.fetched()
+    before, after = (overheard(told(story, digit, ms)) for digit, ms in (("1", 500), ("2", 1_500)))
+    story.take(MuteRequested(MAIN, "in"), 1_000)
+    recovered(story, before, after)
+    assert digits(story.call) == "12"
 
 
 def test_no_key_counts_on_hold() -> None:
