@@ -51,7 +51,7 @@ async def callbacks(setting: Setting) -> list[Figure]:
 
 
 async def _told(running: Simulated, number: str, account: str, customer: Customer) -> None:
-    await running.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url()})
+    await running.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
     route = {"account": account, "action": standard_tree(running.audio)}
     await running.engine.rpc("PUT", f"/routes/{number}", route)
 

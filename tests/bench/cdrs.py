@@ -149,7 +149,7 @@ class Asker:
 async def _asking(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, Asker]]:
     async with (
         RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none") as api,  # noqa: S106 - unused
-        aiohttp.ClientSession(headers={"Authorization": api.key}) as http,
+        aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http,
     ):
         asker = Asker(api, http)
         await asker.page({})  # the key is known from now on

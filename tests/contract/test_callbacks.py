@@ -31,7 +31,7 @@ async def test_a_signed_event(store: Store) -> None:
 async def test_in_order(store: Store) -> None:
     """A call's events come one after another, also those told while one is on its way."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         for call in ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"):
             await post.tell(call, 0, 1)
             for number in range(2, 40):
@@ -44,7 +44,7 @@ async def test_in_order(store: Store) -> None:
 async def test_again_with_the_same_id(store: Store) -> None:
     """What fails is tried again with its id, and holds back what follows in its call alone."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         customer.answers["/"] = scripted(500, 503, 204)
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await post.tell("3-pbx1-aaaaaaaa", 1)
@@ -56,7 +56,7 @@ async def test_again_with_the_same_id(store: Store) -> None:
 async def test_dead_letters(store: Store) -> None:
     """What was tried in vain is kept, goes on with the next, and can be sent again."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         customer.answers["/"] = scripted(500, 500, 500, 204)
         await post.tell("3-pbx1-aaaaaaaa", 0, 1)
         await post.emptied()
@@ -76,7 +76,7 @@ async def test_dead_letters(store: Store) -> None:
 async def test_gone(store: Store) -> None:
     """410 stops the account's target: nothing more is sent, and nothing is lost."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         customer.answers["/"] = scripted(410)
         await post.tell("3-pbx1-aaaaaaaa", 0, 1)
         await post.emptied()
@@ -91,7 +91,7 @@ async def test_gone(store: Store) -> None:
 async def test_retry_after(store: Store) -> None:
     """A server that asks for time gets it."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         customer.answers["/"] = scripted(429, 204, Retry_After="1")
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await post.emptied()
@@ -102,7 +102,7 @@ async def test_retry_after(store: Store) -> None:
 async def test_a_redirect_is_not_followed(store: Store) -> None:
     """It counts as a failure."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         customer.answers["/"] = scripted(307, Location="/elsewhere")
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await post.emptied()
@@ -114,7 +114,7 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
 async def test_a_private_address(store: Store) -> None:
     """It is refused where the socket is made."""
     async with Customer() as customer, posting(store, allow=()) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await post.emptied()
         letters = await store.outbox.dead(SLOT, "acme", "", 10)
@@ -125,7 +125,7 @@ async def test_a_private_address(store: Store) -> None:
 async def test_an_endless_answer(store: Store) -> None:
     """What is answered beside the status is nobody's concern, however long it is."""
     async with Customer() as customer, posting(store) as post:
-        await post.target(customer.url())
+        await post.target(customer.url("/"))
         customer.answers["/"] = talks_on
         await post.tell("3-pbx1-aaaaaaaa", 0, 1)
         await post.emptied()
@@ -135,8 +135,8 @@ async def test_an_endless_answer(store: Store) -> None:
 async def test_one_that_hangs_delays_no_other(store: Store) -> None:
     """Another account's events go on at once; those of the hanging one wait, and its circuit."""
     async with Customer() as customer, Customer() as bad, posting(store) as post:
-        await post.target(customer.url(), "good")
-        await post.target(bad.url(), "bad", concurrency=4)
+        await post.target(customer.url("/"), "good")
+        await post.target(bad.url("/"), "bad", concurrency=4)
         bad.answers["/"] = hangs
         for number in range(50):
             await post.tell(f"3-pbx1-bad{number:05}", 0, account="bad")
@@ -154,7 +154,7 @@ async def test_one_that_hangs_delays_no_other(store: Store) -> None:
 async def test_rotation(store: Store) -> None:
     """Two secrets sign while they rotate; then the new one alone is shown to nobody."""
     async with Customer() as customer, posting(store) as post:
-        old = await post.target(customer.url())
+        old = await post.target(customer.url("/"))
         after = await post.accounts.rotate("acme")
         assert after is not None
         await post.tell("3-pbx1-aaaaaaaa", 0)
@@ -169,7 +169,7 @@ async def test_rotation(store: Store) -> None:
 async def test_no_lease_no_delivery(store: Store) -> None:
     """Who may have lost the slot sends nothing; who has it next delivers what is left."""
     async with Customer() as customer, posting(store) as stale:
-        await stale.target(customer.url())
+        await stale.target(customer.url("/"))
         stale.lease.holds = False
         await stale.tell("3-pbx1-aaaaaaaa", 0, 1)
         await stale.courier.settled(SLOT)

@@ -46,7 +46,7 @@ async def test_an_event_is_told_by_a_request(store: Store) -> None:
 async def test_a_request_that_is_gone(store: Store) -> None:
     """Another account's request is none; what could not be told is kept as a dead letter."""
     async with Customer() as customer, posting(store) as post:
-        await put(store, customer.url())
+        await put(store, customer.url("/"))
         await post.tell(CALL_ID, 0, account="other", target=API)
         await post.emptied()
         letters = await store.outbox.dead(SLOT, "other", "", 10)
@@ -57,7 +57,7 @@ async def test_a_request_that_is_gone(store: Store) -> None:
 async def test_410_gives_a_calls_events_up(store: Store) -> None:
     """A server that wants nothing more is not asked again for this call."""
     async with Customer() as customer, posting(store) as post:
-        await put(store, customer.url())
+        await put(store, customer.url("/"))
         customer.answers["/"] = scripted(410)
         await post.tell(CALL_ID, 0, 1, target=API)
         await post.emptied()

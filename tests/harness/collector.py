@@ -1,6 +1,6 @@
 """A collector of spans: takes OTLP over HTTP, as any tracing system does, and keeps them."""
 
-from typing import Self
+from collections.abc import Iterable
 
 from aiohttp import web
 from msgspec import Struct
@@ -8,6 +8,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+
+from tests.harness.web_server import WebServer
 
 
 class Told(Struct, frozen=True):
@@ -20,35 +22,20 @@ class Told(Struct, frozen=True):
     attributes: dict[str, str]
 
 
-class Collector:
-    """Serves on a free port of 127.0.0.1."""
+class Collector(WebServer):
+    """Keeps the spans that are sent to its address."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.spans: list[Told] = []
-        self._port = 0
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def url(self) -> str:
-        """Return where spans are to be sent."""
-        return f"http://127.0.0.1:{self._port}"
 
     def named(self, name: str) -> list[Told]:
         """List the spans of a name."""
         return [span for span in self.spans if span.name == name]
 
-    async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/v1/traces", self._take)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self._port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Take what is exported."""
+        return [web.post("/v1/traces", self._take)]
 
     async def _take(self, request: web.Request) -> web.Response:
         asked = ExportTraceServiceRequest.FromString(await request.read())

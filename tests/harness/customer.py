@@ -2,14 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Self
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
 
 import msgspec
 from aiohttp import web
 from msgspec import Struct
 
 from tests.harness.until import until
+from tests.harness.web_server import WebServer
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 HANGS_S = 60
@@ -37,34 +38,18 @@ class Got(Struct, frozen=True):
         return self.headers["webhook-id"]
 
 
-class Customer:
-    """Serves on a free port of 127.0.0.1; answers 204 where no path is scripted."""
+class Customer(WebServer):
+    """Answers 204 where no path is scripted."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.got: list[Got] = []
         self.accepted: list[Got] = []  # of them: those that were answered well
         self.answers: dict[str, Answer] = {}
-        self._port = 0
-        self._runner: web.AppRunner | None = None
 
-    async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/{path:.*}", self._serve)
-        self._runner = web.AppRunner(
-            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
-        self._port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def url(self, path: str = "/") -> str:
-        """Return a path's address."""
-        return f"http://127.0.0.1:{self._port}{path}"
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Take any POST."""
+        return [web.post("/{path:.*}", self._serve)]
 
     def ids(self, call: str = "") -> list[str]:
         """List the ids of what came, of one call if named, in order."""
@@ -94,7 +79,6 @@ class Customer:
 
 
 def _wall_ms() -> float:
-
     return time.time() * 1000
 
 

@@ -17,7 +17,7 @@ import aiohttp
 from tests.harness.cut import Cut
 from tests.harness.pbx import Pbx
 from tests.harness.ports import free_port
-from tests.harness.server import Server
+from tests.harness.server import Server, is_well
 from tests.harness.valkey import Valkey
 
 
@@ -77,11 +77,7 @@ class Engine(Server):
 
     async def answers(self) -> bool:
         """Tell whether it can take calls."""
-        try:
-            async with aiohttp.ClientSession() as session, session.get(self.url + "/readyz") as got:
-                return got.status == 200
-        except aiohttp.ClientError:
-            return False
+        return await is_well(self.url + "/readyz")
 
     @property
     def recordings(self) -> Path:

@@ -4,9 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import aiohttp
-
-from tests.harness.server import Server
+from tests.harness.server import Server, is_well
 
 
 class LabApi(Server):
@@ -31,11 +29,4 @@ class LabApi(Server):
 
     async def answers(self) -> bool:
         """Tell whether it can do its work."""
-        try:
-            async with (
-                aiohttp.ClientSession() as session,
-                session.get(f"http://127.0.0.1:{self._port}/readyz") as reply,
-            ):
-                return reply.status == 200
-        except aiohttp.ClientError:
-            return False
+        return await is_well(f"http://127.0.0.1:{self._port}/readyz")

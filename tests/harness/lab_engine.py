@@ -4,9 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import aiohttp
-
-from tests.harness.server import Server
+from tests.harness.server import Server, is_well
 
 
 class LabEngine(Server):
@@ -32,11 +30,4 @@ class LabEngine(Server):
 
     async def answers(self) -> bool:
         """Tell whether it can take calls."""
-        try:
-            async with (
-                aiohttp.ClientSession() as session,
-                session.get(f"http://127.0.0.1:{self._port}/readyz") as reply,
-            ):
-                return reply.status == 200
-        except aiohttp.ClientError:
-            return False
+        return await is_well(f"http://127.0.0.1:{self._port}/readyz")

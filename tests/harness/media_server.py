@@ -1,49 +1,33 @@
 """A customer's sounds: tones of exact length, and everything that can be wrong with an address."""
 
 import asyncio
-from typing import Self
+from collections.abc import Iterable
 
 from aiohttp import web
 
 from tests.harness.audio import tone, wav
+from tests.harness.web_server import WebServer
 
 HUGE_BYTES = 40_000_000
 CHUNK = b"\0" * 65_536
 
 
-class MediaServer:
-    """Serves on a free port of 127.0.0.1.
+class MediaServer(WebServer):
+    """Serves sounds.
 
     `tone(600, 1000)` is the address of one second of 600 Hz; `/missing`, `/page`, `/elsewhere`,
     `/huge` and `slow_tone` are the ways it can go wrong.
     """
 
-    def __init__(self) -> None:
-        self._port = 0
-        self._runner: web.AppRunner | None = None
-
-    async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_get("/tone/{hz}-{length_ms}.wav", _tone)
-        app.router.add_get("/slow/{after_ms}/{hz}-{length_ms}.wav", _slow_tone)
-        app.router.add_get("/page", _page)
-        app.router.add_get("/elsewhere", _elsewhere)
-        app.router.add_get("/huge", _huge)
-        self._runner = web.AppRunner(
-            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self._port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def url(self, path: str) -> str:
-        """Return a path's address."""
-        return f"http://127.0.0.1:{self._port}{path}"
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Serve sounds, and what is none."""
+        return [
+            web.get("/tone/{hz}-{length_ms}.wav", _tone),
+            web.get("/slow/{after_ms}/{hz}-{length_ms}.wav", _slow_tone),
+            web.get("/page", _page),
+            web.get("/elsewhere", _elsewhere),
+            web.get("/huge", _huge),
+        ]
 
     def tone(self, hz: int, length_ms: int) -> str:
         """Return the address of a tone."""

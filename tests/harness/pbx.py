@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from tests.harness.asterisk import find_asterisk
 from tests.harness.ports import free_ports
-from tests.harness.server import Server
+from tests.harness.server import Server, is_well
 
 PREPARE = Path(__file__).parents[2] / "asterisk-config/prepare.py"
 
@@ -123,14 +123,7 @@ class Pbx(Server):
     async def answers(self) -> bool:
         """Tell whether ARI answers, which it does when Asterisk has fully booted."""
         login = aiohttp.encode_basic_auth(self.ari_user, self.ari_password)
-        try:
-            async with (
-                aiohttp.ClientSession(headers={"Authorization": login}) as session,
-                session.get(f"{self.url}/ari/asterisk/ping") as reply,
-            ):
-                return reply.status == 200
-        except aiohttp.ClientError:
-            return False
+        return await is_well(f"{self.url}/ari/asterisk/ping", Authorization=login)
 
     async def cli(self, command: str) -> str:
         """Run one console command and return what it prints."""

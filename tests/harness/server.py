@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+import aiohttp
+
 from tests.harness.process import Process
 from tests.harness.until import until
 
@@ -106,3 +108,12 @@ class Server(ABC):
             last_words = self.log.read_text(errors="replace")[-2000:]
             raise RuntimeError(f"{self.folder.name} ended before it was ready:\n{last_words}")
         return await self.answers()
+
+
+async def is_well(url: str, **headers: str) -> bool:
+    """Tell whether an address answers with 200."""
+    try:
+        async with aiohttp.ClientSession(headers=headers) as session, session.get(url) as reply:
+            return reply.status == 200
+    except aiohttp.ClientError:
+        return False

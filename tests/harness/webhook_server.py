@@ -7,14 +7,15 @@ async with WebhookServer() as hooks:
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Self
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
 
 from aiohttp import web
 from msgspec import Struct
 
 from tests.harness.phone import now_ms
 from tests.harness.until import until
+from tests.harness.web_server import WebServer
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SILENT_S = 60
@@ -34,33 +35,17 @@ class Asked(Struct, frozen=True):
         return self.headers["webhook-id"]
 
 
-class WebhookServer:
-    """Serves on a free port of 127.0.0.1; a path without a script gets 404."""
+class WebhookServer(WebServer):
+    """Serves POSTs; a path without a script gets 404."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.requests: list[Asked] = []
         self._scripts: dict[str, list[Answer]] = {}
-        self._port = 0
-        self._runner: web.AppRunner | None = None
 
-    async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/{path:.*}", self._serve)
-        self._runner = web.AppRunner(
-            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
-        self._port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def url(self, path: str) -> str:
-        """Return a path's address."""
-        return f"http://127.0.0.1:{self._port}{path}"
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Take any POST."""
+        return [web.post("/{path:.*}", self._serve)]
 
     def answers(self, path: str, *answers: object, after_ms: int = 0) -> str:
         """Script a path and return its address: each answer is given once, the last for ever.

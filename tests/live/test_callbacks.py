@@ -66,7 +66,7 @@ async def test_how_unanswered_calls_end(lab: Lab) -> None:
     """Busy, no-answer, failed and canceled are told as the status of the end."""
     account = "told2"
     async with Customer() as customer:
-        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url()})
+        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for status, ends in {486: "busy", 480: "no-answer", 603: "failed"}.items():
             async with Phone.refusing(lab.trunk_port, status):
                 call = await lab.call(to="+15550100", account=account)  # told by default
@@ -83,7 +83,7 @@ async def test_a_call_that_comes_in(lab: Lab) -> None:
     """Its number's route may name a target; the account's is the default."""
     account = "told3"
     async with Customer() as customer, GrpcCustomer() as other:
-        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url()})
+        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for more in ({}, {"statusCallbackUrl": other.target}):
             number = await lab.number(SAY, **{"account": account, **more})
             async with Phone.calling(lab.pbx, number) as phone:

@@ -24,7 +24,7 @@ async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookS
     trunk = free_port()
     pbx = Pbx(tmp_path / "pbx1", trunk=f"sip:127.0.0.1:{trunk}")
     async with Collector() as collector, pbx, Valkey(tmp_path / "valkey") as valkey:
-        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, **QUICKLY}
+        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(), **QUICKLY}
         engine = Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx], settings=settings)
         async with engine, Phone.answering(trunk) as phone:
             lab = Lab(valkey, pbx, engine, trunk)

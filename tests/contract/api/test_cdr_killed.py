@@ -30,7 +30,7 @@ async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator
         )
         for name in ("api1", "api2")
     ]
-    found[1].key = found[0].key
+    found[1].api_key = found[0].api_key
     yield found
     for api in found:
         await api.stop()

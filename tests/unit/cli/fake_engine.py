@@ -1,14 +1,16 @@
 """An engine's RPC in its own shapes, without an engine: what it tells is set by the tests."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
 from engine.cli.client import Lost
+from tests.harness.web_server import WebServer
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import Dialled
@@ -43,10 +45,11 @@ def until_now(whole: rpc.Timeline, moments: int) -> rpc.Timeline:
     return rpc.Timeline(live, whole.moments[:moments])
 
 
-class FakeEngine:
+class FakeEngine(WebServer):
     """Serves on a free port; the port outlives `stop`, so that `start` is a restart."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.call: rpc.CallView | None = None  # if it is another than the timelines'
         self.timelines: list[rpc.Timeline] = [timeline()]  # one an ask, the last for ever
         self.nodes: list[tuple[rpc.NodeView, ...]] = [NODES]  # likewise
@@ -56,35 +59,13 @@ class FakeEngine:
         self.calls: tuple[rpc.CallView, ...] | None = None  # live ones, if not `call`
         self.replays: dict[str, Replay] = {}
         self.events: asyncio.Queue[CallEvent | Lost] = asyncio.Queue()
-        self._port = 0
-        self._runner: web.AppRunner | None = None
 
-    @property
-    def url(self) -> str:
-        """Return its address."""
-        return f"http://127.0.0.1:{self._port}"
-
-    async def start(self) -> None:
-        """Serve."""
-        app = web.Application()
-        app.router.add_get("/rpc/v1/events", self._stream)
-        app.router.add_route("*", "/rpc/v1/{path:.*}", self._answer)
-        self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
-        self._port = self._runner.addresses[0][1]
-
-    async def stop(self) -> None:
-        """Be gone."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Answer all that an engine is asked."""
+        return [
+            web.get("/rpc/v1/events", self._stream),
+            web.route("*", "/rpc/v1/{path:.*}", self._answer),
+        ]
 
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.read()

@@ -26,7 +26,7 @@ def event(number: int) -> CallEvent:
 
 async def test_asks_and_understands() -> None:
     """A request carries the token and a JSON body; the answer comes as its shape."""
-    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
         call_id = await client.originate({"to": "+15550100"})
         assert (await client.timeline(call_id)).call.call_id == call_id
         assert engine.asked[0] == ("POST", "calls", {"to": "+15550100"})
@@ -36,7 +36,7 @@ async def test_asks_and_understands() -> None:
 async def test_a_refusal_tells_path_and_message() -> None:
     """Bad input is told by the path of the fault, as the engine says it."""
     faults = (Fault("action.type", "unknown verb pley"), Fault("to", "expected a number"))
-    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
         engine.problem = Problem("Invalid input", 400, "invalid", "all of it", faults)
         with pytest.raises(Refused) as refusal:
             await client.originate({})
@@ -48,7 +48,7 @@ async def test_a_refusal_tells_path_and_message() -> None:
 
 async def test_a_wrong_token_tells_what_to_set() -> None:
     """Who is not let in reads which setting decides that."""
-    async with FakeEngine() as engine, opened(engine.url, "wrong") as client:
+    async with FakeEngine() as engine, opened(engine.url(), "wrong") as client:
         with pytest.raises(Refused) as refusal:
             await client.calls()
     assert "SWITCHROOM_RPC_TOKEN" in explained(refusal.value)
@@ -64,14 +64,14 @@ async def test_nobody_there_tells_what_to_do() -> None:
 
 async def test_another_server_is_no_engine() -> None:
     """A server that answers something else is not taken for an engine."""
-    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
         with pytest.raises(Unreachable, match="not understood"):
             await client.put_route("1", {})  # the fake answers {}, which is no route
 
 
 async def test_follows_events() -> None:
     """Events come with the id to go on from, which the next stream is asked with."""
-    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
         engine.events.put_nowait(event(0))
         async with client.events() as events:
             entry, first = await anext(events)

@@ -17,8 +17,8 @@ async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
     """`switchroom timeline` prints title and ladder, and with --json what the RPC gave."""
     async with FakeEngine() as engine:
         call_id = timeline().call.call_id
-        status, out, _ = await switchroom(tmp_path, engine.url, "timeline", call_id)
-        _, as_json, _ = await switchroom(tmp_path, engine.url, "timeline", call_id, "--json")
+        status, out, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id)
+        _, as_json, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id, "--json")
     golden = Path(__file__).with_name("inbound.txt").read_text().splitlines()
     assert status == 0
     assert [line.rstrip() for line in out.splitlines()[2:]] == golden
@@ -36,14 +36,14 @@ async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
 async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
     """Ids are printed whole, to be copied into other commands."""
     async with FakeEngine() as engine:
-        _, out, _ = await switchroom(tmp_path, engine.url, "calls")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "calls")
     assert out.splitlines()[1].split()[0] == timeline().call.call_id
 
 
 async def test_a_route_without_action_is_refused(tmp_path: Path) -> None:
     """`switchroom route` needs an action or --delete."""
     async with FakeEngine() as engine:
-        status, _, err = await switchroom(tmp_path, engine.url, "route", "+15550100")
+        status, _, err = await switchroom(tmp_path, engine.url(), "route", "+15550100")
     assert (status, err) == (2, "switchroom: either an action, or --delete\n")
 
 
@@ -67,7 +67,7 @@ async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
 async def test_agents_are_listed(tmp_path: Path) -> None:
     """`switchroom agents` shows presence and calls, and names as they are written."""
     async with FakeEngine() as engine:
-        status, out, _ = await switchroom(tmp_path, engine.url, "agents", "--account", "acme")
+        status, out, _ = await switchroom(tmp_path, engine.url(), "agents", "--account", "acme")
     head, *rows = (line.split() for line in out.splitlines())
     assert (status, head) == (0, ["agent", "name", "endpoint", "presence", "call"])
     assert rows == [
@@ -81,9 +81,10 @@ async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
     mine = ("--account", "acme")
     typed = ("sales7", "PJSIP/1002", "--name", "Ada", "--caller-id", "+4721930000")
     async with FakeEngine() as engine:
-        assert (await switchroom(tmp_path, engine.url, "agent", "set", *typed, *mine))[0] == 0
-        assert (await switchroom(tmp_path, engine.url, "agent", "remove", "sales7", *mine))[0] == 0
-        status, _, err = await switchroom(tmp_path, engine.url, "agents")
+        at = (tmp_path, engine.url())
+        assert (await switchroom(*at, "agent", "set", *typed, *mine))[0] == 0
+        assert (await switchroom(*at, "agent", "remove", "sales7", *mine))[0] == 0
+        status, _, err = await switchroom(*at, "agents")
     sent = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
     assert engine.asked == [
         ("PUT", "agents/acme/sales7", sent),

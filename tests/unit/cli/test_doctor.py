@@ -129,9 +129,9 @@ def test_a_store_is_judged(facts: dict[str, Any], levels: list[str]) -> None:
 async def test_an_engine_is_known_by_its_token() -> None:
     """Its nodes that are away fail; a wrong token fails; no engine is only doubtful."""
     async with FakeEngine() as engine:
-        async with opened(engine.url, TOKEN) as client:
+        async with opened(engine.url(), TOKEN) as client:
             up = await check_engine(client)
-        async with opened(engine.url, "wrong") as client:
+        async with opened(engine.url(), "wrong") as client:
             refused = await check_engine(client)
     async with opened(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
         none = await check_engine(client)

@@ -37,7 +37,7 @@ async def test_each_asks_one_thing(
 ) -> None:
     """Every command asks the engine once, and says what it answered."""
     async with FakeEngine() as engine:
-        status, out, err = await switchroom(tmp_path, engine.url, "flow", *typed, *ME)
+        status, out, err = await switchroom(tmp_path, engine.url(), "flow", *typed, *ME)
     assert (status, err) == (0, "")
     assert said in out
     assert [each[:2] for each in engine.asked] == [asked]
@@ -46,7 +46,7 @@ async def test_each_asks_one_thing(
 async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
     """The id that was made is printed: flows name it."""
     async with FakeEngine() as engine:
-        _, out, _ = await switchroom(tmp_path, engine.url, "flow", "request", "put", ASKED, *ME)
+        _, out, _ = await switchroom(tmp_path, engine.url(), "flow", "request", "put", ASKED, *ME)
     made = out.strip()
     assert len(made) == 24
     assert engine.asked == [("PUT", f"requests/acme/{made}", json.loads(ASKED))]
@@ -61,7 +61,7 @@ async def test_every_fault_of_a_flow_is_told(tmp_path: Path) -> None:
     async with FakeEngine() as engine:
         engine.problem = Problem("Invalid input", 400, "unknown_node", "2", faults)
         status, out, err = await switchroom(
-            tmp_path, engine.url, "flow", "check", "menu", HANGUP, *ME
+            tmp_path, engine.url(), "flow", "check", "menu", HANGUP, *ME
         )
     assert (status, out) == (2, "")
     assert "nodes.a.next: no node b (unknown_node)" in err

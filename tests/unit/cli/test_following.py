@@ -92,7 +92,7 @@ async def test_it_goes_on_at_another_engine() -> None:
     board = Board()
     async with FakeEngine() as one, FakeEngine() as other:
         one.calls = other.calls = ()
-        async with following(board, one.url, other.url):
+        async with following(board, one.url(), other.url()):
             one.events.put_nowait(event("a", "initiated", "initiated"))
             await until(lambda: "a" in board.calls)
             await one.stop()
@@ -107,7 +107,7 @@ async def test_what_was_cut_off_is_listed_anew() -> None:
     board = Board()
     async with FakeEngine() as engine:
         engine.calls = (view("a", "ringing"),)
-        async with following(board, engine.url):
+        async with following(board, engine.url()):
             await until(lambda: "a" in board.calls)
             engine.calls = (view("b", "ringing"),)
             engine.events.put_nowait((LostEvents(0, "1-1", "2-2"),))
@@ -124,7 +124,7 @@ async def test_no_engine_at_all_is_told() -> None:
 
 async def test_a_wrong_token_ends_it() -> None:
     """No other try will do."""
-    async with FakeEngine() as engine, opened(engine.url, TOKEN) as client:
+    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
         engine.problem = Problem("Who are you?", 401, "unauthorized", "wrong token")
         with pytest.raises(Refused):
             await Following((client,), "", Board()).run()

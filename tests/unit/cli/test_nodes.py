@@ -21,7 +21,7 @@ def drained(calls: int) -> tuple[NodeView, ...]:
 async def waited(engine: FakeEngine) -> list[str]:
     """Wait until pbx1 is empty; returns what was printed."""
     console = Console(record=True, width=100)
-    async with opened(engine.url, TOKEN) as client:
+    async with opened(engine.url(), TOKEN) as client:
         await emptied(client, "pbx1", console, again_s=0.001)
     return console.export_text().splitlines()
 
@@ -29,7 +29,7 @@ async def waited(engine: FakeEngine) -> list[str]:
 async def test_nodes_are_listed(tmp_path: Path) -> None:
     """Their calls of all engines, limits, whether they get new calls, and how they sound."""
     async with FakeEngine() as engine:
-        status, out, _ = await switchroom(tmp_path, engine.url, "nodes")
+        status, out, _ = await switchroom(tmp_path, engine.url(), "nodes")
     rows = [line.split() for line in out.splitlines()]
     assert status == 0
     assert rows[1] == ["pbx1", "yes", "3/20", "3", "yes", "1.2%", "7", "ms"]
@@ -39,9 +39,9 @@ async def test_nodes_are_listed(tmp_path: Path) -> None:
 async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
     """It asks and says so; undrain likewise."""
     async with FakeEngine() as engine:
-        _, out, _ = await switchroom(tmp_path, engine.url, "nodes", "drain", "pbx1", "--no-wait")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "drain", "pbx1", "--no-wait")
         assert out == "node pbx1 gets no new calls\n"
-        _, out, _ = await switchroom(tmp_path, engine.url, "nodes", "undrain", "pbx1")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "undrain", "pbx1")
         assert out == "node pbx1 gets new calls\n"
     asked = [(method, path) for method, path, _ in engine.asked]
     assert asked == [("POST", "nodes/pbx1/drain"), ("POST", "nodes/pbx1/undrain")]

@@ -74,7 +74,7 @@ async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, fi
     """Of many, those that differ are told, and how many do not."""
     async with FakeEngine() as engine:
         engine.replays = {each.call_id: each for each in (SAME, HOLE, OTHERWISE)}
-        done = await switchroom(tmp_path, engine.url, "replay", *typed)
+        done = await switchroom(tmp_path, engine.url(), "replay", *typed)
     assert (done[0], done[1].splitlines()[0]) == (code, first)
     if "--all-ended" in typed:
         assert done[1].splitlines()[-1].startswith("2 of 3 calls replay the same")
@@ -84,7 +84,7 @@ async def test_as_json(tmp_path: Path) -> None:
     """A line a call, for scripts."""
     async with FakeEngine() as engine:
         engine.replays = {SAME.call_id: SAME}
-        code, out, _ = await switchroom(tmp_path, engine.url, "replay", SAME.call_id, "--json")
+        code, out, _ = await switchroom(tmp_path, engine.url(), "replay", SAME.call_id, "--json")
     assert (code, json.loads(out)["isSame"]) == (0, True)
 
 

@@ -140,7 +140,7 @@ async def test_each_command_asks_what_it_says(
     engine: FakeEngine, line: str, path: str, shape: type, body: dict[str, Any]
 ) -> None:
     """Short names become ids, flags become fields that the RPC knows."""
-    assert await typed(engine.url, *line.format(ID).split()) == 0
+    assert await typed(engine.url(), *line.format(ID).split()) == 0
     assert engine.asked[-1] == ("POST", f"calls/{ID}/{path}", body)
     msgspec.convert(body, shape)
 
@@ -160,7 +160,7 @@ async def test_what_can_not_be_asked_is_not_asked(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str], line: str, told: str
 ) -> None:
     """The fault says what is missing; the call is left alone."""
-    assert await typed(engine.url, *line.format(ID).split()) == 2
+    assert await typed(engine.url(), *line.format(ID).split()) == 2
     out, err = capsys.readouterr()
     assert (out, told in " ".join(err.split())) == ("", True)
     assert all(method == "GET" for method, _path, _body in engine.asked)
@@ -169,13 +169,13 @@ async def test_what_can_not_be_asked_is_not_asked(
 async def test_what_the_engine_refuses_is_told(tmp_path: Path, engine: FakeEngine) -> None:
     """In its own words, without a trace."""
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
-    told = await switchroom(tmp_path, engine.url, "hangup", ID)
+    told = await switchroom(tmp_path, engine.url(), "hangup", ID)
     assert told == (2, "", f"switchroom: call {ID} has ended\n")
 
 
 async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     """Legs by their whole ids with what is done to them, transfers, members, recordings."""
-    _, out, _ = await switchroom(tmp_path, engine.url, "call", "show", ID)
+    _, out, _ = await switchroom(tmp_path, engine.url(), "call", "show", ID)
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines == [
         f"call {ID}",
@@ -193,7 +193,7 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
         f"{PHONE} sip:desk@10.0.0.1:5062 complete kicked",
         "recording (call): filed, 6.3 s, https://archive.example/x.wav",
     ]
-    _, members, _ = await switchroom(tmp_path, engine.url, "conference", "members", ID)
+    _, members, _ = await switchroom(tmp_path, engine.url(), "conference", "members", ID)
     assert members.splitlines() == out.splitlines()[8:13]
 
 
@@ -202,5 +202,5 @@ async def test_a_recording_to_come_is_told(
 ) -> None:
     """Before the answer there is none to show."""
     engine.call = replace(CALL, recordings=())
-    assert await typed(engine.url, "record", ID, "start") == 0
+    assert await typed(engine.url(), "record", ID, "start") == 0
     assert capsys.readouterr().out.startswith("nothing is recorded yet")

@@ -1,0 +1,46 @@
+"""What the HTTP servers of tests have in common: a free port of 127.0.0.1, and how they end."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Self
+
+from aiohttp import web
+
+
+class WebServer(ABC):
+    """Serves in this process for as long as its context lasts; its port outlives a restart."""
+
+    def __init__(self) -> None:
+        self._port = 0
+        self._runner: web.AppRunner | None = None
+
+    @abstractmethod
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Return what it serves."""
+
+    def url(self, path: str = "") -> str:
+        """Return a path's address."""
+        return f"http://127.0.0.1:{self._port}{path}"
+
+    async def start(self) -> None:
+        """Serve."""
+        app = web.Application()
+        app.add_routes(self.routes())
+        self._runner = web.AppRunner(
+            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
+        )
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
+        self._port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Be gone."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
