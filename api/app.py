@@ -30,6 +30,9 @@ from api.errors import answer_problems
 from api.idempotency import Idempotency
 from api.jobs.store import Jobs
 from api.metrics import Metrics
+from api.numbers import routes as numbers
+from api.numbers import slice as numbers_slice
+from api.numbers.service import NumberService
 from api.outside import Outside
 from api.voice import routes as voice
 from api.voice import slice as voice_slice
@@ -43,6 +46,7 @@ ROUTERS = (
     conference_routes.router,
     cdrs.router,
     live_routes.router,
+    numbers.router,
     health.router,
 )
 
@@ -60,6 +64,7 @@ class Parts(Struct, frozen=True):
     idempotency: Idempotency
     jobs: Jobs
     cdrs: CdrSlice
+    numbers: NumberService
     metrics: Metrics
     now_ms: Clock
 
@@ -87,6 +92,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             idempotency=Idempotency(database, clock),
             jobs=jobs,
             cdrs=put_together(database, engine, jobs, clock),
+            numbers=numbers_slice.put_together(database, engine, clock),
             metrics=Metrics(),
             now_ms=clock,
         )

@@ -27,6 +27,7 @@ ApiRequestId = Annotated[str, Meta(pattern=patterns.HEX_ID)]
 Variable = Annotated[str, Meta(pattern=patterns.VARIABLE)]
 Reference = Annotated[str, Meta(pattern=patterns.REFERENCE)]
 Branch = Annotated[str, Meta(pattern=patterns.BRANCH)]
+Kind = Literal["voice", "message"]
 Operator = Literal["eq", "ne", "lt", "gt", "contains", "startsWith", "exists"]
 MOST_NODES = 200
 
@@ -174,12 +175,16 @@ Node = (
 
 
 class FlowDocument(_Shape, frozen=True):
-    """A whole flow; `inputs` are variables that whoever runs it has set before."""
+    """A whole flow; `inputs` are variables that whoever runs it has set before.
+
+    Its kind says what runs it: calls, or the conversations of a messaging number.
+    """
 
     start: Name
     nodes: Annotated[dict[Name, Node], Meta(min_length=1, max_length=MOST_NODES)]
     name: Annotated[str, Meta(max_length=120)] = ""
     inputs: Annotated[tuple[Variable, ...], Meta(max_length=64)] = ()
+    kind: Kind = "voice"
 
 
 class FlowOutline(_Shape, frozen=True):
@@ -189,3 +194,4 @@ class FlowOutline(_Shape, frozen=True):
     nodes: Annotated[dict[Name, dict[str, Any]], Meta(min_length=1, max_length=MOST_NODES)]
     name: Annotated[str, Meta(max_length=120)] = ""
     inputs: Annotated[tuple[Variable, ...], Meta(max_length=64)] = ()
+    kind: Kind = "voice"

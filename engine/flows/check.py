@@ -13,10 +13,22 @@ from engine.flows.graph import circles, unknown, unreachable
 from engine.flows.names import Apis, unset
 from engine.flows.shape import mended
 from wire.errors import BadInput, Faults, from_decoder
-from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
+from wire.flow import (
+    ConditionNode,
+    DialNode,
+    FlowNode,
+    FlowOutline,
+    GatherNode,
+    GotoNode,
+    Node,
+    RequestNode,
+    SayNode,
+    SetNode,
+)
 from wire.tree import Limits
 
 SIZE_BYTES = 262_144
+_OF_MESSAGES = (SayNode, SetNode, ConditionNode, GotoNode, RequestNode, FlowNode)
 
 
 def read_document(body: bytes, size_bytes: int) -> Any:
@@ -51,6 +63,8 @@ def _faults(document: dict[str, Any], limits: Limits, apis: Apis) -> Iterator[Ba
         return
     nodes, more = _nodes(outline.nodes)
     yield from more
+    if outline.kind == "message":
+        yield from _for_calls(nodes)
     for name, node in nodes.items():
         yield from _of_verb(node, limits, f"nodes.{name}")
     yield from unknown(outline.start, outline.nodes, nodes)
@@ -82,6 +96,13 @@ def _of_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
         yield BadInput(f"{path}.data.fallback", "not in a flow: a menu has noInput")
     if isinstance(node, DialNode) and node.data.flow_id is not None:
         yield BadInput(f"{path}.data.flowId", "not in a flow: there are nodes of type flow")
+
+
+def _for_calls(nodes: Mapping[str, Node]) -> Iterator[BadInput]:
+    for name, node in nodes.items():
+        if not isinstance(node, _OF_MESSAGES):
+            text = "only in flows of calls; a flow of kind message has say, set, condition,"
+            yield BadInput(f"nodes.{name}.type", f"{text} goto, request and flow", "needs_a_call")
 
 
 def _unknown_requests(nodes: Mapping[str, Node], apis: Apis) -> Iterator[BadInput]:

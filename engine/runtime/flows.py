@@ -48,6 +48,9 @@ class FlowBook:
                 return ActionReplied(errand.request, tree)
         except (BadInput, StoreDown) as error:
             return ActionFailed(errand.request, str(error))
+        if outline.kind == "message":
+            text = f"flow {errand.flow_id} is of kind message: no call can run it"
+            return ActionFailed(errand.request, text)
         self._keep((call.account, errand.flow_id, version), outline)
         return FlowEntered(errand.request, errand.flow_id, version, outline.start)
 

@@ -114,6 +114,25 @@ def test_faults_of_shape(document: Any, expected: Found) -> None:
     assert {path: found.get(path) for path in expected} == expected
 
 
+def test_a_flow_for_messages_needs_no_call() -> None:
+    """What only a call can run is named, node by node; the rest is checked as in any flow."""
+    good = nodes(
+        "set",
+        set={"type": "set", "variables": {"key": "1"}, "next": "lookup"},
+        lookup={**LOOKUP, "success": "is", "failure": "again"},
+        **{"is": {"type": "condition", "cases": [], "else": "hi"}},
+        again={"type": "goto", "node": "lookup"},
+        hi=say("{{answers.lookup.tier}}", next="other"),
+        other={"type": "flow", "data": {"flowId": "other"}},
+    )
+    good["nodes"]["is"]["cases"] = [{"variable": "vars.key", "value": "1", "next": "hi"}]
+    assert faults({**good, "kind": "message"}) == {}
+    bad = nodes(a={**MENU, "noInput": "b"}, b=say("x", next="end"), end=END)
+    found = {"nodes.a.type": "needs_a_call", "nodes.end.type": "needs_a_call"}
+    assert (faults(bad), faults({**bad, "kind": "message"})) == ({}, found)
+    assert faults({**bad, "kind": "fax"}) == {"kind": "invalid"}
+
+
 def test_edges_to_nowhere() -> None:
     """The start and each edge must lead to a node that is there."""
     broken = nodes(

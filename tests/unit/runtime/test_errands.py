@@ -157,8 +157,15 @@ async def test_a_flow_is_read_and_filled() -> None:
     await bench.flows.put_flow("acme", "hi", b'{"type":"say","data":{"text":"{{contact.fName}}"}}')
     await bench.flows.put_flow("acme", "bad", b'{"type":"{{contact.fName}}"}')
     await bench.flows.put_flow("other", "theirs", b'{"type":"hangup"}')
+    messages = {"kind": "message", "start": "a", "nodes": {"a": say("hi")}}
+    await bench.flows.put_flow("acme", "chat", json.encode(messages))
     assert await bench.run(LoadFlow("r", "hi")) == ActionReplied("r", tree(say("Ada")))
-    for flow_id, why in (("bad", "Invalid value"), ("theirs", "no flow"), ("down", "gone")):
+    for flow_id, why in (
+        ("bad", "Invalid value"),
+        ("theirs", "no flow"),
+        ("down", "gone"),
+        ("chat", "of kind message"),
+    ):
         failed = await bench.run(LoadFlow("r", flow_id))
         assert isinstance(failed, ActionFailed)
         assert why in failed.reason

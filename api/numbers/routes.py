@@ -1,0 +1,98 @@
+"""`/srmain/msgapp-numbers`: numbers of the messaging platform; each account sees its own."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from msgspec.json import encode
+
+from api.auth.routes import Authenticated
+from api.idempotency import Key
+from api.numbers.schemas import NewNumber, NumberChange, NumberPage, NumberView, Removed
+from api.numbers.service import NumberService
+from api.paging import Page, paging
+from api.shapes import answer, described, reading
+from api.voice.providers import once, told
+
+router = APIRouter(tags=["Messaging numbers"])
+BASE = "/srmain/msgapp-numbers"
+EXAMPLE = {
+    "businessName": "Example Shop",
+    "phoneNumberId": "106540352242922",
+    "businessMsgappNumber": "+4721930000",
+    "flowbuilderId": "welcome",
+    "via": "add",
+}
+
+
+async def _service(request: Request) -> NumberService:
+    found: NumberService = request.app.state.parts.numbers
+    return found
+
+
+Numbers = Annotated[NumberService, Depends(_service)]
+PageAsked = Annotated[Page, Depends(paging(100))]
+
+
+@router.post(
+    BASE,
+    **described(
+        "Keep a messaging number",
+        asked=NewNumber,
+        answered=NumberView,
+        status=201,
+        statuses=(401, 409, 503),
+        example=EXAMPLE,
+    ),
+)
+async def create_number(
+    request: Request,
+    who: Authenticated,
+    numbers: Numbers,
+    asked: Annotated[NewNumber, Depends(reading(NewNumber))],
+    key: Key = None,
+) -> Response:
+    """Keep a number that the account's business has on the messaging platform."""
+
+    async def deed(_request_id: str) -> bytes:
+        return encode(await numbers.create(who.account_id, asked))
+
+    return told(await once(request, who, key, deed), 201)
+
+
+@router.get(BASE, **described("List messaging numbers", answered=NumberPage, statuses=(401,)))
+async def list_numbers(who: Authenticated, page: PageAsked, numbers: Numbers) -> Response:
+    """Give a page of numbers, newest first."""
+    return answer(await numbers.list(who.account_id, page))
+
+
+@router.patch(
+    f"{BASE}/{{id}}",
+    **described(
+        "Change a messaging number",
+        asked=NumberChange,
+        answered=NumberView,
+        statuses=(401, 404, 503),
+        example={"verified": True, "flowbuilderId": None},
+    ),
+)
+async def change_number(
+    id: str,  # noqa: A002 - the specification's name
+    who: Authenticated,
+    numbers: Numbers,
+    asked: Annotated[NumberChange, Depends(reading(NumberChange))],
+) -> Response:
+    """Change what is given, and leave the rest."""
+    return answer(await numbers.change(who.account_id, id, asked))
+
+
+@router.delete(
+    f"{BASE}/{{id}}",
+    **described("Take a messaging number away", answered=Removed, statuses=(401, 404)),
+)
+async def remove_number(
+    id: str,  # noqa: A002 - the specification's name
+    who: Authenticated,
+    numbers: Numbers,
+) -> Response:
+    """Take a number away; templates stay, for they are the business account's."""
+    return answer(await numbers.remove(who.account_id, id))

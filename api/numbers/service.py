@@ -1,0 +1,58 @@
+"""What can be done with numbers of the messaging platform."""
+
+from msgspec import Struct
+
+from api.numbers.flows import MessageFlows
+from api.numbers.phone import e164
+from api.numbers.schemas import (
+    NewNumber,
+    NumberChange,
+    NumberPage,
+    NumberView,
+    Removed,
+    columns_of,
+    view,
+)
+from api.numbers.store import Numbers
+from api.paging import Page
+from wire.errors import BadInput
+
+
+class NumberService(Struct, frozen=True):
+    """One method a request, each about one account."""
+
+    numbers: Numbers
+    flows: MessageFlows
+
+    async def create(self, account_id: str, asked: NewNumber) -> NumberView:
+        """Keep a number."""
+        return view(await self.numbers.add(account_id, await self._checked(account_id, asked)))
+
+    async def list(self, account_id: str, page: Page) -> NumberPage:
+        """Give a page."""
+        found, total = await self.numbers.listed(account_id, page)
+        return NumberPage(tuple(map(view, found)), total, page.limit, page.offset)
+
+    async def change(self, account_id: str, number_id: str, asked: NumberChange) -> NumberView:
+        """Change a number, and show it."""
+        await self.numbers.get(account_id, number_id)
+        columns = await self._checked(account_id, asked)
+        if not columns:
+            raise BadInput("", "at least one field must be given")
+        await self.numbers.change(account_id, number_id, columns)
+        return view(await self.numbers.get(account_id, number_id))
+
+    async def remove(self, account_id: str, number_id: str) -> Removed:
+        """Take a number away."""
+        await self.numbers.remove(account_id, number_id)
+        return Removed(number_id)
+
+    async def _checked(self, account_id: str, asked: NewNumber | NumberChange) -> dict[str, object]:
+        columns = columns_of(asked)
+        match columns:
+            case {"business_msgapp_number": str(phone)}:
+                columns["business_msgapp_number"] = e164(phone, "businessMsgappNumber")
+        match columns:
+            case {"flowbuilder_id": str(flow_id)}:
+                await self.flows.check(account_id, flow_id, "flowbuilderId")
+        return columns

@@ -1,0 +1,197 @@
+"""`/srmain/msgapp-numbers` over HTTP, on databases of both kinds, before an engine's flows."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.api.rest import Rest
+
+BASE = "/srmain/msgapp-numbers"
+NEW = {
+    "businessName": "Example Shop",
+    "phoneNumberId": "106540352242922",
+    "businessMsgappNumber": "+47 21 93 00 00",
+}
+SAY = {"type": "say", "data": {"text": "Hello."}}
+MESSAGES = {"kind": "message", "start": "a", "nodes": {"a": SAY}}
+
+
+async def created(rest: Rest, **more: Any) -> Any:
+    """Keep a number; give it."""
+    answer = await rest.ask("POST", BASE, {**NEW, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def test_a_number_is_kept(kept: Rest) -> None:
+    """Shown as it is kept: its number in E.164, what was left out as it is by default."""
+    made = await created(kept)
+    assert made == {
+        "id": made["id"],
+        **NEW,
+        "businessMsgappNumber": "+4721930000",
+        "flowbuilderId": None,
+        "verified": False,
+        "isActive": True,
+        "via": None,
+        "source": None,
+        "createdAt": made["createdAt"],
+        "updatedAt": made["createdAt"],
+    }
+    page = (await kept.ask("GET", BASE)).json()
+    assert page == {"data": [made], "total": 1, "limit": 100, "offset": 0}
+
+
+async def test_pages(kept: Rest) -> None:
+    """Newest first; the total is of all; odd pages are refused."""
+    ids = [(await created(kept, phoneNumberId=str(n)))["id"] for n in range(3)]
+    listed = (await kept.ask("GET", BASE)).json()["data"]
+    assert {each["id"] for each in listed} == set(ids)
+    times = [each["createdAt"] for each in listed]
+    assert times == sorted(times, reverse=True)
+    page = (await kept.ask("GET", f"{BASE}?limit=2&offset=1")).json()
+    assert (page["data"], page["total"], page["offset"]) == (listed[1:], 3, 1)
+    assert (await kept.ask("GET", f"{BASE}?offset=9007199254740991")).json()["data"] == []
+    for query, name in (
+        ("limit=0", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=x", "limit"),
+        ("limit=1001", "limit"),
+        ("offset=-1", "offset"),
+        ("offset=1e400", "offset"),
+    ):
+        assert await kept.refused("GET", f"{BASE}?{query}") == (400, "invalid", [name])
+
+
+async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
+    """Either is taken, and both if they agree; both are shown."""
+    wishes: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"via": "add"}, "add"),
+        ({"source": "register"}, "register"),
+        ({"via": "add", "source": "add"}, "add"),
+        ({"via": "add", "source": None}, "add"),
+    )
+    for number, (given, via) in enumerate(wishes):
+        made = await created(kept, phoneNumberId=str(number), **given)
+        assert (made["via"], made["source"]) == (via, via)
+    both = {**NEW, "via": "add", "source": "register"}
+    assert await kept.refused("POST", BASE, both) == (400, "invalid", ["source"])
+    path = f"{BASE}/{made['id']}"
+    changed = (await kept.ask("PATCH", path, {"source": "register"})).json()
+    assert (changed["via"], changed["source"]) == ("register", "register")
+    assert (await kept.ask("PATCH", path, {"via": None})).json()["via"] is None
+
+
+async def test_a_number_is_changed(kept: Rest) -> None:
+    """What is given is changed, null takes away, and the rest stays."""
+    await kept.bench.ask("PUT", "/flows/acme/hello", MESSAGES)
+    made = await created(kept, flowbuilderId="hello", verified=True)
+    path = f"{BASE}/{made['id']}"
+    change = {"businessName": "Another", "isActive": False, "businessMsgappNumber": "4722222222"}
+    changed = (await kept.ask("PATCH", path, change)).json()
+    want = {**made, **change, "businessMsgappNumber": "+4722222222"}
+    assert changed == {**want, "updatedAt": changed["updatedAt"]}
+    changed = (await kept.ask("PATCH", path, {"flowbuilderId": None})).json()
+    assert (changed["flowbuilderId"], changed["verified"]) == (None, True)
+    assert (await kept.ask("GET", BASE)).json()["data"] == [changed]
+
+
+async def test_a_platform_id_is_had_once(kept: Rest) -> None:
+    """Twice in one account is refused, also by a change; another account may have it."""
+    await created(kept)
+    other = await created(kept, phoneNumberId="2")
+    assert await kept.refused("POST", BASE, NEW) == (400, "taken", ["phoneNumberId"])
+    change = {"phoneNumberId": NEW["phoneNumberId"]}
+    refused = await kept.refused("PATCH", f"{BASE}/{other['id']}", change)
+    assert refused == (400, "taken", ["phoneNumberId"])
+    theirs = await kept.token_of("other", "other")
+    assert (await kept.ask("POST", BASE, NEW, token=theirs)).status_code == 201
+
+
+async def test_only_flows_for_messages(kept: Rest) -> None:
+    """A flow of calls, an action tree and one that is not there are refused, by name."""
+    await kept.bench.ask("PUT", "/flows/acme/voice", {**MESSAGES, "kind": "voice"})
+    await kept.bench.ask("PUT", "/flows/acme/tree", SAY)
+    await kept.bench.ask("PUT", "/flows/acme/address", "https://example.com/next")
+    await kept.bench.ask("PUT", "/flows/other/theirs", MESSAGES)
+    await kept.bench.ask("PUT", "/flows/acme/ours", MESSAGES)
+    assert (await created(kept, flowbuilderId="ours"))["flowbuilderId"] == "ours"
+    for flow, code in (
+        ("voice", "not_a_message_flow"),
+        ("tree", "not_a_message_flow"),
+        ("address", "not_a_message_flow"),
+        ("theirs", "unknown_flow"),
+        ("nobodys", "unknown_flow"),
+        ("../ours", "invalid"),
+        ("", "invalid"),
+    ):
+        asked = {**NEW, "phoneNumberId": "2", "flowbuilderId": flow}
+        assert await kept.refused("POST", BASE, asked) == (400, code, ["flowbuilderId"])
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"businessName": None}, "businessName"),
+        ({"businessName": ""}, "businessName"),
+        ({"businessName": "x" * 257}, "businessName"),
+        ({"businessName": "a\x00b"}, "businessName"),
+        ({"businessName": 7}, "businessName"),
+        ({"phoneNumberId": ""}, "phoneNumberId"),
+        ({"phoneNumberId": "1/2"}, "phoneNumberId"),
+        ({"phoneNumberId": 7}, "phoneNumberId"),
+        ({"businessMsgappNumber": "+1"}, "businessMsgappNumber"),
+        ({"businessMsgappNumber": "+0001234567"}, "businessMsgappNumber"),
+        ({"businessMsgappNumber": "call me"}, "businessMsgappNumber"),
+        ({"businessMsgappNumber": "٤٧٢١٩٣٠٠٠٠"}, "businessMsgappNumber"),
+        ({"verified": "yes"}, "verified"),
+        ({"isActive": None}, "isActive"),
+        ({"via": "import"}, "via"),
+        ({"source": "import"}, "source"),
+        ({"id": "x"}, "id"),
+    ],
+)
+async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
+    """In what is kept and in what is changed; nothing is kept of it."""
+    made = await created(rest, phoneNumberId="first")
+    status, _code, paths = await rest.refused("POST", BASE, {**NEW, **change})
+    assert (status, paths) == (400, [path])
+    status, _code, paths = await rest.refused("PATCH", f"{BASE}/{made['id']}", change)
+    assert (status, paths) == (400, [path])
+    assert (await rest.ask("GET", BASE)).json()["data"] == [made]
+
+
+async def test_what_is_required(rest: Rest) -> None:
+    """Three fields; a change of nothing is no change."""
+    for name in NEW:
+        asked = {key: value for key, value in NEW.items() if key != name}
+        assert await rest.refused("POST", BASE, asked) == (400, "invalid", [name])
+    path = f"{BASE}/{(await created(rest))['id']}"
+    assert (await rest.refused("PATCH", path, b"{}"))[:2] == (400, "invalid")
+    assert (await rest.refused("PATCH", path, b"[]"))[:2] == (400, "invalid")
+
+
+async def test_each_account_sees_its_own(kept: Rest) -> None:
+    """Another's number is 404 to change and to take away; a number taken away is gone."""
+    made = await created(kept)
+    theirs = await kept.token_of("other", "other")
+    path = f"{BASE}/{made['id']}"
+    assert (await kept.ask("GET", BASE, token=theirs)).json()["total"] == 0
+    change = {"verified": True}
+    assert (await kept.refused("PATCH", path, change, token=theirs))[0] == 404
+    assert (await kept.refused("DELETE", path, token=theirs))[0] == 404
+    assert (await kept.ask("DELETE", path)).json() == {"id": made["id"], "deleted": True}
+    for odd in (made["id"], "x", "%00", "a" * 3_000):
+        assert (await kept.refused("DELETE", f"{BASE}/{odd}"))[0] == 404
+        assert (await kept.refused("PATCH", f"{BASE}/{odd}", change))[0] == 404
+    for method, asked in (("POST", BASE), ("GET", BASE), ("PATCH", path), ("DELETE", path)):
+        assert (await kept.refused(method, asked, token=""))[:2] == (401, "unauthenticated")
+
+
+async def test_sent_again_it_is_kept_once(kept: Rest) -> None:
+    """With an idempotency key the answer is the same, and there is one number."""
+    headers = {"Idempotency-Key": "k-1"}
+    first = await kept.ask("POST", BASE, NEW, headers=headers)
+    again = await kept.ask("POST", BASE, NEW, headers=headers)
+    assert (first.status_code, again.json()) == (201, first.json())
+    assert (await kept.ask("GET", BASE)).json()["total"] == 1
