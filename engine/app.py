@@ -73,7 +73,8 @@ class Engine:
             told = accounts.auto_set
             roster = building.roster(settings, house, store, clock, peers, seen, told)
             tasks = Tasks(self._failed)
-            desks = Desks(settings, clock, errands, roster, seen)
+            terms = building.terms(settings, house, store, clock)
+            desks = Desks(settings, clock, errands, roster, seen, terms)
             slots = OwnSlots(
                 store, roster.switch, desks, tasks, random.random, meter=seen.meter, post=courier
             )
@@ -96,6 +97,7 @@ class Engine:
                 roster,
                 keeper,
                 accounts,
+                terms,
                 seen,
             )
             library.prefetch((WARM_UP,))

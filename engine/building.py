@@ -51,6 +51,7 @@ from engine.runtime.recorder import Recorder
 from engine.runtime.roster import Roster
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from engine.runtime.traced import TracedAsker
 from engine.store.redis import RedisStore
 from engine.store.store import Store
@@ -102,6 +103,13 @@ def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together
     if seen.traces is not None:
         switch.follow = seen.traces.follow
     return Roster(directory, switch)
+
+
+def terms(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock) -> TermsBook:
+    """Build what knows what accounts may dial."""
+    book = TermsBook(store.terms, clock.now_ms, settings.caller_id)
+    house.push_async_callback(book.close)
+    return book
 
 
 async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> Library:

@@ -17,7 +17,7 @@ from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx, LeasedTapes
 from engine.runtime.node import Node
-from engine.runtime.ports import Pbx
+from engine.runtime.ports import Judge, Pbx
 from engine.runtime.presence import APP as PRESENCE_APP
 from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.presence import NodePresence
@@ -41,14 +41,16 @@ class _Way(Struct, frozen=True):
 class Desks:
     """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         settings: Settings,
         clock: Clock,
         running: Errands,
         everyone: Roster,
         seen: Instruments,
+        judge: Judge,
     ) -> None:
+        self._judge = judge
         self._settings = settings
         self._clock = clock
         self._errands = running
@@ -111,4 +113,5 @@ class Desks:
             agent=self._settings.agent_endpoint,
             media_url=way.media_url,
             agents=self._roster.directory,
+            judge=self._judge,
         )

@@ -24,6 +24,7 @@ class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
     answered_by: AnsweredBy | None = None
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
+    reason: str | None = None  # why nobody could be called: not_allowed, do_not_call, …
 
 
 class To(Struct, frozen=True, rename="camel"):

@@ -16,6 +16,9 @@ NUMBER = (
 PARTY = NUMBER.replace("^(", "^(agent:[A-Za-z0-9_\\-]{1,64}|")
 NAME = r"^[A-Za-z0-9_\-]{1,64}" + END
 CALLER_ID = r"^\+?[0-9]{2,20}" + END
+PREFIX = r"^(\+[1-9][0-9]{0,14}|sips?:)" + END
+FULL_NUMBER = r"^\+[1-9][0-9]{1,14}" + END  # ITU-T E.164
+CALLING_CODE = r"^([1-9][0-9]{0,2})?" + END
 ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
 TERMINATOR = r"^[0-9A-D*#]?" + END
@@ -57,6 +60,9 @@ PATTERNS = {
     BRANCH: "1 to 16 keys of 0-9 A-D * #",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",
+    PREFIX: "a prefix such as +47, or sip:",
+    FULL_NUMBER: "a number with its country, such as +4721930000",
+    CALLING_CODE: "a country's calling code such as 47",
     ENDPOINT: "an endpoint such as PJSIP/1001",
     LANGUAGE: "a language tag such as en or hi-IN",
     KEY: "one key of 0-9 A-D * #",

@@ -32,6 +32,7 @@ class LegRecord(_Part, frozen=True):
     agent_name: str | None = None
     reference_id: str | None = field(default=None, name="reference_id")
     answered_by: str | None = None  # human, machine, unknown, where it was detected
+    reason: str | None = None  # why its party could not be called: not_allowed, do_not_call, …
 
 
 class GatherRecord(_Part, frozen=True):

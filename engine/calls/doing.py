@@ -127,6 +127,7 @@ class Dialing(_Doing, frozen=True, tag="dialing"):
     cause: int = 0  # of the leg that ended last
     greetings: tuple[Greeting, ...] = ()
     answered_by: AnsweredBy | None = None  # of the leg that was greeted last and did not win
+    reason: str = ""  # why the last of those that could not be called could not
 
     @property
     def ringing(self) -> tuple[str, ...]:

@@ -41,11 +41,15 @@ class LegAnswered(_Event, frozen=True, tag="answered"):
 
 
 class LegEnded(_Event, frozen=True, tag="ended"):
-    """The leg's channel is gone, with its Q.850 cause and, where known, the SIP status."""
+    """The leg's channel is gone, with its Q.850 cause and, where known, the SIP status.
+
+    `reason` is why it never was: its party may not be called.
+    """
 
     leg: str
     cause: int
     sip_code: int = 0
+    reason: str = ""
 
 
 class DigitPressed(_Event, frozen=True, tag="digit"):

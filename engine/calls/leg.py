@@ -82,3 +82,4 @@ class PastLeg(Struct, frozen=True, array_like=True):
     status: Status
     cause: int
     sip_code: int = 0
+    reason: str = ""  # why its party could not be called

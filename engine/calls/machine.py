@@ -168,7 +168,8 @@ def _main_ended(call: Call, event: LegEnded, now: int) -> Step:
         lost = replace(call, reason=causes.reason(causes.LOST))
         return _ended(lost, now, "system", causes.TEMPORARY_FAILURE)
     call = replace(call, cause=event.cause, sip_code=event.sip_code)
-    by = "caller" if call.direction == "inbound" else "callee"
+    call = replace(call, reason=event.reason or call.reason)
+    by = "system" if event.reason else "caller" if call.direction == "inbound" else "callee"
     return _ended(call, now, by, event.cause)
 
 

@@ -15,7 +15,7 @@ def gone(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, PastLeg
     status = "completed" if leg.answered_ms else causes.unanswered(ended.cause)
     if status == "failed" and not expects(call, leg.id):
         status = "canceled"
-    past = PastLeg(leg.off_hold(now), now, status, ended.cause, ended.sip_code)
+    past = PastLeg(leg.off_hold(now), now, status, ended.cause, ended.sip_code, ended.reason)
     kept = (*call.past, past)
     call = replace(
         call,

@@ -93,6 +93,7 @@ def _leg(call: Call, past: PastLeg) -> LegRecord:
         agent_name=_name_of(call, leg.id),
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
+        reason=past.reason or None,
     )
 
 

@@ -76,6 +76,7 @@ def tell_leg_ended(call: Call, past: PastLeg, now: int) -> tuple[Call, Tell]:
         leg_status=past.status,
         hangup_cause=past.cause,
         sip_code=past.sip_code or None,
+        reason=past.reason or None,
         duration=(now - answered_ms) // 1000 if answered_ms else 0,
     )
 

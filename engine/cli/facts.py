@@ -82,6 +82,9 @@ def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
     if leg in seen.snoops:
         return unheard(leg, seen)
     answered = leg in seen.answered
+    if reason := event.get("reason"):
+        seen.gone.add(leg)
+        return Row(f"is not called: {words.refusal(reason)}", leg, kind="bad", closes=leg)
     cause = words.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
     kind: Kind = "plain" if answered else "bad"
     seen.parted(leg)

@@ -36,6 +36,11 @@ CAUSES = {
 _LONGEST = 60
 _OK = 200
 _MUTED = {"in": "nobody hears it", "out": "it hears nobody", "both": "neither way"}
+_REFUSALS = {
+    "not_allowed": "the account may not call there (not_allowed)",
+    "do_not_call": "it is on the account's do-not-call list (do_not_call)",
+    "terms_unknown": "what the account may call is not known now (terms_unknown)",
+}
 _UNMUTED = {"in": "it is heard", "out": "it hears", "both": "both ways"}
 
 
@@ -43,6 +48,11 @@ def cause(number: int, sip_code: int = 0) -> str:
     """Name a hangup cause, with the SIP status that came with it."""
     name = CAUSES.get(number, "cause")
     return f"{name} ({number}, SIP {sip_code})" if sip_code else f"{name} ({number})"
+
+
+def refusal(reason: str) -> str:
+    """Tell why a party may not be called."""
+    return _REFUSALS.get(reason, reason)
 
 
 def muted(direction: str) -> str:

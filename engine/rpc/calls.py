@@ -11,8 +11,10 @@ from engine.rpc.callbacks import check_told
 from engine.rpc.everyone import Everyone
 from engine.rpc.finding import call_of, live_calls
 from engine.rpc.problems import Conflict
+from engine.rpc.terms import check_terms
 from engine.rpc.views import call_view, timeline
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from engine.store.store import Store
 from wire import rpc
 from wire.data import check_data
@@ -23,14 +25,16 @@ from wire.tree import Limits, check_action, check_party
 class CallsHandlers:
     """One method a request."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         switch: Switch,
         store: Store,
         limits: Limits,
         everyone: Everyone,
         accounts: Accounts,
+        terms: TermsBook,
     ) -> None:
+        self._terms = terms
         self._accounts = accounts
         self._everyone = everyone
         self._switch = switch
@@ -48,10 +52,16 @@ class CallsHandlers:
         check_data(asked.custom_data, "customData")
         check_data(asked.contact, "contact")
         await check_told(self._accounts, self._store, asked.account, asked.status_callback_url)
+        await self._check_terms(asked)
         call = await self._switch.originate(asked)
         if call.account != asked.account:
             raise Conflict("the requestId is in use")
         return answer(rpc.Started(call.id), 201)
+
+    async def _check_terms(self, asked: rpc.Originate) -> None:
+        if asked.from_first:
+            await check_terms(self._terms, asked.account, asked.from_, "from")
+        await check_terms(self._terms, asked.account, asked.to, "to")
 
     async def list(self, request: web.Request) -> web.Response:
         """List the live calls of all engines, of one account if named."""

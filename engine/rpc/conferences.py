@@ -19,7 +19,9 @@ from engine.rpc.finding import (
     no_conference,
 )
 from engine.rpc.sessions import conference_view
+from engine.rpc.terms import call_to_dial
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
 from wire.errors import BadInput
 from wire.tree import Limits
@@ -28,7 +30,10 @@ from wire.tree import Limits
 class ConferenceHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, limits: Limits, everyone: Everyone) -> None:
+    def __init__(
+        self, switch: Switch, limits: Limits, everyone: Everyone, terms: TermsBook
+    ) -> None:
+        self._terms = terms
         self._everyone = everyone
         self._switch = switch
         self._limits = limits
@@ -37,7 +42,9 @@ class ConferenceHandlers:
         """Call a member in; one who is there, or on the way, is not called again."""
         asked = await read(request, AddMember)
         event = member_asked(asked, self._limits)
-        call = await live_call_of(self._switch, request, asked.account)
+        call = await call_to_dial(
+            self._terms, self._switch, request, asked.account, event.party, "targetExternalNumber"
+        )
         check_legs(call, asked.source_channel_id, asked.customer_channel_id)
         if call.conference and _has(call.conference, event):
             return answer(conference_view(call, call.conference))

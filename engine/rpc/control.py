@@ -13,8 +13,10 @@ from engine.calls.events import (
 )
 from engine.rpc.bodies import answer, read
 from engine.rpc.finding import called_leg, leg_of, live_call_of
+from engine.rpc.terms import call_to_dial
 from engine.rpc.views import call_view
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from wire import control
 from wire.tree import Limits, check_party
 
@@ -22,7 +24,8 @@ from wire.tree import Limits, check_party
 class ControlHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, limits: Limits) -> None:
+    def __init__(self, switch: Switch, limits: Limits, terms: TermsBook) -> None:
+        self._terms = terms
         self._switch = switch
         self._limits = limits
 
@@ -52,7 +55,9 @@ class ControlHandlers:
         """Call one more party into the call; tells the leg that it has, or has already."""
         asked = await read(request, control.DialInto)
         check_party(asked.target, self._limits, "target")
-        call = await live_call_of(self._switch, request, asked.account)
+        call = await call_to_dial(
+            self._terms, self._switch, request, asked.account, asked.target, "target"
+        )
         if called := called_leg(call, asked.target):
             return answer(control.Dialled(call.id, called))
         _, leg = numbered(call, "l")  # a call numbers its legs: the next one's id is known

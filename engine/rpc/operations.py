@@ -11,6 +11,7 @@ from wire.control import ConferenceView, TransferView
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.rpc import CallView
+from wire.terms import AllTerms, ListChange, ListState, Terms, TermsView
 
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
@@ -147,6 +148,14 @@ CALLBACKS = (
     Operation("get", f"{_CALLBACK}/dead", "List what was given up", None, DeadLetters),
     Operation("post", f"{_CALLBACK}/resend", "Send it again", Resend, Resent),
 )
+_TERMS = "/terms/{account}"
+TERMS = (
+    Operation("get", "/terms", "List which versions of their terms accounts have", None, AllTerms),
+    Operation("put", _TERMS, "Say what an account may dial", Terms, TermsView),
+    Operation("get", _TERMS, "Show what an account may dial", None, Terms),
+    Operation("patch", f"{_TERMS}/dnc", "Change its do-not-call list", ListChange, ListState),
+    Operation("delete", f"{_TERMS}/dnc", "Forget its do-not-call list, to put it anew"),
+)
 OTHERS = (
     Operation("get", "/schemas/{name}", "Show the JSON Schema of a document"),
     Operation("get", "/nodes", "List the PBX nodes", None, rpc.Nodes),
@@ -165,5 +174,6 @@ OPERATIONS = (
     *DOCUMENTS,
     *EVENTS,
     *CALLBACKS,
+    *TERMS,
     *OTHERS,
 )

@@ -35,11 +35,13 @@ from engine.rpc.recordings import RecordingHandlers
 from engine.rpc.replays import ReplayHandlers
 from engine.rpc.requests import RequestHandlers
 from engine.rpc.schema import schema
+from engine.rpc.terms import TermsHandlers
 from engine.rpc.timing import timing
 from engine.rpc.tracing import tracing
 from engine.rpc.transfers import TransferHandlers
 from engine.runtime.roster import Roster
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from engine.store.store import Store
 from wire.rpc import Problem
 from wire.tree import Limits
@@ -56,6 +58,7 @@ class Parts(Struct, frozen=True):
     roster: Roster
     owners: Owners
     accounts: Accounts
+    terms: TermsBook
     seen: Instruments = field(default_factory=Instruments)
     most_requests: int = 1_000  # at once
 
@@ -98,16 +101,18 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     everyone = Everyone(hop)
     app.add_routes(ReplayHandlers(parts.store, parts.slots).routes())
     app.add_routes(_of_calls(parts, everyone))
-    app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits)))
+    app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits, parts.terms)))
     app.add_routes(RecordingHandlers(parts.switch).routes())
-    app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits)))
-    app.add_routes(_of_conferences(ConferenceHandlers(parts.switch, parts.limits, everyone)))
+    app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits, parts.terms)))
+    conferences = ConferenceHandlers(parts.switch, parts.limits, everyone, parts.terms)
+    app.add_routes(_of_conferences(conferences))
     app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster, everyone)))
     app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
     callbacks = CallbackHandlers(parts.store, parts.accounts, parts.limits, parts.slots)
     app.add_routes(callbacks.routes())
     app.add_routes(FlowHandlers(parts.store, parts.limits).routes())
     app.add_routes(RequestHandlers(parts.store, parts.limits).routes())
+    app.add_routes(TermsHandlers(parts.store.terms).routes())
     app.add_routes(NodeHandlers(parts.switch).routes())
     app.add_routes(_of_events(parts))
     app.router.add_get("/openapi.json", _published)
@@ -124,7 +129,9 @@ def _seen(by: Instruments) -> list[Middleware]:
 
 
 def _of_calls(parts: Parts, everyone: Everyone) -> list[web.RouteDef]:
-    calls = CallsHandlers(parts.switch, parts.store, parts.limits, everyone, parts.accounts)
+    calls = CallsHandlers(
+        parts.switch, parts.store, parts.limits, everyone, parts.accounts, parts.terms
+    )
     return [
         web.post("/calls", calls.originate),
         web.get("/calls", calls.list),

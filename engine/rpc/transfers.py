@@ -13,7 +13,9 @@ from engine.rpc.asked import transfer_asked
 from engine.rpc.bodies import answer, read
 from engine.rpc.finding import call_of, live_call_of, transfer_of
 from engine.rpc.sessions import transfer_view
+from engine.rpc.terms import call_to_dial
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer
 from wire.tree import Limits
 
@@ -21,7 +23,8 @@ from wire.tree import Limits
 class TransferHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, limits: Limits) -> None:
+    def __init__(self, switch: Switch, limits: Limits, terms: TermsBook) -> None:
+        self._terms = terms
         self._switch = switch
         self._limits = limits
 
@@ -29,7 +32,9 @@ class TransferHandlers:
         """Begin a transfer; asked again while it goes on, it is answered with the same session."""
         asked = await read(request, InitTransfer)
         event = transfer_asked(asked, self._limits)
-        call = await live_call_of(self._switch, request, asked.account)
+        call = await call_to_dial(
+            self._terms, self._switch, request, asked.account, event.party, "target.number"
+        )
         if call.transfer and _is(call.transfer, event):
             return answer(transfer_view(call, call.transfer))
         _, session = numbered(call, "t")  # a call numbers its sessions: the next one's id is known

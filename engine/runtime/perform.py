@@ -5,8 +5,6 @@ A command stays in the outbox until it is done; what never got an answer stays t
 
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
-
 from engine.ari.request import Reply, Request
 from engine.calls.commands import (
     AnswerReferral,
@@ -28,23 +26,17 @@ from engine.calls.commands import (
     TapeCommand,
     Tell,
 )
-from engine.calls.events import Event
+from engine.calls.events import Event, LegEnded
 from engine.runtime.actor import Actor
+from engine.runtime.calling import prepare
 from engine.runtime.ports import Errands, Pbx, Tapes
 from engine.runtime.requests import Dialplan, in_one_breath, may_block, outcome, requests
 
 Feed = Callable[[Actor, Event], None]
-NOBODY = Reply(404)  # as a PBX answers that has no such endpoint
 
 
 def _ignored(_reply: Reply) -> None:
     """Leave it to the reply of the last request to tell what became of the command."""
-
-
-def _agent_of(command: PbxCommand) -> str:
-    """Name the agent that a command calls."""
-    party = command.party if isinstance(command, Originate) else ""
-    return party.removeprefix("agent:") if party.startswith("agent:") else ""
 
 
 class Performer:
@@ -109,22 +101,22 @@ class Performer:
             self._begin(actor, actor.queue[0])
 
     def _begin(self, actor: Actor, command: PbxCommand) -> None:
-        agents, agent_id = self._plan.agents, _agent_of(command)
-        if agents is None or not agent_id:
+        if not isinstance(command, Originate):
             self._send(actor, command, requests(command, self._plan), self._next)
             return
         life = actor.life
 
-        def found(endpoint: str | None) -> None:
+        def prepared(found: tuple[Request, ...] | LegEnded) -> None:
             if actor.life != life:
                 return
-            if endpoint is None:
-                self._replied(actor, command, NOBODY, self._next)
-                return
-            plan = replace(self._plan, agent=endpoint)
-            self._send(actor, command, requests(command, plan), self._next)
+            if isinstance(found, LegEnded):
+                actor.did(command)
+                self._next(actor)
+                self._feed(actor, found)
+            else:
+                self._send(actor, command, found, self._next)
 
-        agents.resolve(actor.call.account, agent_id, found)
+        prepare(self._plan, actor.call, command, prepared)
 
     def _send(
         self,

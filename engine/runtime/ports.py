@@ -1,7 +1,9 @@
 """What the shell needs of the world around it, so that the simulator can stand in for each."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
@@ -91,6 +93,25 @@ class Agents(Protocol):
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
         """Give `done` the endpoint of an agent, at once or later, once; None: there is none."""
+
+
+Refusal = Literal["", "not_allowed", "do_not_call", "terms_unknown"]
+
+
+class Verdict(Struct, frozen=True):
+    """Whether a party may be called, and what it is shown."""
+
+    refusal: Refusal
+    caller_id: str = ""
+
+
+class Judge(Protocol):
+    """Who knows what accounts may dial; `terms.TermsBook` is the real one."""
+
+    def judge(
+        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+    ) -> None:
+        """Give `done` the verdict on a party, at once or later, once."""
 
 
 class Tapes(Protocol):

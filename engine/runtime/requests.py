@@ -34,7 +34,7 @@ from engine.calls.commands import (
 )
 from engine.calls.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
 from engine.calls.ids import call_of
-from engine.runtime.ports import Agents
+from engine.runtime.ports import Agents, Judge
 
 GONE = 404
 CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
@@ -60,13 +60,17 @@ Single = (
 
 
 class Dialplan(Struct, frozen=True):
-    """How this node reaches parties and media: templates of endpoints, and the media's address."""
+    """How this node reaches parties and media: templates of endpoints, and the media's address.
+
+    Without agents all are as `agent` says, without a judge anybody may be called.
+    """
 
     app: str
     trunk: str
     agent: str
     media_url: str
-    agents: Agents | None = None  # who has an endpoint of its own; without, all are as `agent` says
+    agents: Agents | None = None  # who has an endpoint of its own
+    judge: Judge | None = None  # who may be called
 
     def endpoint(self, party: str) -> str:
         """Name the endpoint of a number, `agent:1001` or a sip: address."""

@@ -9,6 +9,7 @@ from engine.store.errors import Fenced
 from engine.store.memory_documents import MemoryDocuments
 from engine.store.memory_outbox import MemoryOutbox
 from engine.store.memory_stream import MemoryStream
+from engine.store.memory_terms import MemoryTerms
 from engine.store.outbox import Room
 from engine.store.stream import Bounds
 
@@ -43,6 +44,7 @@ class Memory(MemoryDocuments):
         self.outbox = MemoryOutbox(self._now_ms, self._owned, room)
         self._kept_ms = int(kept_s * 1000)
         self.stream = MemoryStream(now_ms, bounds)
+        self.terms = MemoryTerms()
         self._slots: dict[int, Kept] = {}
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []

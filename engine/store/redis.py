@@ -15,6 +15,7 @@ from engine.store.pack import packed
 from engine.store.redis_documents import RedisDocuments
 from engine.store.redis_outbox import RedisOutbox
 from engine.store.redis_stream import RedisStream
+from engine.store.redis_terms import RedisTerms
 from engine.store.stream import Bounds
 
 _CLAIM, _RENEW, _BEAT = script("claim"), script("renew"), script("beat")
@@ -52,6 +53,7 @@ class RedisStore(RedisDocuments):
         self._link = Link(self._pool, timeout_s)
         self.stream = RedisStream(self._client, self._bounded)
         self.outbox = RedisOutbox(self._client, self._link, self._bounded, room)
+        self.terms = RedisTerms(self._client, self._bounded)
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""

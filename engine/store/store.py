@@ -6,6 +6,7 @@ from typing import Protocol
 from engine.store.change import Change
 from engine.store.outbox import Outbox
 from engine.store.stream import Stream
+from engine.store.terms import TermsStore
 
 VERSIONS_KEPT = 100  # of a flow
 
@@ -24,6 +25,11 @@ class Store(Protocol):
     @property
     def outbox(self) -> Outbox:
         """What is due to customers."""
+        ...
+
+    @property
+    def terms(self) -> TermsStore:
+        """What accounts may dial."""
         ...
 
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:

@@ -26,6 +26,7 @@ from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
+from engine.runtime.terms import TermsBook
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 from engine.store.memory_stream import MemoryStream
@@ -133,6 +134,7 @@ class Bench:
         clock = LoopClock(asyncio.get_running_loop())
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
         gate = Gate(clock, 10_000, 10_000)
+        self.terms = TermsBook(self.store.terms, clock.now_ms, "+4700000000", fresh_ms=0)
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.seen.meter
         self.accounts = Accounts(self.store.outbox, clock.now_ms, os.urandom, Signer())
@@ -149,7 +151,7 @@ class Bench:
             writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
-            plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x")
+            plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", judge=self.terms)
             place = Place("pbx1", slot, self.pbx, plan, meter=meter)
             desks[slot] = Desk(place, clock, writer, HandErrands())
             desks[slot].release()
@@ -169,6 +171,7 @@ class Bench:
             self.roster,
             owners,
             self.accounts,
+            self.terms,
             self.seen,
         )
         await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))

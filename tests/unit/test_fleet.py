@@ -56,8 +56,9 @@ class House:
         )
         errands = await building.errands(SETTINGS, house, library, store, Limits(), seen)
         roster = building.roster(SETTINGS, house, store, clock, Peers("me"), seen)
+        terms = building.terms(SETTINGS, house, store, clock)
         tasks = Tasks(self.faults.append)
-        desks = Desks(SETTINGS, clock, errands, roster, seen)
+        desks = Desks(SETTINGS, clock, errands, roster, seen, terms)
         slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
         self.reach = Reach(time.monotonic)
         self.fleet = Fleet(

@@ -44,7 +44,8 @@ def on_ringing(call: Call, doing: Dialing, event: Event, now: int) -> Step:
             return replace(call, doing=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg in doing.ringing:
             return _came_to(doing, leg, greet.start(call, doing.verb.data, leg, now), now)
-        case LegEnded(leg, cause) if leg in doing.legs:
+        case LegEnded(leg, cause, reason=reason) if leg in doing.legs:
+            doing = replace(doing, reason=reason or doing.reason)
             return _without(call, doing, leg, cause)
         case DeadlinePassed() if not doing.greetings:
             return _give_up(call, doing, "no-answer", causes.NO_ANSWER)
@@ -147,6 +148,7 @@ def _give_up(call: Call, doing: Dialing, status: str, cause: int) -> Step:
         answered_by=doing.answered_by,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
+        reason=doing.reason or None if status == "failed" else None,
     )
     hangups = tuple(Hangup(leg, cause) for leg in doing.legs)
     return replace(call, doing=Next(doing.verb.action, "dial", result)), hangups

@@ -18,6 +18,16 @@ def test_an_unanswered_leg_tells_its_cause_and_sip_status() -> None:
     assert words(story(OPENED, ended))[-1] == "gone, unanswered: user busy (17, SIP 486)"
 
 
+def test_who_may_not_be_called_is_told_with_the_reason() -> None:
+    """In words, and by the name that events and records have for it."""
+    ended: Told = (
+        {"is": "LegEnded", "leg": "l0", "cause": 21, "reason": "do_not_call"}, [], "over",
+    )  # fmt: skip
+    assert words(story(OPENED, ended))[-1] == (
+        "is not called: it is on the account's do-not-call list (do_not_call)"
+    )
+
+
 def test_a_recovery_is_told_across_all_lanes() -> None:
     """Another life of the engine taking the call up is a break in the picture."""
     row = story(OPENED, ({"is": "Recovered", "bridged": []}, [], "playing")).rows[-1]

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+import pytest
 from msgspec.structs import replace
 
 from engine.ari.request import Reply
+from engine.calls.call import Call
 from engine.calls.commands import (
     Bridge,
     Command,
@@ -20,6 +22,7 @@ from engine.calls.doing import Talking
 from engine.calls.events import BridgeFailed, Event, LegAnswered, LegEnded, LegPlaced
 from engine.runtime.actor import Actor
 from engine.runtime.perform import Performer
+from engine.runtime.ports import Refusal, Verdict
 from tests.unit.calls.building import ID, MAIN, dialing, outbound
 from tests.unit.runtime.building import LOST, OK, PLAN, HandErrands, RecordingPbx, World
 from wire.media import Speech
@@ -38,10 +41,30 @@ class HandAgents:
         self.found = done
 
 
+class HandJudge:
+    """A judge whose verdict the test gives."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, str]] = []
+        self.says: Callable[[Verdict], None] = lambda _verdict: None
+
+    def judge(
+        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+    ) -> None:
+        """Keep the question."""
+        self.asked.append((call.account, party, caller_id))
+        self.says = done
+
+
 class Bench:
     """A performer, its PBX, and the events that came back."""
 
-    def __init__(self, *commands: Command, agents: HandAgents | None = None) -> None:
+    def __init__(
+        self,
+        *commands: Command,
+        agents: HandAgents | None = None,
+        judge: HandJudge | None = None,
+    ) -> None:
         self.pbx = RecordingPbx()
         self.errands = HandErrands()
         self.events: list[Event] = []
@@ -49,7 +72,7 @@ class Bench:
         self.actor = Actor(outbound(), commands)
         self.performer = Performer(
             self.pbx,
-            replace(PLAN, agents=agents),
+            replace(PLAN, agents=agents, judge=judge),
             self.errands,
             lambda _, event: self.events.append(event),
             lambda: self.doubts.append(True),
@@ -146,6 +169,55 @@ def test_numbers_need_no_directory() -> None:
     agents = HandAgents()
     bench = Bench(Originate(f"{ID}.l1", "+4712345678", ""), agents=agents)
     assert (agents.asked, bench.pbx.lines) == ([], ["POST channels/create"])
+
+
+CALLS_NUMBER = Originate(f"{ID}.l1", "+4712345678", "+15550001")
+
+
+def test_a_party_that_may_be_called_is_shown_what_may_be() -> None:
+    """The judge is asked before the PBX; what follows waits for that."""
+    judge = HandJudge()
+    bench = Bench(CALLS_NUMBER, StartRinging(MAIN), judge=judge)
+    assert judge.asked == [(bench.actor.call.account, "+4712345678", "+15550001")]
+    assert bench.pbx.lines == []
+    judge.says(Verdict("", "+4721930000"))
+    (sent,) = bench.pbx.sent
+    assert sent.request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4721930000"}}
+    bench.pbx.settle()
+    assert bench.pbx.lines == ["POST channels/create", f"POST channels/{MAIN}/ring"]
+    assert bench.actor.outbox == []
+
+
+@pytest.mark.parametrize(
+    ("refusal", "cause"), [("not_allowed", 21), ("do_not_call", 21), ("terms_unknown", 41)]
+)
+def test_a_party_that_may_not_be_called_fails_the_leg(refusal: Refusal, cause: int) -> None:
+    """As one that was refused, with the reason; the PBX is not asked, and the call goes on."""
+    judge = HandJudge()
+    bench = Bench(CALLS_NUMBER, StartRinging(MAIN), judge=judge)
+    judge.says(Verdict(refusal))
+    assert bench.events == [LegEnded(f"{ID}.l1", cause, reason=refusal)]
+    assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
+    assert bench.actor.outbox == [StartRinging(MAIN)]
+
+
+def test_a_verdict_after_a_recovery_counts_no_more() -> None:
+    """The recovery asks again, if it must."""
+    judge = HandJudge()
+    bench = Bench(CALLS_NUMBER, judge=judge)
+    bench.actor.recover(())
+    judge.says(Verdict("do_not_call"))
+    assert (bench.pbx.lines, bench.events) == ([], [])
+
+
+def test_an_agent_is_judged_before_it_is_looked_for() -> None:
+    """What the judge lets be shown is shown to agents, too."""
+    agents, judge = HandAgents(), HandJudge()
+    bench = Bench(CALLS_AGENT, agents=agents, judge=judge)
+    assert agents.asked == []
+    judge.says(Verdict(""))
+    agents.found("PJSIP/1002")
+    assert dict(bench.pbx.sent[0].request.query)["endpoint"] == "PJSIP/1002"
 
 
 def test_doubt_keeps_the_command() -> None:

@@ -1,0 +1,120 @@
+"""Every party is judged before it is called: an account's terms, remembered for a moment.
+
+An account without terms may call anybody. Terms are put anew, never taken away: those that are
+known hold while the store is down, and when it has lost them, until they are there again.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+import structlog
+
+from engine.calls.call import Call
+from engine.runtime.limits import is_by_trunk
+from engine.runtime.permitted import full_numbers, is_allowed, shown
+from engine.runtime.ports import Refusal, Verdict
+from engine.store.errors import StoreDown
+from engine.store.terms import TermsStore
+from wire.terms import Terms
+
+log = structlog.get_logger()
+MOST_KNOWN = 10_000
+NONE = Terms()
+
+
+class TermsBook:
+    """Judges by what the store has, at once where that is remembered and needs no list."""
+
+    def __init__(
+        self,
+        kept: TermsStore,
+        now_ms: Callable[[], int],
+        caller_id: str = "",
+        fresh_ms: int = 1_000,
+    ) -> None:
+        self._kept = kept
+        self._now_ms = now_ms
+        self._caller_id = caller_id  # of accounts without a number
+        self._fresh_ms = fresh_ms
+        self._known: dict[str, tuple[int, Terms]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def judge(
+        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+    ) -> None:
+        """Give `done` the verdict on a party that a call is about to call, at once or later."""
+        if not is_by_trunk(party):
+            done(Verdict("", caller_id))
+            return
+        terms = self._fresh(call.account)
+        if terms is NONE:
+            done(Verdict("", caller_id))
+        elif terms is not None and (not terms.do_not_call or not is_allowed(terms, party)):
+            refusal: Refusal = "" if is_allowed(terms, party) else "not_allowed"
+            done(Verdict(refusal, self._shown(terms, call, caller_id)))
+        else:
+            task = asyncio.get_running_loop().create_task(
+                self._judged(call, party, caller_id, done)
+            )
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def refusal(self, account: str, party: str) -> Refusal:
+        """Tell why a party may not be called; empty when it may."""
+        if not is_by_trunk(party):
+            return ""
+        terms = self._fresh(account) or await self._read(account)
+        if terms is None:
+            return "terms_unknown"
+        if not is_allowed(terms, party):
+            return "not_allowed"
+        return await self._by_list(account, terms, party) if terms.do_not_call else ""
+
+    async def close(self) -> None:
+        """Leave what is being read: recovery asks again."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _judged(
+        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+    ) -> None:
+        refusal = await self.refusal(call.account, party)
+        _, terms = self._known.get(call.account, (0, NONE))
+        done(Verdict(refusal, self._shown(terms, call, caller_id)))
+
+    def _shown(self, terms: Terms, call: Call, caller_id: str) -> str:
+        return shown(terms, call, caller_id, self._caller_id)
+
+    def _fresh(self, account: str) -> Terms | None:
+        at_ms, terms = self._known.get(account, (0, NONE))
+        return terms if at_ms + self._fresh_ms > self._now_ms() else None
+
+    async def _read(self, account: str) -> Terms | None:
+        """Read an account's terms; None while they are not known."""
+        _, known = self._known.get(account, (0, None))
+        try:
+            body = await self._kept.get(account)
+            terms = msgspec.json.decode(body, type=Terms) if body else known or NONE
+        except (StoreDown, msgspec.DecodeError) as error:
+            log.warning("terms not read", account=account, error=str(error))
+            return known
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[account] = (self._now_ms(), terms)
+        return terms
+
+    async def _by_list(self, account: str, terms: Terms, party: str) -> Refusal:
+        numbers = full_numbers(party, terms.country)
+        if not numbers:
+            return ""
+        try:
+            listed = await self._kept.listed(account, numbers)
+        except StoreDown as error:
+            log.warning("do-not-call list not read", account=account, error=str(error))
+            return "terms_unknown"
+        if listed is None:
+            log.warning("do-not-call list not there", account=account)
+            return "terms_unknown"
+        return "do_not_call" if listed else ""
