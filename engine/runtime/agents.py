@@ -9,12 +9,12 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from engine.runtime.remembered import FRESH_MS, Remembered
 from engine.store.errors import StoreDown
 from wire.agents import Agent
 from wire.patterns import NAME
 
 log = structlog.get_logger()
-MOST_KNOWN = 10_000
 MOST_ACCOUNTS = 1_000
 
 
@@ -42,9 +42,6 @@ class Callers(Struct, frozen=True):
     ids: frozenset[str] = frozenset()
 
 
-NO_CALLERS = Callers()
-
-
 class Directory:
     """Finds endpoints by the accounts' documents, or else by the settings' template.
 
@@ -57,15 +54,13 @@ class Directory:
         now_ms: Callable[[], int],
         agent_endpoint: str,
         trunk_endpoint: str,
-        fresh_ms: int = 1_000,
+        fresh_ms: int = FRESH_MS,
     ) -> None:
         self._documents = documents
-        self._now_ms = now_ms
         self._template = agent_endpoint
         self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
-        self._fresh_ms = fresh_ms
-        self._known: dict[tuple[str, str], tuple[int, str]] = {}
-        self._callers: dict[str, tuple[int, Callers]] = {}
+        self._endpoints = Remembered(self._endpoint, now_ms, fresh_ms)
+        self._callers = Remembered(self._agents, now_ms, fresh_ms, MOST_ACCOUNTS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
@@ -74,9 +69,8 @@ class Directory:
         An agent that no document names is at the endpoint of the template, and so are all while
         the store is down. The trunk is nobody's phone.
         """
-        at_ms, endpoint = self._known.get((account, agent_id), (0, ""))
-        if at_ms + self._fresh_ms > self._now_ms():
-            done(endpoint)
+        if known := self._endpoints.fresh((account, agent_id)):
+            done(known.value)
             return
         task = asyncio.get_running_loop().create_task(self._resolved(account, agent_id, done))
         self._tasks.add(task)
@@ -86,31 +80,20 @@ class Directory:
         """Tell which agent calls from an endpoint; None: it must be asked for with `agent_of`."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
-        at_ms, callers = self._callers.get(account, (0, NO_CALLERS))
-        if at_ms + self._fresh_ms <= self._now_ms():
-            return None
-        return self._caller(callers, endpoint)
+        known = self._callers.fresh(account)
+        return self._caller(known.value, endpoint) if known else None
 
     async def agent_of(self, account: str, endpoint: str) -> Caller:
         """Tell which agent of an account calls from an endpoint, by the store if need be."""
-        known = self.known_caller(account, endpoint)
-        if known is not None:
-            return known
+        if not endpoint or self.is_trunk(endpoint):
+            return Caller()
         try:
-            callers = _callers(await self._documents.agents(account))
+            callers = await self._callers.get(account)
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agents not read", account=account, error=str(error))
-            return self._caller(NO_CALLERS, endpoint)
-        if len(self._callers) >= MOST_ACCOUNTS:
-            self._callers.clear()
-        self._callers[account] = (self._now_ms(), callers)
+            last = self._callers.last(account)
+            callers = last.value if last else Callers()
         return self._caller(callers, endpoint)
-
-    def _caller(self, callers: Callers, endpoint: str) -> Caller:
-        if caller := callers.by_endpoint.get(endpoint):
-            return caller
-        agent_id = self._by_template(endpoint)
-        return Caller() if agent_id in callers.ids else Caller(agent_id)
 
     def default(self, agent_id: str) -> str:
         """Name the endpoint of an agent without a document."""
@@ -129,24 +112,34 @@ class Directory:
     async def _resolved(
         self, account: str, agent_id: str, done: Callable[[str | None], None]
     ) -> None:
-        endpoint = await self._find(account, agent_id)
-        if self.is_trunk(endpoint):
-            log.warning("the trunk is no agent", account=account, agent_id=agent_id)
-            done(None)
-            return
-        if len(self._known) >= MOST_KNOWN:
-            self._known.clear()
-        self._known[account, agent_id] = (self._now_ms(), endpoint)
-        done(endpoint)
-
-    async def _find(self, account: str, agent_id: str) -> str:
+        key = (account, agent_id)
         try:
-            body = await self._documents.agent(account, agent_id)
-            agent = msgspec.json.decode(body, type=Agent) if body else None
+            done(await self._endpoints.get(key))
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agent not read", account=account, agent_id=agent_id, error=str(error))
-            return self._known.get((account, agent_id), (0, self.default(agent_id)))[1]
-        return agent.endpoint if agent else self.default(agent_id)
+            known = self._endpoints.last(key)
+            done(known.value if known else self._unless_trunk(self.default(agent_id), agent_id))
+
+    async def _endpoint(self, key: tuple[str, str]) -> str | None:
+        account, agent_id = key
+        body = await self._documents.agent(account, agent_id)
+        agent = msgspec.json.decode(body, type=Agent) if body else None
+        return self._unless_trunk(agent.endpoint if agent else self.default(agent_id), agent_id)
+
+    def _unless_trunk(self, endpoint: str, agent_id: str) -> str | None:
+        if self.is_trunk(endpoint):
+            log.warning("the trunk is no agent", agent_id=agent_id)
+            return None
+        return endpoint
+
+    async def _agents(self, account: str) -> Callers:
+        return _callers(await self._documents.agents(account))
+
+    def _caller(self, callers: Callers, endpoint: str) -> Caller:
+        if caller := callers.by_endpoint.get(endpoint):
+            return caller
+        agent_id = self._by_template(endpoint)
+        return Caller() if agent_id in callers.ids else Caller(agent_id)
 
     def _by_template(self, endpoint: str) -> str:
         before, _, after = self._template.partition("{agent_id}")

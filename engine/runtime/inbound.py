@@ -13,6 +13,7 @@ from engine.calls.doing import Starting
 from engine.calls.leg import Leg
 from engine.calls.tape import Archive
 from engine.runtime.agents import Caller
+from engine.runtime.remembered import FRESH_MS, Known, Remembered
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
 from wire.targets import parse_target
@@ -51,36 +52,33 @@ class Arrival(Struct, frozen=True):
 
 
 class NumberBook:
-    """Routes by number, remembered for a moment: a busy number costs one read a second."""
+    """Routes by number, remembered for a moment."""
 
     def __init__(
         self,
         routes: Routes,
         now_ms: Callable[[], int],
-        fresh_ms: int = 1_000,
+        fresh_ms: int = FRESH_MS,
         told: Told = nobody,
     ) -> None:
         self._routes = routes
         self._told = told
-        self._now_ms = now_ms
-        self._fresh_ms = fresh_ms
-        self._known: dict[str, tuple[int, NumberRoute | None]] = {}
+        self._remembered = Remembered(self._read, now_ms, fresh_ms)
 
-    def known(self, number: str) -> tuple[bool, NumberRoute | None]:
-        """Tell whether a number's route is remembered, and it."""
-        at_ms, route = self._known.get(number, (0, None))
-        return at_ms + self._fresh_ms > self._now_ms(), route
+    def known(self, number: str) -> Known[NumberRoute | None] | None:
+        """Give a number's route if it is remembered."""
+        return self._remembered.fresh(number)
 
     async def find(self, number: str) -> NumberRoute | None:
-        """Read a number's route, or else the route of `*`; raises StoreDown."""
+        """Give a number's route, or else the route of `*`; raises StoreDown."""
+        return await self._remembered.get(number)
+
+    async def _read(self, number: str) -> NumberRoute | None:
         body = await self._routes.route(number) or await self._routes.route("*")
         route = msgspec.json.decode(body, type=NumberRoute) if body else None
         if route is not None and route.status_callback_url is None:
             told = await self._told(route.account)
             route = replace(route, status_callback_url=told)
-        if len(self._known) > 10_000:  # noqa: PLR2004 - callers choose what they dial: keep a bound
-            self._known.clear()
-        self._known[number] = (self._now_ms(), route)
         return route
 
 

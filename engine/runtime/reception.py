@@ -62,10 +62,10 @@ class Reception:
             log.debug("call refused", node=desk.place.node, code=obstacle.code)
             self._turn_away(desk, arrival, obstacle.code, NO_CIRCUIT)
             return
-        is_known, route = self._book.known(arrival.to)
-        caller = self._known_caller(arrival, route)
-        if is_known and caller is not None:
-            self._admit(desk, replace(arrival, agent=caller), route)
+        known = self._book.known(arrival.to)
+        caller = self._known_caller(arrival, known.value) if known else None
+        if known and caller is not None:
+            self._admit(desk, replace(arrival, agent=caller), known.value)
             return
         task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
         self._tasks.add(task)
@@ -83,8 +83,7 @@ class Reception:
         try:
             route = await self._book.find(arrival.to)
         except StoreDown:
-            if desk.route(arrival.channel) is None:  # told twice, it may have been taken in since
-                self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
+            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
             return
         if route is not None and self._directory is not None:
             agent = await self._directory.agent_of(route.account, arrival.endpoint)

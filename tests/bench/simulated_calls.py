@@ -11,6 +11,7 @@ from tests.harness.until import until
 
 TICK_S = 0.002
 PATIENCE_S = 60
+UNHEARD = Ended(is_whole=False, silence_ms=0)  # as the dialplan ends whom no app takes
 
 
 class Load(Struct, frozen=True):
@@ -71,6 +72,9 @@ class SimulatedCalls:
         heard: Sequence[tuple[str, Tell]],
         ended: list[tuple[str, Ended]],
     ) -> None:
+        if not heard:
+            ended.append((script.number, UNHEARD))
+            return
         number = next(self._numbers)
         app, tell = heard[number % len(heard)]
         channel = f"pbx1-1795237552.{number}"

@@ -88,7 +88,7 @@ class SimulatedPbx:
             return 404, {"message": "Playback not found"}
         if kind == "events":
             return self._user_event(rest.removeprefix("user/"))
-        return 200, [] if kind in {"bridges", "endpoints"} else {"endpoint_ids": []}
+        return 200, [] if kind in {"bridges", "endpoints", "recordings"} else {"endpoint_ids": []}
 
     def _user_event(self, rest: str) -> tuple[int, Any]:
         """Send an app an event of its own asking, by which it knows that it is heard."""

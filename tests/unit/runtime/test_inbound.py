@@ -8,6 +8,7 @@ import pytest
 from engine.calls.doing import Starting
 from engine.runtime.agents import Caller
 from engine.runtime.inbound import ANSWER_MS, Arrival, NumberBook, arrived
+from engine.runtime.remembered import MOST_KNOWN, Known
 from engine.store.memory import Memory
 from tests.unit.calls.building import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.building import HandClock
@@ -41,15 +42,16 @@ async def book(**routes: NumberRoute) -> tuple[NumberBook, CountingStore, HandCl
 async def test_a_number_is_read_once_a_second() -> None:
     """A busy number costs one read a second; a change is seen after that."""
     numbers, store, clock = await book(**{"+47": ROUTE})
-    assert numbers.known("+47") == (False, None)
+    assert numbers.known("+47") is None
     assert await numbers.find("+47") == ROUTE
+    read_ms = clock.now_ms()
     clock.pass_ms(999)
-    assert numbers.known("+47") == (True, ROUTE)
+    assert numbers.known("+47") == Known(ROUTE, read_ms)
     await store.put_route("+47", None)
     clock.pass_ms(1)
-    assert not numbers.known("+47")[0]
+    assert numbers.known("+47") is None
     assert await numbers.find("+47") is None
-    assert numbers.known("+47") == (True, None)
+    assert numbers.known("+47") == Known(None, read_ms + 1_000)
 
 
 async def test_a_star_stands_for_all_others() -> None:
@@ -63,7 +65,7 @@ async def test_the_book_has_a_bound() -> None:
     """Callers choose what they dial: what is remembered is limited."""
     numbers, _, _ = await book()
     await asyncio.gather(*(numbers.find(str(number)) for number in range(10_050)))
-    assert sum(numbers.known(str(number))[0] for number in range(10_050)) <= 10_001
+    assert sum(numbers.known(str(number)) is not None for number in range(10_050)) <= MOST_KNOWN
 
 
 def test_an_arrival_becomes_a_call() -> None:
