@@ -4,11 +4,11 @@ import argparse
 import gc
 import itertools
 import sys
-from collections import Counter
 from collections.abc import Iterator
 
-from tests.sim.crowd import CALLS, Tally, kept_seeds, run_world, run_worlds
+from tests.sim.crowd import CALLS, kept_seeds, run_world, run_worlds
 from tests.sim.show import show
+from tests.sim.tally import Tally
 
 AT_ONCE = 5_000  # calls between two words to whoever waits
 
@@ -29,7 +29,7 @@ def main() -> int:
     gc.freeze()
     gc.set_threshold(100_000, 5, 5)  # a world is thrown away whole: 7 % more calls a second
     seeds = iter(kept_seeds()) if asked.seeds_file else itertools.count(asked.first)
-    tally = Tally(faults=Counter(), failed={})
+    tally = Tally()
     try:
         _run(tally, seeds, asked.calls)
     except KeyboardInterrupt:

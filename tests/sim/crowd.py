@@ -1,17 +1,14 @@
 """Many worlds, one after another: what was run, what went wrong, and how to see it again."""
 
-import time
-from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
 
 from tests.sim.checks import faults_of
 from tests.sim.life import Broken
-from tests.sim.quiet import quiet
 from tests.sim.story import Story, stories
+from tests.sim.tally import Tally, seeds_in, tallied
 from tests.sim.world import Trace, World
 
 CALLS = 25  # of one world
@@ -26,27 +23,16 @@ class Outcome(Struct, frozen=True):
     told: tuple[Story, ...]
     wrong: tuple[tuple[str, str], ...]
 
-
-class Tally(Struct):
-    """What was run so far."""
-
-    worlds: int = 0
-    calls: int = 0
-    partial: int = 0  # of them: those of which the store has lost a part
-    steps: int = 0
-    seconds: float = 0.0
-    faults: Counter[str] = Counter()
-    failed: dict[int, tuple[tuple[str, str], ...]] = {}
-
-    def add(self, part: "Tally") -> None:
-        """Count what another has counted."""
-        self.worlds += part.worlds
-        self.calls += part.calls
-        self.partial += part.partial
-        self.steps += part.steps
-        self.seconds += part.seconds
-        self.faults += part.faults
-        self.failed |= part.failed
+    @property
+    def tally(self) -> Tally:
+        """What this adds to what was run."""
+        return Tally(
+            worlds=1,
+            calls=len(self.told),
+            steps=sum(len(story.moments) for story in self.told),
+            faults=self.world.faults.counts,
+            failed={self.world.seed: self.wrong} if self.wrong else {},
+        )
 
 
 def run_world(
@@ -63,29 +49,11 @@ def run_world(
 
 def run_worlds(seeds: Iterable[int], broken: Broken = SOUND, most_calls: int = 1 << 60) -> Tally:
     """Run seeds until so many calls have been, or twice the worlds that these should take."""
-    tally = Tally(faults=Counter(), failed={})
-    began_s = time.perf_counter()
-    with quiet() as never:
-        for seed in islice(seeds, 2 * most_calls // CALLS + 1):
-            outcome = run_world(seed, never, broken)
-            tally.worlds += 1
-            tally.calls += len(outcome.told)
-            tally.steps += sum(len(story.moments) for story in outcome.told)
-            tally.faults += outcome.world.faults.counts
-            if outcome.wrong:
-                tally.failed[seed] = outcome.wrong
-            if tally.calls >= most_calls:
-                break
-    tally.seconds = time.perf_counter() - began_s
-    return tally
+    return tallied(
+        seeds, lambda seed, never: run_world(seed, never, broken).tally, CALLS, most_calls
+    )
 
 
 def kept_seeds() -> list[int]:
     """Read the seeds that failed once."""
     return seeds_in(KEPT)
-
-
-def seeds_in(kept: Path) -> list[int]:
-    """Read the seeds of a file, in which each has a line and a word about it."""
-    lines = (line.partition("#")[0].strip() for line in kept.read_text().splitlines())
-    return [int(line) for line in lines if line]

@@ -1,49 +1,17 @@
 """One seed, told so that it can be read: what passed on the line, and each call's moments."""
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
 from engine.calls.commands import Tell
 from tests.harness.sim_clock import START_MS
-from tests.sim.faults import Faults
+from tests.sim.outcome import Outcome, Run
 from tests.sim.quiet import quiet
 from tests.sim.story import Story
-from tests.sim.world import Trace
 
 LONG = {"verb", "action", "body", "data", "rest"}  # left out: a story is about what happened
-
-
-class World(Protocol):
-    """A world that something struck."""
-
-    @property
-    def faults(self) -> Faults:
-        """What did."""
-
-
-class Outcome(Protocol):
-    """What came of a seed."""
-
-    @property
-    def world(self) -> World:
-        """The world."""
-
-    @property
-    def told(self) -> tuple[Story, ...]:
-        """Its stories."""
-
-    @property
-    def wrong(self) -> tuple[tuple[str, str], ...]:
-        """What was wrong."""
-
-
-class Run(Protocol):
-    """How a seed is run."""
-
-    def __call__(self, seed: int, never: list[str], *, trace: Trace) -> Outcome:
-        """Run it."""
 
 
 def show(seed: int, run: Run, *, everything: bool) -> tuple[list[str], bool]:

@@ -20,6 +20,7 @@ from tests.sim.forged import (
     without_ends,
 )
 from tests.sim.life import Broken
+from tests.sim.outcome import traced, wrong_in
 from tests.sim.planted import (
     Chatty,
     Deaf,
@@ -58,17 +59,7 @@ def test_seeds_that_failed_once_do_not_fail_again() -> None:
 @pytest.mark.parametrize("seed", [0, 9, 126])
 def test_a_seed_is_always_the_same_story(seed: int) -> None:
     """A seed that failed can be looked at: it does the same again, to the millisecond."""
-    assert _trace(seed) == _trace(seed)
-
-
-def _trace(seed: int) -> list[str]:
-    lines: list[str] = []
-    with quiet() as never:
-        outcome = run_world(
-            seed, never, trace=lambda at_ms, words: lines.append(f"{at_ms} {words}")
-        )
-    assert len(lines) > 100
-    return [*lines, *(repr(story) for story in outcome.told)]
+    assert traced(seed, run_world) == traced(seed, run_world)
 
 
 def _asks(method: str, path: str) -> Callable[[Request], bool]:
@@ -168,13 +159,8 @@ PLANTED = {
 def test_a_planted_fault_is_found(fault: str) -> None:
     """The checks bite: an engine with this fault does not get through a few hundred calls."""
     broken, found = PLANTED[fault]
-    assert any(re.search(found, words) for words in _wrong(broken))
-
-
-def _wrong(broken: Broken) -> Iterator[str]:
-    with quiet() as never:
-        for seed in range(WORLDS):
-            yield from (words for _, words in run_world(seed, never, broken).wrong)
+    words = wrong_in(range(WORLDS), lambda seed, never: run_world(seed, never, broken))
+    assert any(re.search(found, each) for each in words)
 
 
 FORGED = {

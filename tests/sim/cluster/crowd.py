@@ -1,9 +1,6 @@
 """Many worlds of several engines, one after another, and one of them told."""
 
-import time
-from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,9 +9,8 @@ from tests.sim.cluster.checks import wrongs
 from tests.sim.cluster.ground import Cracked
 from tests.sim.cluster.tales import tell
 from tests.sim.cluster.world import CALLS, Trace, World
-from tests.sim.crowd import Tally, seeds_in
-from tests.sim.quiet import quiet
 from tests.sim.story import Story
+from tests.sim.tally import Tally, seeds_in, tallied
 
 SOUND = Cracked()
 KEPT = Path(__file__).with_name("seeds.txt")
@@ -27,6 +23,18 @@ class Outcome(Struct, frozen=True):
     told: tuple[Story, ...]
     hurt: frozenset[str]
     wrong: tuple[tuple[str, str], ...]
+
+    @property
+    def tally(self) -> Tally:
+        """What this adds to what was run."""
+        return Tally(
+            worlds=1,
+            calls=len(self.told) + len(self.hurt),
+            partial=len(self.hurt),
+            steps=sum(len(story.moments) for story in self.told),
+            faults=self.world.faults.counts + self.world.servers.faults,
+            failed={self.world.seed: self.wrong} if self.wrong else {},
+        )
 
 
 def run_world(
@@ -43,22 +51,9 @@ def run_world(
 
 def run_worlds(seeds: Iterable[int], cracked: Cracked = SOUND, most_calls: int = 1 << 60) -> Tally:
     """Run seeds until so many calls have been, or twice the worlds that these should take."""
-    tally = Tally(faults=Counter(), failed={})
-    began_s = time.perf_counter()
-    with quiet() as never:
-        for seed in islice(seeds, 2 * most_calls // CALLS + 1):
-            outcome = run_world(seed, never, cracked)
-            tally.worlds += 1
-            tally.calls += len(outcome.told) + len(outcome.hurt)
-            tally.partial += len(outcome.hurt)
-            tally.steps += sum(len(story.moments) for story in outcome.told)
-            tally.faults += outcome.world.faults.counts + outcome.world.servers.faults
-            if outcome.wrong:
-                tally.failed[seed] = outcome.wrong
-            if tally.calls >= most_calls:
-                break
-    tally.seconds = time.perf_counter() - began_s
-    return tally
+    return tallied(
+        seeds, lambda seed, never: run_world(seed, never, cracked).tally, CALLS, most_calls
+    )
 
 
 def kept_seeds() -> list[int]:

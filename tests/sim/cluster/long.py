@@ -3,14 +3,13 @@
 import gc
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import count
 from multiprocessing import get_context
 
 from tests.sim.cluster.crowd import run_worlds
-from tests.sim.crowd import Tally
+from tests.sim.tally import Tally
 
 AT_ONCE = 10  # worlds of one errand
 SAYS_S = 5.0
@@ -20,7 +19,7 @@ class Long:
     """So many calls, or as many as there is time for."""
 
     def __init__(self, calls: int, within_s: float, workers: int) -> None:
-        self.tally = Tally(faults=Counter(), failed={})
+        self.tally = Tally()
         self._calls = calls
         self._workers = workers
         self._begin_s = time.monotonic()

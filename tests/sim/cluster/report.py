@@ -1,6 +1,6 @@
 """What a long run comes to: a table of calls, of faults by kind, and the seeds that failed."""
 
-from tests.sim.crowd import Tally
+from tests.sim.tally import Tally
 
 MOST = 20  # failed seeds with their words
 

@@ -2,11 +2,10 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from tests.sim.cluster.crowd import SOUND, kept_seeds, run_world, run_worlds
+from tests.sim.cluster.crowd import kept_seeds, run_world, run_worlds
 from tests.sim.cluster.ground import Cracked
 from tests.sim.cluster.planted import (
     Alone,
@@ -18,9 +17,9 @@ from tests.sim.cluster.planted import (
     Sulking,
 )
 from tests.sim.life import Broken
+from tests.sim.outcome import traced, wrong_in
 from tests.sim.planted import Chatty
 from tests.sim.planted_keys import Closed
-from tests.sim.quiet import quiet
 
 MANY = 3_000
 WORLDS = 40  # within so many, a planted fault is found
@@ -43,17 +42,7 @@ def test_seeds_that_failed_once_do_not_fail_again() -> None:
 @pytest.mark.parametrize("seed", [2, 10, 16])
 def test_a_seed_is_always_the_same_story(seed: int) -> None:
     """A seed that failed can be looked at: it does the same again, to the millisecond."""
-    assert _trace(seed) == _trace(seed)
-
-
-def _trace(seed: int) -> list[str]:
-    lines: list[str] = []
-    with quiet() as never:
-        outcome = run_world(
-            seed, never, SOUND, lambda at_ms, words: lines.append(f"{at_ms} {words}")
-        )
-    assert len(lines) > 100
-    return [*lines, *(repr(story) for story in outcome.told)]
+    assert traced(seed, run_world) == traced(seed, run_world)
 
 
 PLANTED = {
@@ -86,10 +75,5 @@ PLANTED = {
 def test_a_planted_fault_is_found(fault: str) -> None:
     """The checks bite: engines with this fault do not get through."""
     cracked, found = PLANTED[fault]
-    assert any(re.search(found, words) for words in _wrong(cracked))
-
-
-def _wrong(cracked: Cracked) -> Iterator[str]:
-    with quiet() as never:
-        for seed in range(WORLDS):
-            yield from (words for _, words in run_world(seed, never, cracked).wrong)
+    words = wrong_in(range(WORLDS), lambda seed, never: run_world(seed, never, cracked))
+    assert any(re.search(found, each) for each in words)

@@ -1,0 +1,57 @@
+"""What many worlds come to, one after another: how much was run, and what went wrong."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from tests.sim.quiet import quiet
+
+
+class Tally(Struct):
+    """What was run so far."""
+
+    worlds: int = 0
+    calls: int = 0
+    partial: int = 0  # of them: those of which the store has lost a part
+    steps: int = 0
+    seconds: float = 0.0
+    faults: Counter[str] = field(default_factory=Counter)
+    failed: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+    def add(self, part: "Tally") -> None:
+        """Count what another has counted."""
+        self.worlds += part.worlds
+        self.calls += part.calls
+        self.partial += part.partial
+        self.steps += part.steps
+        self.seconds += part.seconds
+        self.faults += part.faults
+        self.failed |= part.failed
+
+
+def tallied(
+    seeds: Iterable[int], run: Callable[[int, list[str]], Tally], each: int, most: int
+) -> Tally:
+    """Run seeds until `most` calls have been, or twice the worlds that these should take.
+
+    `run` has a seed and what `quiet` gave; a world has `each` calls, more or less.
+    """
+    tally = Tally()
+    began_s = time.perf_counter()
+    with quiet() as never:
+        for seed in islice(seeds, 2 * most // each + 1):
+            tally.add(run(seed, never))
+            if tally.calls >= most:
+                break
+    tally.seconds = time.perf_counter() - began_s
+    return tally
+
+
+def seeds_in(kept: Path) -> list[int]:
+    """Read the seeds of a file, in which each has a line and a word about it."""
+    lines = (line.partition("#")[0].strip() for line in kept.read_text().splitlines())
+    return [int(line) for line in lines if line]
