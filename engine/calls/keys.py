@@ -12,6 +12,7 @@ from engine.calls.events import DigitPressed, Event, PlaybackEnded
 from engine.calls.leg import Key
 
 LATE_MS = 300  # AMI stamps a key so long after ARI at most (measured: 30, docs/asterisk.md)
+SOON_MS = 50  # ARI tells a key before AMI does, or so soon after it (measured: 4)
 Heard = Mapping[str, Sequence[DigitPressed]]  # by leg, in order
 
 
@@ -37,6 +38,15 @@ def counting(call: Call, keys: Sequence[DigitPressed]) -> tuple[DigitPressed, ..
     """Choose the keys that were let go while their leg's keys counted, as they do now."""
     since = dict(_counted(call))
     return tuple(key for key in keys if since.get(key.leg, key.up_ms + 1) <= key.up_ms)
+
+
+def untold(call: Call, heard: Heard, now: int) -> tuple[DigitPressed, ...]:
+    """Choose the keys that count and that ARI has not told, though it should have by now.
+
+    So its websocket is lost, and nobody has noticed yet.
+    """
+    keys = counting(call, unknown(call, heard, {}))
+    return tuple(key for key in keys if key.up_ms <= now - SOON_MS)
 
 
 def after_prompts(

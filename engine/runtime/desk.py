@@ -25,6 +25,7 @@ from engine.calls.events import (
     MediaFetched,
     Recovered,
 )
+from engine.calls.keys import Heard, untold
 from engine.calls.machine import step
 from engine.calls.wanted import wanted_by
 from engine.observe.meter import Meter
@@ -81,6 +82,7 @@ class Desk:
         self.actors: dict[str, Actor] = {}
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
         self.on_doubt: Callable[[], None] = lambda: None
+        self.overheard: Callable[[], Heard] = dict  # the node's keys, as AMI tells them
         self.heard = asyncio.Event()  # unset while it stands
         self._kept: list[tuple[Actor, Event]] = []  # what came while it stood
         self._gap = 0  # so many of them came before events were missed
@@ -293,8 +295,15 @@ class Desk:
         actor.timer = None
         # The clock counts whole milliseconds: one on time may seem early, and a sum may not fall.
         self._meter.fired(max(0, self._clock.now_ms() - actor.armed_ms))
-        due = deadline_ms(actor.call)
-        if due is not None and self._clock.now_ms() >= due:
+        if self._is_due(actor) and not self.is_held:
+            # Who has pressed a key is not to be told that its time is over.
+            for key in untold(actor.call, self.overheard(), self._clock.now_ms()):
+                self.feed(actor, key)
+        if self._is_due(actor):
             self.feed(actor, DeadlinePassed())
         if actor.timer is None and not self.is_held:
             self._arm(actor)
+
+    def _is_due(self, actor: Actor) -> bool:
+        due = deadline_ms(actor.call)
+        return due is not None and self._clock.now_ms() >= due

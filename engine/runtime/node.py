@@ -60,6 +60,7 @@ class Node:
         """Open a desk."""
         self.desks[slot] = desk
         desk.on_doubt = partial(self._doubt, slot)
+        desk.overheard = lambda: self.overheard.keys
 
     def rest(self, slot: int) -> None:
         """Hold a desk that may be another's by now; nothing is concluded from that."""

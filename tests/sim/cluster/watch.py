@@ -19,16 +19,24 @@ class Watch:
         self._again()
 
     def _again(self) -> None:
-        lease_ms = self._ground.rhythm.lease_s * 1000
         if not self._crew.is_able:
             self._able_ms = self._clock.at_ms
         if not self._crew.is_whole:
             self._whole_ms = self._clock.at_ms
-        if (quiet_ms := self._since(self._able_ms)) > lease_ms + 1_000 + SLACK_MS:
+        if (quiet_ms := self._since(self._able_ms)) > self._claimed_ms + 1_000 + SLACK_MS:
             self._look_for_control(quiet_ms)
         if (quiet_ms := self._since(self._whole_ms)) > SHARED_MS + SLACK_MS:
             self._look_for_shares(quiet_ms)
         self._clock.after(EVERY_MS, self._again)
+
+    @property
+    def _claimed_ms(self) -> float:
+        """Tell within what time a slot is claimed that nobody has.
+
+        If the store has forgotten whose it was, an engine that is missing since may still have it.
+        """
+        leases = 2 if self._ground.redis.memory.lost else 1
+        return leases * self._ground.rhythm.lease_s * 1000
 
     def _since(self, begin_ms: float) -> float:
         return self._clock.at_ms - max(begin_ms, self._ground.weather.last_ms)

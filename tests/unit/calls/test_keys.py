@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.calls.commands import AskWebhook
 from engine.calls.doing import Gathering, Recording
 from engine.calls.events import HoldRequested, MuteRequested, PlaybackEnded
-from engine.calls.keys import LATE_MS, unknown
+from engine.calls.keys import LATE_MS, SOON_MS, unknown, untold
 from engine.calls.recover import Seen
 from engine.calls.tape import Archive
 from tests.unit.calls.building import HTTPS, MAIN, WithRequest, called, say
@@ -85,6 +85,17 @@ def test_a_mute_before_anybody_knew_of_the_outage_takes_no_key_back() -> None:
     story.take(MuteRequested(MAIN, "in"), 1_000)
     recovered(story, before, after)
     assert digits(story.call) == "12"
+
+
+def test_what_ari_has_not_told_by_now_it_will_not_tell() -> None:
+    """A key is waited for a moment, as ARI may be the later one; one that it told is not missed."""
+    story = gathering()
+    first, second = told(story, "1", 200), told(story, "2", 900)
+    story.take(first, 200)
+    heard = by_leg((overheard(first), overheard(second)))
+    up_ms = heard[MAIN][-1].up_ms
+    assert untold(story.call, heard, up_ms + SOON_MS - 1) == ()
+    assert untold(story.call, heard, up_ms + SOON_MS) == (overheard(second),)
 
 
 def test_no_key_counts_on_hold() -> None:

@@ -5,6 +5,7 @@ import pytest
 from engine.ari.request import Reply
 from engine.calls.codec import decode_record
 from engine.calls.commands import AskWebhook, FetchMedia, Originate
+from engine.calls.doing import Gathering
 from engine.calls.events import (
     ActionReplied,
     DigitPressed,
@@ -16,6 +17,7 @@ from engine.calls.events import (
 )
 from engine.calls.replay import replay
 from engine.runtime.actor import Actor
+from engine.runtime.overheard import Overheard
 from engine.store.errors import Overflow
 from tests.unit.calls.building import CHANNEL, CLIPS, HTTPS, ID, MAIN, inbound, outbound, say
 from tests.unit.runtime.building import LOST, World
@@ -152,6 +154,21 @@ def test_a_timer_that_is_early_is_set_again() -> None:
     assert len(world.clock.armed) == 1
     world.clock.pass_ms(1_200)
     assert world.pbx.lines[-1] == HANGUP
+
+
+def test_a_key_that_only_ami_has_told_comes_before_the_end_of_its_time() -> None:
+    """The websocket is lost, and nobody knows: the caller is not told to have been silent."""
+    world = World()
+    actor = answered(world, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}})
+    heard = Overheard(world.clock)
+    world.desk.overheard = lambda: heard.keys
+    world.clock.pass_ms(500)
+    heard.pressed(MAIN, "1", 80, world.clock.now)
+    world.clock.pass_ms(1_620)
+    assert isinstance(actor.call.doing, Gathering)
+    assert actor.call.doing.digits == "1"
+    world.clock.pass_ms(1_120)
+    assert not isinstance(actor.call.doing, Gathering)
 
 
 def test_a_deadline_that_comes_nearer_is_kept() -> None:
