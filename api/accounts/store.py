@@ -33,6 +33,7 @@ accounts = Table(
     Column("max_calls", Integer),
     Column("max_calls_per_s", Float),
     Column("destinations", JSON),
+    Column("region", String(2)),
     Column("created_ms", BigInteger, nullable=False),
 )
 numbers = Table(
@@ -45,7 +46,10 @@ numbers = Table(
 
 
 class Account(Struct, frozen=True):
-    """An account; a limit of None is none, and without destinations it may call anybody."""
+    """An account; a limit of None is none, and without destinations it may call anybody.
+
+    Numbers without a + are of its `region` (ISO 3166-1, as NO); without one, nobody's.
+    """
 
     id: str
     name: str
@@ -53,6 +57,7 @@ class Account(Struct, frozen=True):
     max_calls: int | None = None
     max_calls_per_s: float | None = None
     destinations: tuple[str, ...] | None = None
+    region: str | None = None
 
 
 class Accounts:
@@ -131,6 +136,7 @@ def _row(account: Account) -> dict[str, Any]:
         "max_calls": account.max_calls,
         "max_calls_per_s": account.max_calls_per_s,
         "destinations": None if account.destinations is None else list(account.destinations),
+        "region": account.region,
     }
 
 

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Struct
 
 from api.cdrs.export import KIND, Export
-from api.cdrs.moments import shown
 from api.cdrs.parts import KEPT_MS, Parts
 from api.cdrs.schemas import ExportBody, Exporting
 from api.cdrs.service import filters_of
@@ -17,6 +16,7 @@ from api.cdrs.store import Cdrs
 from api.db import Database
 from api.errors import Conflict, NotFound, TooMany
 from api.jobs.store import Job, Jobs
+from api.moments import shown
 
 MOST_WAITING = 10  # of one account
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}

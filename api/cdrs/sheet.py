@@ -2,17 +2,14 @@
 
 import csv
 import io
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from api.cdrs.views import CdrView
+from api.formulas import neutralised
 
-# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection").
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"\+?[0-9]{1,20}")
 SPACE = " "
 
 
@@ -72,14 +69,8 @@ def json_lines(cdrs: Sequence[CdrView]) -> bytes:
 
 
 def _cells(cdr: CdrView) -> list[Any]:
-    cells = [_plain(cell_of(cdr)) for cell_of in COLUMNS.values()]
+    cells = [neutralised(cell_of(cdr)) for cell_of in COLUMNS.values()]
     return cells if cdr.timeline is None else [*cells, _json(cdr.timeline)]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
 
 
 def _written(rows: Sequence[Sequence[Any]]) -> bytes:

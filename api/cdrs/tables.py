@@ -5,17 +5,9 @@ Every index begins with the account and ends with time and id, the order of ever
 
 import sqlalchemy as sa
 
+from api.columns import Key, Millis, Text
 from api.db import metadata
 from api.jobs.store import jobs
-
-Key = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # which numbers only INTEGER by itself
-Millis = sa.BigInteger
-
-
-def Text(length: int) -> sa.types.TypeEngine[str]:  # noqa: N802 - a type, made
-    """Give a text that is compared byte by byte: what begins alike then lies together."""
-    return sa.String(length).with_variant(sa.String(length, collation="C"), "postgresql")
-
 
 cdrs = sa.Table(
     "cdrs",

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from api.cdrs.moments import shown
 from api.cdrs.store import Cdrs
+from api.moments import shown
 
 DAY_MS = 86_400_000
 

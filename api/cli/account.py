@@ -12,7 +12,7 @@ from api.auth.store import Keys
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.run import run
-from api.cli.words import allowed, named
+from api.cli.words import allowed, named, region_of
 
 app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
@@ -63,17 +63,31 @@ def change(
     run(deed)
 
 
+@app.command
+def region(account: str, country: str) -> None:
+    """Say of which country numbers without a + are, such as NO; `none` for none."""
+    found = region_of(country)
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        await accounts.change(msgspec.structs.replace(await accounts.get(account), region=found))
+
+    run(deed)
+
+
 @app.command(name="list")
 def listed() -> None:
     """List the accounts."""
 
     async def deed(accounts: Accounts, _keys: Keys) -> None:
-        table = Table("account", "name", "active", "calls", "calls/s", "may call", box=None)
+        table = Table(
+            "account", "name", "active", "calls", "calls/s", "region", "may call", box=None
+        )
         for each in await accounts.all():
             may_call = "any" if each.destinations is None else " ".join(each.destinations)
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")
             active = "yes" if each.is_active else "no"
-            table.add_row(each.id, each.name, active, *map(str, limits), may_call)
+            region = each.region or ""
+            table.add_row(each.id, each.name, active, *map(str, limits), region, may_call)
         Console(highlight=False).print(table)
 
     run(deed)

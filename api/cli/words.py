@@ -36,3 +36,12 @@ def caller_id(text: str) -> str:
     if not phonenumbers.is_possible_number(number):
         sys.exit(f"{text}: no number can be that long or short")
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def region_of(text: str) -> str | None:
+    """Read the region of numbers without a +; None for `none`."""
+    if text == "none":
+        return None
+    if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
+        sys.exit(f"{text}: a country such as NO, or `none`, is expected")
+    return text.upper()

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 
 from api.cdrs.cursor import written
-from api.cdrs.moments import shown
+from api.moments import shown
 from tests.bench.cdr_fill import fill
 from tests.bench.cdr_rows import YEAR_MS
 from tests.bench.cpu import cpu_s

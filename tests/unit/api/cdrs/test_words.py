@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from api.cdrs import cursor, told
-from api.cdrs.moments import read_ms, shown
 from api.cdrs.sheet import csv_lines
 from api.cdrs.store import Row
 from api.cdrs.views import view
+from api.moments import read_ms, shown
 from tests.contract.api.records import NOON_MS, events_of, record
 from wire.errors import BadInput
 

@@ -1,0 +1,1 @@
+"""Contact lists: uploaded, mapped, processed in the background; and the contacts in them."""
