@@ -21,6 +21,9 @@ from api.cdrs import routes as cdrs
 from api.cdrs.slice import CdrSlice, put_together
 from api.clock import Clock, now_ms
 from api.config import Settings
+from api.contacts.people import routes as people
+from api.contacts.people import slice as people_slice
+from api.contacts.people.slice import PeopleSlice
 from api.db import Database
 from api.docs_page import serve_docs
 from api.document import document
@@ -47,6 +50,7 @@ ROUTERS = (
     cdrs.router,
     live_routes.router,
     numbers.router,
+    people.router,
     health.router,
 )
 
@@ -65,6 +69,7 @@ class Parts(Struct, frozen=True):
     jobs: Jobs
     cdrs: CdrSlice
     numbers: NumberService
+    people: PeopleSlice
     metrics: Metrics
     now_ms: Clock
 
@@ -93,6 +98,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             jobs=jobs,
             cdrs=put_together(database, engine, jobs, clock),
             numbers=numbers_slice.put_together(database, engine, clock),
+            people=people_slice.put_together(database, accounts, clock),
             metrics=Metrics(),
             now_ms=clock,
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from sqlalchemy import Connection, MetaData, event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
@@ -26,6 +27,8 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+# With `on_conflict_…`, which each has in its own dialect.
+INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 BUSY_MS = 5_000
 PRAGMAS = (
     "journal_mode=WAL",

@@ -4,7 +4,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.cdrs.beside import Beside
+from api.beside import Beside
 from api.cdrs.filters import Filters
 from api.cdrs.tables import agents, cdrs, numbers
 

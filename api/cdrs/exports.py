@@ -8,13 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from api.cdrs.export import KIND, Export
-from api.cdrs.parts import KEPT_MS, Parts
 from api.cdrs.schemas import ExportBody, Exporting
 from api.cdrs.service import filters_of
 from api.cdrs.sheet import csv_head
 from api.cdrs.store import Cdrs
 from api.db import Database
 from api.errors import Conflict, NotFound, TooMany
+from api.jobs.parts import KEPT_MS, Parts
 from api.jobs.store import Job, Jobs
 from api.moments import shown
 

@@ -8,12 +8,12 @@ from api.cdrs import export
 from api.cdrs.export import Exporter
 from api.cdrs.exports import Exports
 from api.cdrs.live import Live
-from api.cdrs.parts import Parts
 from api.cdrs.service import Service
 from api.cdrs.store import Cdrs
 from api.clock import Clock
 from api.db import Database
 from api.engine_client import EngineClient
+from api.jobs.parts import Parts
 from api.jobs.store import Jobs
 from api.jobs.worker import Handler
 

@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from api.columns import Key, Millis, Text
 from api.db import metadata
-from api.jobs.store import jobs
 
 cdrs = sa.Table(
     "cdrs",
@@ -83,19 +82,6 @@ events = sa.Table(
     sa.Column("sequence_number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
-)
-
-# What an export has made so far: each part gzipped, and the place in the list after it.
-export_parts = sa.Table(
-    "cdr_export_parts",
-    metadata,
-    sa.Column("job_id", sa.ForeignKey(jobs.c.id), primary_key=True),
-    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("rows", sa.Integer, nullable=False),
-    sa.Column("last_started_ms", Millis, nullable=False),
-    sa.Column("last_id", Key, nullable=False),
-    sa.Column("made_ms", Millis, nullable=False, index=True),
-    sa.Column("body", sa.LargeBinary, nullable=False),
 )
 
 

@@ -10,15 +10,14 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.rows import agents_of, label, numbers_of, row_of
 from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
 from api.cdrs.told import Told
+from api.db import INSERTS
 from wire.record import CallRecord
 
-INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 Rows = list[dict[str, Any]]
 
 

@@ -72,11 +72,12 @@ contacts = sa.Table(
     sa.Index("contacts_by_number", "account_id", "phone_number", "list_id", "id"),
     sqlite_autoincrement=True,
 )
-for _key in ("f_name_key", "l_name_key", "email_key"):
+# Names with each other: to ask for both looks at no row.
+for _key, *_more in (("f_name_key", "l_name_key"), ("l_name_key", "f_name_key"), ("email_key",)):
     _has = contacts.c[_key].is_not(None)
     sa.Index(
         f"contacts_by_{_key}",
-        *(contacts.c[each] for each in ("account_id", _key, "list_id", "id")),
+        *(contacts.c[each] for each in ("account_id", _key, *_more, "list_id", "id")),
         sqlite_where=_has,
         postgresql_where=_has,
     )
@@ -141,16 +142,4 @@ rejects = sa.Table(
     sa.Column("line", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("reason", Text(256), nullable=False),
     sa.Column("cells", sa.Text, nullable=False),  # as JSON
-)
-
-# What a download has made so far: each part, and the contact after which the next one begins.
-download_parts = sa.Table(
-    "contact_download_parts",
-    metadata,
-    sa.Column("job_id", sa.ForeignKey(jobs.c.id), primary_key=True),
-    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("rows", sa.Integer, nullable=False),
-    sa.Column("last_id", Key, nullable=False),
-    sa.Column("made_ms", Millis, nullable=False, index=True),
-    sa.Column("body", sa.LargeBinary, nullable=False),
 )

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from api.cdrs.parts import KEPT_MS
+from api.jobs.parts import KEPT_MS
 from api.jobs.worker import Worker
 from tests.contract.api.records import NOON_MS, leg, missed, record, written
 from tests.contract.api.serving import Served, serving

@@ -1,21 +1,37 @@
-"""The parts of exports in the database: whoever does a job goes on after the last of them."""
+"""What a job makes, part by part, in the database: whoever does it goes on after the last of them.
+
+Each part is compressed, and is kept with the place in the list after it: the key that the list is
+ordered by, and an id.
+"""
 
 from collections.abc import AsyncIterator
 
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.cdrs.queries import Place
-from api.cdrs.tables import export_parts
-from api.cdrs.writing import INSERTS
 from api.clock import Clock
-from api.db import Database
+from api.columns import Key, Millis
+from api.db import INSERTS, Database, metadata
+from api.jobs.store import jobs
 
 KEPT_MS = 7 * 86_400_000
+Place = tuple[int, int]
+
+job_parts = sa.Table(
+    "job_parts",
+    metadata,
+    sa.Column("job_id", sa.ForeignKey(jobs.c.id), primary_key=True),
+    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("rows", sa.Integer, nullable=False),
+    sa.Column("last_key", sa.BigInteger, nullable=False),
+    sa.Column("last_id", Key, nullable=False),
+    sa.Column("made_ms", Millis, nullable=False, index=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
 
 
 class Made(Struct, frozen=True):
-    """How far an export is: parts and rows, and the place of the last row."""
+    """How far a job is: parts and rows, and the place of the last row."""
 
     parts: int = 0
     rows: int = 0
@@ -23,20 +39,20 @@ class Made(Struct, frozen=True):
 
 
 class Parts:
-    """What is kept of exports."""
+    """What is kept of what jobs make."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def made(self, job_id: str) -> Made:
-        """Tell how far an export is."""
-        its = export_parts.c.job_id == job_id
-        total = sa.select(sa.func.coalesce(sa.func.sum(export_parts.c.rows), 0)).where(its)
+        """Tell how far a job is."""
+        its = job_parts.c.job_id == job_id
+        total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(its)
         last = (
-            sa.select(export_parts.c.part, export_parts.c.last_started_ms, export_parts.c.last_id)
+            sa.select(job_parts.c.part, job_parts.c.last_key, job_parts.c.last_id)
             .where(its)
-            .order_by(export_parts.c.part.desc())
+            .order_by(job_parts.c.part.desc())
             .limit(1)
         )
         async with self._database.reading() as connection:
@@ -50,13 +66,13 @@ class Parts:
             "job_id": job_id,
             "part": made.parts,
             "rows": rows,
-            "last_started_ms": after[0],
+            "last_key": after[0],
             "last_id": after[1],
             "made_ms": self._now_ms(),
             "body": body,
         }
         async with self._database.writing() as connection:
-            insert = INSERTS[connection.dialect.name](export_parts)
+            insert = INSERTS[connection.dialect.name](job_parts)
             await connection.execute(insert.on_conflict_do_nothing().values(row))
         return Made(made.parts + 1, made.rows + rows, after)
 
@@ -64,8 +80,8 @@ class Parts:
         """Read the parts one by one."""
         part = 0
         while True:
-            query = sa.select(export_parts.c.body).where(
-                export_parts.c.job_id == job_id, export_parts.c.part == part
+            query = sa.select(job_parts.c.body).where(
+                job_parts.c.job_id == job_id, job_parts.c.part == part
             )
             async with self._database.reading() as connection:
                 body = (await connection.execute(query)).scalar_one_or_none()
@@ -75,11 +91,11 @@ class Parts:
             part += 1
 
     def oldest_ms(self) -> int:
-        """Tell since when exports must have been asked for to be kept still."""
+        """Tell since when jobs must have been asked for to be kept still."""
         return self._now_ms() - KEPT_MS
 
     async def forget(self) -> None:
         """Take out what has been kept for long enough."""
-        old = sa.delete(export_parts).where(export_parts.c.made_ms < self.oldest_ms())
+        old = sa.delete(job_parts).where(job_parts.c.made_ms < self.oldest_ms())
         async with self._database.writing() as connection:
             await connection.execute(old)

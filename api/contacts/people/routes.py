@@ -1,0 +1,185 @@
+"""Contacts over REST (spec, "Contact lists and contacts")."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from api.auth.routes import Authenticated
+from api.contacts.people import examples
+from api.contacts.people.schemas import (
+    CallStatusBody,
+    ContactBody,
+    Everywhere,
+    Following,
+    InList,
+    OfPool,
+    Viewed,
+)
+from api.contacts.people.search import Search
+from api.contacts.people.service import Service
+from api.contacts.people.slice import PeopleSlice
+from api.contacts.people.told import EventPage, Told
+from api.contacts.people.views import ContactPage, ContactView
+from api.shapes import answer, described, reading
+
+router = APIRouter(tags=["Contacts"])
+BASE = "/srmain/contacts_list"
+SHOWN = (401, 404)
+
+
+def slice_of(request: Request) -> PeopleSlice:
+    """Give the slice of this process."""
+    found: PeopleSlice = request.app.state.parts.people
+    return found
+
+
+async def _search(request: Request) -> Search:
+    return slice_of(request).search
+
+
+async def _service(request: Request) -> Service:
+    return slice_of(request).contacts
+
+
+async def _told(request: Request) -> Told:
+    return slice_of(request).told
+
+
+Searching = Annotated[Search, Depends(_search)]
+Contacts = Annotated[Service, Depends(_service)]
+AContact = Annotated[ContactBody, Depends(reading(ContactBody))]
+
+
+@router.get(
+    f"{BASE}/get-contact/{{contactListId}}",
+    **described("Contacts of a list", answered=ContactPage, statuses=SHOWN),
+)
+async def of_list(
+    contactListId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    asked: Annotated[InList, Query()],
+    search: Searching,
+) -> Response:
+    """Give a page of a list's contacts, in the order in which they came."""
+    return answer(await search.in_list(who.account_id, contactListId, asked))
+
+
+@router.get(
+    f"{BASE}/all-contacts",
+    **described("Contacts of all lists", answered=ContactPage, statuses=(401,)),
+)
+async def everywhere(
+    who: Authenticated, asked: Annotated[Everywhere, Query()], search: Searching
+) -> Response:
+    """Look for contacts by what their names, number or e-mail begin with."""
+    return answer(await search.everywhere(who.account_id, asked))
+
+
+@router.get(
+    f"{BASE}/viewContacts/{{contactListId}}",
+    **described("Look for contacts of a list", answered=ContactPage, statuses=SHOWN),
+)
+async def viewed(
+    contactListId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    asked: Annotated[Viewed, Query()],
+    search: Searching,
+) -> Response:
+    """Look for contacts of a list; with crm, each has its calls."""
+    return answer(await search.viewed(who.account_id, contactListId, asked))
+
+
+@router.get(
+    f"{BASE}/viewmore/{{id}}",
+    **described("One contact", answered=ContactView, statuses=SHOWN),
+)
+async def one(
+    id: str,  # noqa: A002 - the specification's name
+    who: Authenticated,
+    search: Searching,
+) -> Response:
+    """Give a contact with its list's name and its calls."""
+    return answer(await search.one(who.account_id, id))
+
+
+@router.post(
+    f"{BASE}/contactNumber",
+    **described(
+        "Make a contact",
+        asked=ContactBody,
+        answered=ContactView,
+        status=201,
+        statuses=(401,),
+        example=examples.CONTACT,
+    ),
+)
+async def add(who: Authenticated, body: AContact, contacts: Contacts) -> Response:
+    """Put a contact into a list."""
+    return answer(await contacts.add(who.account_id, body), 201)
+
+
+@router.patch(
+    f"{BASE}/contactNumber/{{contactId}}",
+    **described(
+        "Change a contact",
+        asked=ContactBody,
+        answered=ContactView,
+        statuses=SHOWN,
+        example=examples.CONTACT,
+    ),
+)
+async def change(
+    contactId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    body: AContact,
+    contacts: Contacts,
+) -> Response:
+    """Change a contact; with another list's id, it is put there."""
+    return answer(await contacts.change(who.account_id, contactId, body))
+
+
+@router.delete(
+    f"{BASE}/contactNumber/{{contactId}}",
+    **described("Delete a contact", answered=ContactView, statuses=SHOWN),
+)
+async def remove(
+    contactId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    asked: Annotated[OfPool, Query()],
+    contacts: Contacts,
+) -> Response:
+    """Take a contact out of its list; answers as what it was."""
+    return answer(await contacts.remove(who.account_id, contactId, asked.pool_id))
+
+
+@router.patch(
+    f"{BASE}/contact/{{contactId}}",
+    **described(
+        "Set a contact's call status",
+        asked=CallStatusBody,
+        answered=ContactView,
+        statuses=SHOWN,
+        example={"callStatus": "answered"},
+    ),
+)
+async def set_status(
+    contactId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    body: Annotated[CallStatusBody, Depends(reading(CallStatusBody))],
+    contacts: Contacts,
+) -> Response:
+    """Note how calling a contact went."""
+    return answer(await contacts.set_status(who.account_id, contactId, body))
+
+
+@router.get(
+    f"{BASE}/contact-events",
+    **described("Contacts for running campaigns", answered=EventPage, statuses=(401,)),
+)
+async def events(
+    who: Authenticated,
+    asked: Annotated[Following, Query()],
+    told: Annotated[Told, Depends(_told)],
+) -> Response:
+    """Tell which contacts running campaigns are to take up, from an event on."""
+    return answer(await told.after(who.account_id, asked.after, asked.limit))
