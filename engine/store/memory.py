@@ -70,14 +70,22 @@ class Memory(MemoryDocuments):
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
-        now_ms, known = self._now_ms(), self._engines.pop(engine, None)
+        ends_ms, known = self._now_ms() + lease_ms, self._engines.pop(engine, None)
+        engines = self._engines
+        if lease_ms and known is not None and not self._lives(known[0]):
+            # Late itself: it slept, or the clock was set. It judges nobody: all have their time.
+            engines = {
+                name: (until_ms if self._lives(until_ms) else ends_ms, each)
+                for name, (until_ms, each) in engines.items()
+            }
         if lease_ms:
-            self._engines[engine] = now_ms + lease_ms, body
+            engines[engine] = ends_ms, body
         self._change((lease_ms == 0) == (known is not None))
-        self._engines = {
-            name: each for name, each in self._engines.items() if 0 < each[0] - now_ms <= LONGEST_MS
-        }
+        self._engines = {name: each for name, each in engines.items() if self._lives(each[0])}
         return {name: body for name, (_, body) in self._engines.items()}
+
+    def _lives(self, ends_ms: int) -> bool:
+        return 0 < ends_ms - self._now_ms() <= LONGEST_MS
 
     async def owner(self, slot: int) -> str:
         """See Store."""

@@ -44,7 +44,10 @@ class Store(Protocol):
         ...
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
-        """Note that an engine lives; returns all that do, by name. 0 ms: it leaves."""
+        """Note that an engine lives; returns all that do, by name. 0 ms: it leaves.
+
+        Who is late itself slept, or the clock was set: then none of the others counts as dead.
+        """
         ...
 
     async def owner(self, slot: int) -> str:

@@ -8,6 +8,7 @@ from tests.contract.store import claimed
 from tests.harness.until import until
 
 LEASE_MS = 60_000
+SHORT_MS = 200
 
 
 async def test_a_running_lease_keeps_others_out(store: Store) -> None:
@@ -60,6 +61,23 @@ async def test_engines_know_each_other(store: Store) -> None:
     assert await store.beat("engine1", "", 0) == {"engine2": '{"url":"ü"}'}
 
 
+async def test_who_is_silent_is_forgotten(store: Store) -> None:
+    """By the next beat of an engine that is in time itself."""
+    await store.beat("engine1", "{}", LEASE_MS)
+    await store.beat("engine2", "{}", SHORT_MS)
+    await _passed(store, SHORT_MS)
+    assert await store.beat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
+
+
+async def test_who_is_late_itself_forgets_nobody(store: Store) -> None:
+    """The clock of the store's host may have been set: everybody has time to beat again."""
+    await store.beat("engine1", "{}", SHORT_MS)
+    await store.beat("engine2", "{}", SHORT_MS)
+    await _passed(store, SHORT_MS)
+    assert (await store.beat("engine1", "{}", LEASE_MS)).keys() == {"engine1", "engine2"}
+    assert (await store.beat("engine3", "{}", LEASE_MS)).keys() == {"engine1", "engine2", "engine3"}
+
+
 async def test_comings_and_goings_are_told(store: Store) -> None:
     """An engine that comes or goes and a slot that is given back wake who waits; beats do not."""
     heard: list[int] = []
@@ -83,6 +101,16 @@ async def test_comings_and_goings_are_told(store: Store) -> None:
     finally:
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
+
+
+async def _passed(store: Store, passing_ms: int) -> None:
+    """Let so much time pass by the store's own clock."""
+    assert await store.claim(7, "engine1", passing_ms) is not None
+
+    async def is_free() -> bool:
+        return await store.claim(7, "engine2", passing_ms) is not None
+
+    await until(is_free)
 
 
 async def _listen(store: Store, heard: list[int]) -> None:

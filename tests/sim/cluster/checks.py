@@ -58,17 +58,27 @@ def _lost_alive(world: World, told: Sequence[Story]) -> Iterator[Fault]:
 
 def _hung_up(world: World, told: Sequence[Story]) -> Iterator[Fault]:
     """Find legs of calls that an engine ended though their call did not want that."""
+    begins_ms: dict[str, float] = {}
     ends_ms: dict[str, float] = {}
     for story in told:
         for call in (story.opened, *(moment.call for moment in story.moments)):
             ends_ms |= {leg.id: story.record.call.ended_ms for leg in call.legs}
+            begins_ms |= {leg.id: story.moments[0].now for leg in call.legs}
     for story in told:
         for moment in story.moments:
             wanted = [each.leg for each in moment.commands if isinstance(each, Hangup)]
             ends_ms |= {leg: min(moment.now, ends_ms.get(leg, moment.now)) for leg in wanted}
     for channel, at_ms in world.owners.hung_up:
-        if channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS:
+        is_early = channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS
+        if is_early and not _was_refused(world, channel, at_ms, begins_ms[channel]):
             yield channel, f"was hung up at {at_ms:.0f}, and its call went on"
+
+
+def _was_refused(world: World, channel: str, at_ms: float, begin_ms: float) -> bool:
+    """Tell whether a caller was refused, which was lost on its way, and was taken in later."""
+    past = world.pbx.past.get(channel)
+    has_lived_on = past is not None and (past.ended_ms or 0) > at_ms + WAY_MS
+    return has_lived_on and at_ms < begin_ms
 
 
 def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:
