@@ -1,11 +1,12 @@
 """Whether the lab works in Docker: `python -m tests.harness.compose_trial` tries it.
 
 Compose brings it up; both nodes and both engines must be ready, one SIPp call must go through each
-node, and a live call must outlast a restart of each engine in turn. Ends with 0 and a word where no
-Docker engine with compose answers.
+node, and a live call must outlast a restart of each engine in turn; a call asked for over REST must
+leave a record. Ends with 0 and a word where no Docker engine with compose answers.
 """
 
 import asyncio
+import json
 import sys
 from collections.abc import Mapping
 
@@ -14,12 +15,15 @@ import aiohttp
 from tests.harness import compose
 from tests.harness.compose_roll import ENGINES, Rolling
 from tests.harness.env import ARI_PORTS, ensure_env
-from tests.harness.sipp_caller import call_through
+from tests.harness.sipp_caller import answering, call_through
 from tests.harness.until import until
 
 NUMBER = "15550199"
 SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
 LISTENS = {"type": "gather", "data": {"timeout": 120_000}}
+GREETS = {"type": "say", "data": {"text": "Hello. This was said over REST."}}
+API = "http://127.0.0.1:8000"
+TRUNK_PORT = 5080
 SHORT_S = 1
 LONG_S = 45  # SIPp is silent: after 60 s the PBX would hang up
 
@@ -34,11 +38,12 @@ async def trial() -> None:
     try:
         await check_ready(settings)
         await check_calls(settings)
+        await check_rest(settings)
     finally:
         await compose.run("down")
     sys.stdout.write(
         "compose: both nodes and both engines are ready, a call went through each node, "
-        "and one outlasted a restart of each engine\n"
+        "one outlasted a restart of each engine, and one asked for over REST has its record\n"
     )
 
 
@@ -51,6 +56,7 @@ async def check_ready(settings: Mapping[str, str]) -> None:
             await session.get(url, headers={"Authorization": login})
         for port in ENGINES.values():
             await session.get(f"http://127.0.0.1:{port}/readyz")
+        await session.get(f"{API}/readyz")
 
 
 async def check_calls(settings: Mapping[str, str]) -> None:
@@ -68,6 +74,25 @@ async def check_calls(settings: Mapping[str, str]) -> None:
             group.create_task(call_through(SIP_PORTS["pbx1"], NUMBER, LONG_S))
             group.create_task(rolling.restart_each())
         await session.delete(route)
+
+
+async def check_rest(settings: Mapping[str, str]) -> None:
+    """Get a token, call a phone behind the trunk, and find the call's record."""
+    account, called = settings["SWITCHROOM_ACCOUNT"], settings["SWITCHROOM_CALLER_IDS"]
+    key = {"apiKey": settings["SWITCHROOM_API_KEY"], "apiSecret": settings["SWITCHROOM_API_SECRET"]}
+    body = {"from": json.loads(called)[0], "to": "+4722222222", "action": GREETS}
+    async with aiohttp.ClientSession(API, raise_for_status=True) as session, answering(TRUNK_PORT):
+        reply = await session.post(f"/auth/get-access-token/{account}", json=key)
+        token = {"Authorization": (await reply.json())["accessToken"]}
+        reply = await session.post("/srmain/voice/call", json=body, headers=token)
+        call = (await reply.json())["callId"]
+
+        async def has_record() -> bool:
+            path = f"/srmain/cdr/{call}"
+            async with session.get(path, headers=token, raise_for_status=False) as found:
+                return found.status == 200 and (await found.json())["status"] == "completed"
+
+        await until(has_record, timeout_s=30, what="the record of the call asked for over REST")
 
 
 if __name__ == "__main__":

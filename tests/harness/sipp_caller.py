@@ -1,9 +1,11 @@
-"""SIPp's own caller: one call that hangs up by itself."""
+"""SIPp's own scenarios: one call that hangs up by itself, and a phone that takes one."""
 
 import asyncio
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from tests.harness.ports import free_ports
+from tests.harness.ports import free_port, free_ports
 
 
 async def call_through(sip_port: int, number: str, talks_s: int) -> None:
@@ -27,3 +29,21 @@ async def call_through(sip_port: int, number: str, talks_s: int) -> None:
             raise
         if status != 0:
             raise RuntimeError(f"no whole call of {talks_s} s went through SIP port {sip_port}")
+
+
+@asynccontextmanager
+async def answering(sip_port: int) -> AsyncIterator[None]:
+    """Answer one call on a port of loopback; the phone ends with the context."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = await asyncio.create_subprocess_exec(
+            *("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(sip_port), "-m", "1"),
+            *("-mp", str(free_port()), "-nostdin"),
+            stdout=asyncio.subprocess.DEVNULL,
+            cwd=folder,
+        )
+        try:
+            yield
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
