@@ -25,6 +25,10 @@ from api.contacts.people import routes as people
 from api.contacts.people import slice as people_slice
 from api.contacts.people.slice import PeopleSlice
 from api.db import Database
+from api.dnc import routes as dnc
+from api.dnc import slice as dnc_slice
+from api.dnc.service import DncService
+from api.dnc.store import DncStore
 from api.docs_page import serve_docs
 from api.document import document
 from api.engine_client import EngineClient
@@ -37,6 +41,7 @@ from api.numbers import routes as numbers
 from api.numbers import slice as numbers_slice
 from api.numbers.service import NumberService
 from api.outside import Outside
+from api.terms.pusher import Pusher
 from api.voice import routes as voice
 from api.voice import slice as voice_slice
 from api.voice.service import VoiceService
@@ -51,6 +56,7 @@ ROUTERS = (
     live_routes.router,
     numbers.router,
     people.router,
+    dnc.router,
     health.router,
 )
 
@@ -70,6 +76,8 @@ class Parts(Struct, frozen=True):
     cdrs: CdrSlice
     numbers: NumberService
     people: PeopleSlice
+    dnc: DncService
+    pusher: Pusher
     metrics: Metrics
     now_ms: Clock
 
@@ -85,6 +93,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
         engine = await house.enter_async_context(engine_opened(urls, token))
         accounts = Accounts(database, clock)
         keys, jobs = Keys(database, clock), Jobs(database, clock)
+        pusher = Pusher(engine, accounts, DncStore(database, clock))
         tokens = Tokens(settings.token_secret.get_secret_value(), settings.token_s, clock)
         yield Parts(
             settings=settings,
@@ -99,6 +108,8 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             cdrs=put_together(database, engine, jobs, clock),
             numbers=numbers_slice.put_together(database, engine, clock),
             people=people_slice.put_together(database, accounts, clock),
+            dnc=dnc_slice.put_together(database, accounts, pusher, clock),
+            pusher=pusher,
             metrics=Metrics(),
             now_ms=clock,
         )

@@ -13,6 +13,7 @@ from api.config import Settings
 from api.jobs.worker import working
 from api.migrate import migrate
 from api.sweep import sweeping
+from api.terms.pusher import pushing
 
 
 async def serve(settings: Settings) -> None:
@@ -24,6 +25,7 @@ async def serve(settings: Settings) -> None:
         await house.enter_async_context(working(parts.jobs, parts.cdrs.jobs, parts.metrics))
         name = own_name(settings.api_port)
         await house.enter_async_context(consuming(Consumer(parts.engine, parts.database, name)))
+        await house.enter_async_context(pushing(parts.pusher))
         await house.enter_async_context(sweeping(parts.idempotency))
         await _served(server(settings, application(parts)))
 

@@ -19,16 +19,17 @@ REFS = "#/components/schemas/{name}"
 COMPONENTS = "x-components"  # taken out again when the document is put together
 
 
-def reading(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
-    """Give the dependency that reads a JSON body; without one, what the query says.
+def reading(shape: type[T], *, by_query: bool = False) -> Callable[[Request], Awaitable[T]]:
+    """Give the dependency that reads a JSON body; without one, what the query of a GET says.
 
     Many clients can't send a GET with a body (RFC 9110, section 9.3.1, advises against it).
+    With `by_query` that counts for other methods, too.
     """
     decoder = msgspec.json.Decoder(shape)
 
     async def read(request: Request) -> T:
         body = await request.body()
-        if not body and request.method == "GET":
+        if not body and (by_query or request.method == "GET"):
             return converted(dict(request.query_params), shape)
         try:
             return decoder.decode(body or b"{}")

@@ -45,6 +45,9 @@ numbers = Table(
 )
 
 
+_FIRST_FIRST = (numbers.c.created_ms, numbers.c.number)
+
+
 class Account(Struct, frozen=True):
     """An account; a limit of None is none, and without destinations it may call anybody.
 
@@ -103,10 +106,20 @@ class Accounts:
         query = (
             select(numbers.c.number)
             .where(numbers.c.account_id == account_id)
-            .order_by(numbers.c.created_ms, numbers.c.number)
+            .order_by(*_FIRST_FIRST)
         )
         async with self._database.reading() as connection:
             return tuple((await connection.execute(query)).scalars())
+
+    async def all_numbers(self) -> dict[str, list[str]]:
+        """List the numbers of all accounts, in the same order."""
+        query = select(numbers.c.account_id, numbers.c.number)
+        found: dict[str, list[str]] = {}
+        async with self._database.reading() as connection:
+            rows = await connection.execute(query.order_by(*_FIRST_FIRST))
+            for account_id, number in rows:
+                found.setdefault(account_id, []).append(number)
+        return found
 
     async def add_number(self, account_id: str, number: str) -> None:
         """Give a number to an account; one that another has is a conflict."""

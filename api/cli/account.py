@@ -9,6 +9,7 @@ from rich.table import Table
 
 from api.accounts.store import Account, Accounts
 from api.auth.store import Keys
+from api.cli.dnc import dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.run import run
@@ -17,6 +18,7 @@ from api.cli.words import allowed, named, region_of
 app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
 app.command(number)
+app.command(dnc_token)
 
 Calls = Annotated[int | None, Parameter(help="Most live calls; 0 for no limit.")]
 Rate = Annotated[float | None, Parameter(help="Most new calls a second; 0 for no limit.")]

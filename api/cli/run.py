@@ -31,6 +31,15 @@ def settings_of(kind: type[T]) -> T:
 
 def run(deed: Deed) -> None:
     """Do something to accounts and keys; ends the process with status 2 when it is refused."""
+
+    async def on(database: Database) -> None:
+        await deed(Accounts(database, now_ms), Keys(database, now_ms))
+
+    run_on(on)
+
+
+def run_on(deed: Callable[[Database], Awaitable[None]]) -> None:
+    """Do something to the database; ends the process with status 2 when it is refused."""
     try:
         asyncio.run(_run(settings_of(Stored).database_url, deed))
     except (Refused, BadInput) as error:
@@ -38,11 +47,11 @@ def run(deed: Deed) -> None:
         sys.exit(2)
 
 
-async def _run(url: str, deed: Deed) -> None:
+async def _run(url: str, deed: Callable[[Database], Awaitable[None]]) -> None:
     database = Database(url)
     try:
         await migrate(database)
-        await deed(Accounts(database, now_ms), Keys(database, now_ms))
+        await deed(database)
     finally:
         await database.close()
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import sys
+from typing import Annotated
 
 import uvloop
-from cyclopts import App
+from cyclopts import App, Parameter
 
+from api.app import opened
 from api.cli.run import settings_of
 from api.config import Settings, Stored
 from api.db import Database
@@ -35,6 +37,23 @@ def migrated() -> None:
         asyncio.run(_migrated(settings_of(Stored).database_url))
     except Refused as error:
         sys.exit(f"{error}: {error.__cause__}")
+
+
+@app.command(name="terms")
+def terms(
+    *,
+    anew: Annotated[bool, Parameter(help="Put lists that are there, too.", negative="")] = False,
+) -> None:
+    """Put what accounts may dial into the engines' store, as `api` does by itself, and end."""
+    try:
+        asyncio.run(_pushed(settings_of(Settings), anew=anew))
+    except Refused as error:
+        sys.exit(str(error))
+
+
+async def _pushed(settings: Settings, *, anew: bool) -> None:
+    async with opened(settings) as parts:
+        await (parts.pusher.anew() if anew else parts.pusher.compare())
 
 
 async def _migrated(url: str) -> None:

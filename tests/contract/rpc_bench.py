@@ -30,6 +30,7 @@ from engine.runtime.terms import TermsBook
 from engine.store.errors import StoreDown
 from engine.store.memory import Memory
 from engine.store.memory_stream import MemoryStream
+from engine.store.memory_terms import MemoryTerms
 from engine.store.stream import Batch, Bounds
 from engine.store.writer import Writer
 from engine.webhooks.sign import Signer
@@ -61,15 +62,26 @@ class MoodyStream(MemoryStream):
         return await super().take(*args, **more)
 
 
+class MoodyTerms(MemoryTerms):
+    """Its terms, which can be lost."""
+
+    def lose_all(self) -> None:
+        """Be as a server that was emptied."""
+        self._terms.clear()
+        self._lists.clear()
+
+
 class MoodyStore(Memory):
     """The memory store, which can be out of reach."""
 
     down = False
+    terms: MoodyTerms
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.stream = MoodyStream(self._now_ms, options.get("bounds", Bounds()))
         self.stream.check = self._check
+        self.terms = MoodyTerms()
 
     async def commit(self, slot: int, token: int, changes: Any) -> int:
         """Commit, unless down."""

@@ -1,0 +1,39 @@
+"""Do-not-call lists in SQL, with what engines need to follow their changes.
+
+A number is on a list while any of its entries, one a provider, is active. What is taken off stays
+as an inactive row: so every change has a row that carries its version.
+"""
+
+import sqlalchemy as sa
+
+from api.db import metadata
+
+Account = sa.String(64)
+
+tokens = sa.Table(
+    "dnc_tokens",
+    metadata,
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), nullable=False, index=True),
+    sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+)
+
+lists = sa.Table(
+    "dnc_lists",
+    metadata,
+    sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),  # of its last change
+)
+
+entries = sa.Table(
+    "dnc_entries",
+    metadata,
+    sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("number", sa.String(16), primary_key=True),
+    sa.Column("provider", sa.String(64), primary_key=True),
+    sa.Column("is_active", sa.Boolean, nullable=False),
+    sa.Column("version", sa.BigInteger, nullable=False),
+    sa.Column("changed_ms", sa.BigInteger, nullable=False),
+    sa.Index("ix_dnc_entries_account_id_version", "account_id", "version"),
+)

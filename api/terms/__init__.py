@@ -1,0 +1,1 @@
+"""What accounts may dial, told to engines: they judge every party by it."""
