@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 
-import phonenumbers
 from msgspec import Struct
 
 from api.accounts.known import KnownAccounts
 from api.auth.service import REFUSED
+from api.contacts.phones import NoNumber, e164
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
 from api.errors import Unauthenticated
-from api.terms.document import region_of
 from wire.errors import BadInput
 
 
@@ -44,14 +43,7 @@ class DncService(Struct, frozen=True):
         if asked.account_id not in {None, account_id}:
             raise BadInput("accountId", "not the account of this token")
         known = await self.known.get(account_id)
-        return account_id, _full(asked.phone_no, region_of(known.numbers))
-
-
-def _full(text: str, region: str | None) -> str:
-    try:
-        number = phonenumbers.parse(text, region)
-    except phonenumbers.NumberParseException:
-        number = None
-    if number is None or number.extension or not phonenumbers.is_possible_number(number):
-        raise BadInput("phoneNo", "expected a phone number such as +4721930000")
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        try:
+            return account_id, e164(asked.phone_no, known.account.region)
+        except NoNumber as error:
+            raise BadInput("phoneNo", f"{error}; expected a number such as +4721930000") from None

@@ -13,21 +13,23 @@ from wire.terms import Terms
 
 
 def terms_of(account: Account, numbers: Sequence[str], *, has_list: bool) -> Terms:
-    """Make terms, with a version that is another when they are; who is not active calls nobody."""
-    region = region_of(numbers)
+    """Make terms, with a version that is another when they are; who is not active calls nobody.
+
+    What is dialled without a country is taken for the account's region, or its first number's.
+    """
+    region = account.region or (_region(numbers[0]) if numbers else None)
     terms = Terms(
         destinations=account.destinations if account.is_active else (),
         numbers=tuple(numbers),
-        country=str(phonenumbers.country_code_for_region(region)) if region else "",
+        country=_calling_code(region),
         do_not_call=has_list,
     )
     digest = hashlib.sha256(msgspec.json.encode(terms)).hexdigest()
     return replace(terms, version=digest[:16])
 
 
-def region_of(numbers: Sequence[str]) -> str | None:
-    """Tell in which country numbers without one are: that of the account's first."""
-    return _region(numbers[0]) if numbers else None
+def _calling_code(region: str | None) -> str:
+    return str(phonenumbers.country_code_for_region(region) or "") if region else ""
 
 
 @lru_cache(10_000)

@@ -14,12 +14,12 @@ from engine.calls.call import Call
 from engine.runtime.limits import is_by_trunk
 from engine.runtime.permitted import full_numbers, is_allowed, shown
 from engine.runtime.ports import Refusal, Verdict
+from engine.runtime.remembered import FRESH_MS, Remembered
 from engine.store.errors import StoreDown
 from engine.store.terms import TermsStore
 from wire.terms import Terms
 
 log = structlog.get_logger()
-MOST_KNOWN = 10_000
 NONE = Terms()
 
 
@@ -31,13 +31,11 @@ class TermsBook:
         kept: TermsStore,
         now_ms: Callable[[], int],
         caller_id: str = "",
-        fresh_ms: int = 1_000,
+        fresh_ms: int = FRESH_MS,
     ) -> None:
         self._kept = kept
-        self._now_ms = now_ms
         self._caller_id = caller_id  # of accounts without a number
-        self._fresh_ms = fresh_ms
-        self._known: dict[str, tuple[int, Terms]] = {}
+        self._terms = Remembered(self._read, now_ms, fresh_ms)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def judge(
@@ -47,7 +45,8 @@ class TermsBook:
         if not is_by_trunk(party):
             done(Verdict("", caller_id))
             return
-        terms = self._fresh(call.account)
+        known = self._terms.fresh(call.account)
+        terms = known.value if known else None
         if terms is NONE:
             done(Verdict("", caller_id))
         elif terms is not None and (not terms.do_not_call or not is_allowed(terms, party)):
@@ -64,7 +63,7 @@ class TermsBook:
         """Tell why a party may not be called; empty when it may."""
         if not is_by_trunk(party):
             return ""
-        terms = self._fresh(account) or await self._read(account)
+        terms = await self._known(account)
         if terms is None:
             return "terms_unknown"
         if not is_allowed(terms, party):
@@ -81,29 +80,28 @@ class TermsBook:
         self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
     ) -> None:
         refusal = await self.refusal(call.account, party)
-        _, terms = self._known.get(call.account, (0, NONE))
+        known = self._terms.last(call.account)
+        terms = known.value if known else NONE
         done(Verdict(refusal, self._shown(terms, call, caller_id)))
 
     def _shown(self, terms: Terms, call: Call, caller_id: str) -> str:
         return shown(terms, call, caller_id, self._caller_id)
 
-    def _fresh(self, account: str) -> Terms | None:
-        at_ms, terms = self._known.get(account, (0, NONE))
-        return terms if at_ms + self._fresh_ms > self._now_ms() else None
-
-    async def _read(self, account: str) -> Terms | None:
-        """Read an account's terms; None while they are not known."""
-        _, known = self._known.get(account, (0, None))
+    async def _known(self, account: str) -> Terms | None:
+        """Give an account's terms, the last that were known if need be; None: none ever were."""
         try:
-            body = await self._kept.get(account)
-            terms = msgspec.json.decode(body, type=Terms) if body else known or NONE
+            return await self._terms.get(account)
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("terms not read", account=account, error=str(error))
-            return known
-        if len(self._known) >= MOST_KNOWN:
-            self._known.clear()
-        self._known[account] = (self._now_ms(), terms)
-        return terms
+        last = self._terms.last(account)
+        return last.value if last else None
+
+    async def _read(self, account: str) -> Terms:
+        body = await self._kept.get(account)
+        if body is not None:
+            return msgspec.json.decode(body, type=Terms)
+        last = self._terms.last(account)
+        return last.value if last else NONE
 
     async def _by_list(self, account: str, terms: Terms, party: str) -> Refusal:
         numbers = full_numbers(party, terms.country)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from api.dnc.tokens import DncTokens
 from api.errors import NotFound
@@ -93,7 +94,9 @@ async def test_entries_are_a_providers(dnc: Dnc) -> None:
     ],
 )
 async def test_numbers_are_kept_with_their_country(dnc: Dnc, given: str, shown: str) -> None:
-    """One without is of the country that the account's first number is of."""
+    """One without is of the account's region, or refused."""
+    account = await dnc.rest.parts.accounts.get("acme")
+    await dnc.rest.parts.accounts.change(replace(account, region="NO"))
     status, view = await dnc.ask("subscribe", {**ENTRY, "phoneNo": given})
     assert (status, view["phoneNo"]) == (201, shown)
     assert not await dnc.may_call(shown)
@@ -113,6 +116,7 @@ async def test_however_it_is_dialled(dnc: Dnc) -> None:
         ({"phoneNo": CUSTOMER}, "provider"),
         ({**ENTRY, "phoneNo": "nobody"}, "phoneNo"),
         ({**ENTRY, "phoneNo": "+1"}, "phoneNo"),
+        ({**ENTRY, "phoneNo": "22222222"}, "phoneNo"),
         ({**ENTRY, "phoneNo": "+4722222222 ext. 5"}, "phoneNo"),
         ({**ENTRY, "provider": ""}, "provider"),
         ({**ENTRY, "provider": "a\nb"}, "provider"),

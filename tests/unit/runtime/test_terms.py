@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from engine.runtime.ports import Verdict
-from engine.runtime.terms import MOST_KNOWN, TermsBook
+from engine.runtime.terms import TermsBook
 from engine.store.errors import StoreDown
 from engine.store.memory_terms import MemoryTerms
 from tests.unit.calls.building import outbound
@@ -166,16 +166,6 @@ async def test_what_is_no_terms_is_as_unknown(bench: Bench) -> None:
     """A document that can't be read is a fault of ours: nobody is called by guess."""
     await bench.kept.put("acme", b"{")
     assert (await bench.judge(LISTED)).refusal == "terms_unknown"
-
-
-async def test_only_so_many_are_remembered(bench: Bench) -> None:
-    """Accounts come and go; memory has a bound."""
-    for number in range(MOST_KNOWN + 1):
-        await bench.book.refusal(f"a{number}", LISTED)
-    bench.kept.reads = 0
-    await bench.book.refusal(f"a{MOST_KNOWN}", LISTED)
-    await bench.book.refusal("a0", LISTED)
-    assert bench.kept.reads == 1
 
 
 async def test_what_is_being_read_is_left(bench: Bench) -> None:

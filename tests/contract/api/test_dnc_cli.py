@@ -1,0 +1,62 @@
+"""`switchroom account dnc-token`: made, listed, revoked; `switchroom api terms` puts lists anew."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from api.dnc.store import DncStore
+from api.dnc.tokens import DncTokens
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.rest import CUSTOMER, SECRET, Rest
+from tests.contract.rpc_bench import TOKEN
+
+
+async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None, str]:
+    """Run a command over the database of a test, before its engine."""
+    env = {
+        **os.environ,
+        "SWITCHROOM_DATABASE_URL": sqlite_url(folder),
+        "SWITCHROOM_ENGINE_URLS": f'["{rest.bench.url}"]',
+        "SWITCHROOM_RPC_TOKEN": TOKEN,
+        "SWITCHROOM_TOKEN_SECRET": SECRET,
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "engine", *words),
+        env=env,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    return process.returncode, said.decode()
+
+
+async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
+    """What is made opens the account's list; revoked by its id as the list shows it."""
+    tokens = DncTokens(rest.parts.database, rest.parts.now_ms)
+    status, token = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "acme"])
+    assert (status, await tokens.account_of(token.strip())) == (0, "acme")
+    _, shown = await switchroom(rest, tmp_path, *["account", "dnc-token", "list", "acme"])
+    token_id = f"{token[:16]}_…"
+    assert token_id in shown
+    assert token.strip() not in shown
+    revoke = ("account", "dnc-token", "revoke")
+    assert (await switchroom(rest, tmp_path, *revoke, "other", token_id))[0] == 2
+    assert (await switchroom(rest, tmp_path, *revoke, "acme", token_id))[0] == 0
+    assert await tokens.account_of(token.strip()) is None
+    status, said = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "nobody"])
+    assert (status, said) == (2, "no account nobody\n")
+
+
+@pytest.mark.parametrize("words", [("api", "terms"), ("api", "terms", "--anew")])
+async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """As `api` does by itself; anew, also where nothing says that something is wrong."""
+    lists = DncStore(rest.parts.database, rest.parts.now_ms)
+    await lists.put("acme", [CUSTOMER], "p")
+    if "--anew" in words:
+        await rest.bench.ask("PATCH", "/terms/acme/dnc", {"after": 0, "version": 1})
+    status, said = await switchroom(rest, tmp_path, *words)
+    assert status == 0, said
+    assert await rest.bench.store.terms.listed("acme", [CUSTOMER]) is True
