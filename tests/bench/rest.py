@@ -16,8 +16,7 @@ from tests.bench.cpu import Meter, idle_shares
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.setting import Setting
 from tests.bench.stack import Stack, stack
-from tests.harness.api import NUMBER, Api
-from tests.harness.api_process import ACCOUNT
+from tests.harness.api import ACCOUNT, NUMBER, Api
 from tests.harness.crowd import Crowd
 from tests.harness.live import Lab
 from tests.harness.ports import free_port

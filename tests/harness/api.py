@@ -11,10 +11,10 @@ from typing import Any
 
 import aiohttp
 
-from tests.harness.api_process import ACCOUNT, ApiProcess
+from tests.harness.api_process import ApiProcess
 from tests.harness.engine import Engine, Refused
 
-NUMBER = "+15550001"
+ACCOUNT, NUMBER = "rest", "+15550001"
 
 
 class Api(ApiProcess):
@@ -31,6 +31,7 @@ class Api(ApiProcess):
             folder,
             engine_urls=[each.url for each in engines],
             rpc_token=engines[0].token,
+            account=ACCOUNT,
             settings={
                 "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
                 "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",

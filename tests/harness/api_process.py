@@ -13,7 +13,11 @@ ACCOUNT = "acme"
 
 
 class ApiProcess(Server):
-    """One process on a free port, with an account and its key."""
+    """One process on a free port, with an account and its key.
+
+    Engines judge by the account's terms from then on, so with others' tests it has a name of its
+    own.
+    """
 
     ready_path = "/readyz"
 
@@ -24,6 +28,7 @@ class ApiProcess(Server):
         engine_urls: Sequence[str],
         rpc_token: str,
         settings: Mapping[str, str],
+        account: str = ACCOUNT,
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
@@ -36,7 +41,7 @@ class ApiProcess(Server):
             "SWITCHROOM_ENGINE_URLS": json.dumps(engine_urls),
             "SWITCHROOM_RPC_TOKEN": rpc_token,
             "SWITCHROOM_TOKEN_SECRET": secrets.token_urlsafe(32),
-            "SWITCHROOM_ACCOUNT": ACCOUNT,
+            "SWITCHROOM_ACCOUNT": account,
             "SWITCHROOM_API_KEY": self.api_key,
             "SWITCHROOM_API_SECRET": self.api_secret,
             **settings,

@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.harness.api_process import ApiProcess
+from tests.harness.api_process import ACCOUNT, ApiProcess
 
 
 class RecordsApi(ApiProcess):
@@ -17,12 +17,21 @@ class RecordsApi(ApiProcess):
 
     ready_path = "/healthz"
 
-    def __init__(self, folder: Path, *, database_url: str, engine_url: str, rpc_token: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        database_url: str,
+        engine_url: str,
+        rpc_token: str,
+        account: str = ACCOUNT,
+    ) -> None:
         super().__init__(
             folder,
             engine_urls=[engine_url],
             rpc_token=rpc_token,
             settings={"SWITCHROOM_DATABASE_URL": database_url},
+            account=account,
         )
 
     async def ask(

@@ -15,6 +15,7 @@ from tests.harness.ports import free_port
 from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
 
+ACCOUNT = "records"
 FILTERS = {
     "dialedNumber": "",
     "dispositionLevel1Id": "",
@@ -31,6 +32,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
         database_url=sqlite_url(tmp_path),
         engine_url=lab.engine.url,
         rpc_token=lab.engine.token,
+        account=ACCOUNT,
     ) as found:
         yield found
 
@@ -40,7 +42,9 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None
     began_ms = time.time() * 1_000
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
         action = {"type": "dial", "data": {"number": far.address}}
-        call = await lab.call(to="+15550100", action=action, labels={"clientId": "c-7"})
+        call = await lab.call(
+            account=ACCOUNT, to="+15550100", action=action, labels={"clientId": "c-7"}
+        )
         await phone.answered()
         await far.rung()
         rang_ms = time.time() * 1_000
@@ -79,7 +83,7 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None
 async def test_a_call_that_nobody_answered(lab: Lab, api: RecordsApi) -> None:
     """It is missed, and only rang."""
     async with Phone.refusing(lab.trunk_port, 486) as phone:
-        call = await lab.call(to="+15550101")
+        call = await lab.call(account=ACCOUNT, to="+15550101")
         await phone.ended()
     record = await _record(api, call)
     assert (record["status"], record["answerStatus"], record["sipCode"]) == ("busy", "missed", 486)
