@@ -45,8 +45,10 @@ def untold(call: Call, heard: Heard, now: int) -> tuple[DigitPressed, ...]:
 
     So its websocket is lost, and nobody has noticed yet.
     """
-    keys = counting(call, unknown(call, heard, {}))
-    return tuple(key for key in keys if key.up_ms <= now - SOON_MS)
+    since = dict(_counted(call))  # a key just before that was told, and AMI tells it a moment later
+    until_ms = now - SOON_MS
+    keys = unknown(call, heard, {})
+    return tuple(k for k in keys if since.get(k.leg, now) + SOON_MS <= k.up_ms <= until_ms)
 
 
 def after_prompts(

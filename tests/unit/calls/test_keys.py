@@ -98,6 +98,13 @@ def test_what_ari_has_not_told_by_now_it_will_not_tell() -> None:
     assert untold(story.call, heard, up_ms + SOON_MS) == (overheard(second),)
 
 
+def test_a_key_just_before_a_gather_is_not_untold() -> None:
+    """ARI told it in time, when nothing listened; AMI tells it when the gather does."""
+    story = gathering()
+    heard = by_leg((overheard(told(story, "1", -1)),))
+    assert untold(story.call, heard, story.now + 5_000) == ()
+
+
 def test_no_key_counts_on_hold() -> None:
     """As none does that is heard."""
     story = gathering()
