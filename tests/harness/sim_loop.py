@@ -65,6 +65,8 @@ class SimLoop:
         """Run a coroutine."""
         task = asyncio.Task(coro, loop=self.as_loop, name=name)
         self._tasks.add(task)
+        if self.is_dead:  # begun by what is closed
+            self._clock.soon(self._close, None, [task])
         return task
 
     async def sleep(self, delay_ms: float) -> None:

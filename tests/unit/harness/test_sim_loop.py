@@ -1,6 +1,8 @@
 """A simulated loop dies in the middle of what it does; that is done to its end, as it would be."""
 
 import asyncio
+import inspect
+from collections.abc import Coroutine
 
 from tests.harness.sim_clock import SimClock
 from tests.harness.sim_loop import SimLoop, leave_loop
@@ -32,3 +34,38 @@ def test_who_waits_on_a_dead_loop_stays_as_it_is_until_that_is_done() -> None:
         leave_loop()
     assert wake.is_set()
     assert not woken
+
+
+def test_what_is_begun_while_a_loop_is_closed_is_closed_too() -> None:
+    """Whoever cleans up may begin something: a later test would be told of it."""
+    clock = SimClock()
+    loop = SimLoop(clock)
+    begun: list[asyncio.Task[None]] = []
+
+    async def last() -> None:
+        """Do what nobody comes to."""
+
+    async def clean_up() -> None:
+        try:
+            await loop.sleep(1_000)
+        finally:
+            begun.append(loop.create_task(last()))
+
+    loop.enter()
+    try:
+        cleaning = loop.create_task(clean_up())
+        clock.run(clock.at_ms)
+        loop.die()
+        clock.run(clock.at_ms)
+    finally:
+        leave_loop()
+    (task,) = begun
+    assert inspect.getcoroutinestate(coroutine(task)) == inspect.CORO_CLOSED
+    assert inspect.getcoroutinestate(coroutine(cleaning)) == inspect.CORO_CLOSED
+
+
+def coroutine(task: asyncio.Task[None]) -> Coroutine[object, object, None]:
+    """Give what a task runs."""
+    found = task.get_coro()
+    assert inspect.iscoroutine(found)
+    return found
