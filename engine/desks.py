@@ -12,11 +12,12 @@ from engine.config import NodeSettings, Settings
 from engine.observe.instruments import Instruments
 from engine.runtime.absent import AbsentPbx, unheard
 from engine.runtime.clock import Clock
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx, LeasedTapes
 from engine.runtime.node import Node
+from engine.runtime.place import Place
 from engine.runtime.ports import Judge, Pbx
 from engine.runtime.presence import APP as PRESENCE_APP
 from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED

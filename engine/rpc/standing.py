@@ -42,7 +42,7 @@ def desks(switch: Switch) -> Iterator[GaugeMetricFamily]:
         actors = desk.actors.values()
         outbox.add_metric(place, sum(len(actor.outbox) for actor in actors))
         queued.add_metric(place, sum(len(actor.queue) for actor in actors))
-        kept.add_metric(place, desk.kept)
+        kept.add_metric(place, len(desk.standstill.kept))
         held.add_metric(place, desk.is_held)
     yield from (outbox, queued, kept, held)
 

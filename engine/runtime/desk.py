@@ -4,37 +4,28 @@ All of it runs on the loop, synchronously: an event is stepped at once, its comm
 others, and what the call wants is done when the commit has been made.
 """
 
-import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
 
 import structlog
-from msgspec import Struct, field
 
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import encode, logged
-from engine.calls.commands import Answer, Command, FetchMedia, Hangup, LoadNode, Prefetch, Tell
-from engine.calls.events import (
-    CallOpened,
-    DeadlinePassed,
-    DigitPressed,
-    Event,
-    MediaFetched,
-    Recovered,
-)
+from engine.calls.commands import Answer, Command, Hangup, Prefetch, Tell
+from engine.calls.events import CallOpened, DeadlinePassed, Event, Recovered
 from engine.calls.keys import Heard, untold
 from engine.calls.machine import step
 from engine.calls.wanted import wanted_by
-from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
+from engine.runtime.at_hand import answered
 from engine.runtime.clock import Clock
 from engine.runtime.counting import DeskMeter
 from engine.runtime.perform import Performer
-from engine.runtime.ports import Errands, Pbx, Tapes, Writer
-from engine.runtime.requests import Dialplan, requests
+from engine.runtime.place import Place
+from engine.runtime.ports import Errands, Writer
+from engine.runtime.requests import requests
+from engine.runtime.standstill import Standstill
 
 log = structlog.get_logger()
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
@@ -47,33 +38,6 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
-class Lease(Protocol):
-    """How long the slot is ours."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether nobody else can have it yet."""
-
-
-class _Forever:
-    holds = True
-
-
-FOREVER = _Forever()
-
-
-class Place(Struct, frozen=True):
-    """Where a desk stands: one slot of one node, the ways to it, and for how long."""
-
-    node: str
-    slot: int
-    pbx: Pbx
-    plan: Dialplan
-    tapes: Tapes | None = None  # without, nothing is recorded here
-    lease: Lease = FOREVER
-    meter: Meter = field(default_factory=Meter)
-
-
 class Desk:
     """Runs the calls of one (node, slot): the only place where a call's value changes."""
 
@@ -83,9 +47,7 @@ class Desk:
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
         self.on_doubt: Callable[[], None] = lambda: None
         self.overheard: Callable[[], Heard] = dict  # the node's keys, as AMI tells them
-        self.heard = asyncio.Event()  # unset while it stands
-        self._kept: list[tuple[Actor, Event]] = []  # what came while it stood
-        self._gap = 0  # so many of them came before events were missed
+        self.standstill = Standstill()
         self._clock = clock
         self._writer = writer
         self._errands = errands
@@ -126,8 +88,7 @@ class Desk:
         if not self.is_held:
             self._take(actor, event, (), stored)
         elif not isinstance(event, DeadlinePassed):
-            self.hold()
-            self._kept.append((actor, event))
+            self.standstill.keep(actor, event)
 
     def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
         """Hang up a channel that is no call's, or will not be one."""
@@ -136,18 +97,11 @@ class Desk:
 
     def hold(self) -> None:
         """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
-        self.heard.clear()
-
-    def miss(self) -> None:
-        """Stand, and know that events are missed between what waits by now and what comes."""
-        self.hold()
-        self._gap = len(self._kept)
+        self.standstill.begin()
 
     def release(self) -> None:
         """Go on, first with what came meanwhile."""
-        self.heard.set()
-        kept, self._kept, self._gap = self._kept, [], 0
-        for actor, event in kept:
+        for actor, event in self.standstill.end():
             self.feed(actor, event)
         for actor in list(self.actors.values()):
             self._arm(actor)
@@ -155,7 +109,7 @@ class Desk:
     @property
     def is_held(self) -> bool:
         """Whether the node is away, or the slot may be another engine's."""
-        return not (self.heard.is_set() and self.place.lease.holds)
+        return not (self.standstill.over.is_set() and self.place.lease.holds)
 
     @property
     def can_store(self) -> bool:
@@ -166,17 +120,6 @@ class Desk:
     def unstored(self) -> int:
         """How many changes of its slot, at any node, wait for the store."""
         return self._writer.depth
-
-    @property
-    def kept(self) -> int:
-        """How many events wait until it goes on."""
-        return len(self._kept)
-
-    def first_keys(self) -> dict[str, DigitPressed]:
-        """Give the first key of each leg among what waits, and after which none was missed."""
-        whole = self._kept[self._gap :]
-        keys = (event for _, event in reversed(whole) if isinstance(event, DigitPressed))
-        return {key.leg: key for key in keys}
 
     def store_again(self) -> None:
         """Store every call as it is: the store knows nothing of them any more."""
@@ -228,37 +171,10 @@ class Desk:
         is_asked = stored is not _nothing  # who asks is answered when all before is stored, too
         if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
             return  # what changes nothing leaves no trace, but for the engine's own deaths
-        actor.call = call
         log = [*first, logged(now, event, commands)]
-        wanted = self._answered_at_once(actor, commands, log, now)
+        actor.call, wanted = answered(call, commands, self._errands, log, now)
         self._commit(actor, wanted, log, stored)
         self._arm(actor)
-
-    def _answered_at_once(
-        self, actor: Actor, commands: tuple[Command, ...], log: list[bytes], now: int
-    ) -> list[Command]:
-        wanted: list[Command] = []
-        left = deque(commands)
-        while left:
-            command = left.popleft()
-            told = self._known(actor.call, command)
-            if told is None:
-                wanted.append(command)
-                continue
-            actor.call, more = step(actor.call, told, now)
-            log.append(logged(now, told, more))
-            left.extendleft(reversed(more))
-        return wanted
-
-    def _known(self, call: Call, command: Command) -> Event | None:
-        match command:
-            case FetchMedia(request=request, sources=sources):
-                clips = self._errands.known(sources)
-                return None if clips is None else MediaFetched(request, clips)
-            case LoadNode():
-                return self._errands.node(command, call)
-            case _:
-                return None
 
     def _commit(
         self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]

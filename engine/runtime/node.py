@@ -64,7 +64,7 @@ class Node:
 
     def rest(self, slot: int) -> None:
         """Hold a desk that may be another's by now; nothing is concluded from that."""
-        self.desks[slot].miss()
+        self.desks[slot].standstill.miss()
         if recovery := self._recoveries.pop(slot, None):
             recovery.cancel()
         if timer := self._away.pop(slot, None):
@@ -120,7 +120,7 @@ class Node:
 
     def lost(self, slot: int, grace_ms: int) -> None:
         """Hold a desk whose events are not heard; its calls are lost when that lasts."""
-        self.desks[slot].miss()
+        self.desks[slot].standstill.miss()
         if recovery := self._recoveries.pop(slot, None):
             recovery.cancel()
         if slot not in self._away:
@@ -196,7 +196,7 @@ class Node:
         desk.place.meter.nodes.recovered.of(self.name, slot).observe(took_ms / 1000)
 
     def _take_up(self, desk: Desk, actors: list[Actor], seen: Seen) -> None:
-        now, waiting = self._clock.now_ms(), desk.first_keys()
+        now, waiting = self._clock.now_ms(), desk.standstill.first_keys()
         for actor in actors:
             keys = unknown(actor.call, self.overheard.keys, waiting)
             redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from engine.calls.tape import Archive
-from engine.runtime.desk import Place
 from engine.runtime.limits import ANY, Terms
+from engine.runtime.place import Place
 
 
 class Rules(Struct, frozen=True):

@@ -102,7 +102,7 @@ class Switch:
         """Find a live call, once its node is heard if that is soon; raises Refused, Elsewhere."""
         desk, _ = self.find(call) or (None, None)
         if desk is not None and desk.is_held and desk.place.slot not in self.going:
-            await soon(desk.heard)
+            await soon(desk.standstill.over)
         if found := self.find(call):
             return found
         self.check_ours(call)

@@ -10,13 +10,14 @@ from engine.ami.keys import KeyListener
 from engine.calls.call import Call
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
 from engine.runtime.errands import Errands
 from engine.runtime.flows import FlowBook
 from engine.runtime.gate import Gate
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node
 from engine.runtime.overheard import Overheard
+from engine.runtime.place import Place
 from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort

@@ -5,12 +5,13 @@ from random import Random
 from typing import Any
 
 from engine.observe.meter import Meter
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
 from engine.runtime.errands import Errands
 from engine.runtime.flows import FlowBook
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease
 from engine.runtime.node import Node
+from engine.runtime.place import Place
 from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.recorder import Recorder
 from engine.runtime.requests import Dialplan

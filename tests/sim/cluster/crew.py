@@ -102,4 +102,4 @@ class Crew:
 
 def _can_store(engine: Engine) -> bool:
     desks = (desk for node in engine.switch.nodes.values() for desk in node.desks.values())
-    return all(desk.can_store and not desk.kept for desk in desks)
+    return all(desk.can_store and not desk.standstill.kept for desk in desks)

@@ -9,7 +9,8 @@ from engine.calls.call import Call
 from engine.calls.commands import Errand, LoadNode, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Timer
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
+from engine.runtime.place import Place
 from engine.runtime.requests import Dialplan
 from engine.store.change import Change
 from tests.unit.calls.building import NOW

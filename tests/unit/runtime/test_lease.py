@@ -3,8 +3,9 @@
 from engine.ari.generated.operations import channels
 from engine.ari.request import LOST
 from engine.calls.events import DeadlinePassed
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
 from engine.runtime.lease import Lease, LeasedPbx
+from engine.runtime.place import Place
 from tests.unit.calls.building import outbound
 from tests.unit.runtime.building import PLAN, HandClock, HandErrands, HandWriter, RecordingPbx
 from tests.unit.runtime.keeping import Hand

@@ -5,11 +5,12 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
 from engine.runtime.gate import Gate
 from engine.runtime.health import NodeHealth
 from engine.runtime.limits import TRUNK, Terms
 from engine.runtime.node import Node
+from engine.runtime.place import Place
 from engine.runtime.placement import NoRoom, Placement
 from tests.unit.calls.building import outbound, say
 from tests.unit.runtime.building import PLAN, HandClock, HandErrands, HandWriter, RecordingPbx

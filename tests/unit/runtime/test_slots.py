@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from engine.calls.codec import decode_record
-from engine.runtime.desk import Desk, Place
+from engine.runtime.desk import Desk
 from engine.runtime.gate import Gate
 from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
+from engine.runtime.place import Place
 from engine.runtime.rules import Rules
 from engine.runtime.slots import PRESENCE_SLOT, OwnSlots
 from engine.runtime.steering import Elsewhere

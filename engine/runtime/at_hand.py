@@ -1,0 +1,42 @@
+"""What is at hand when a call wants it: answered in the same breath, and stored in one commit."""
+
+from collections import deque
+
+from engine.calls.call import Call
+from engine.calls.codec import logged
+from engine.calls.commands import Command, FetchMedia, LoadNode
+from engine.calls.events import Event, MediaFetched
+from engine.calls.machine import step
+from engine.runtime.ports import Errands
+
+
+def answered(
+    call: Call, commands: tuple[Command, ...], errands: Errands, log: list[bytes], now: int
+) -> tuple[Call, list[Command]]:
+    """Step a call through what it is told at once; gives it with what is left to be done.
+
+    The log gets a line for each such step.
+    """
+    wanted: list[Command] = []
+    left = deque(commands)
+    while left:
+        command = left.popleft()
+        told = _known(call, command, errands)
+        if told is None:
+            wanted.append(command)
+            continue
+        call, more = step(call, told, now)
+        log.append(logged(now, told, more))
+        left.extendleft(reversed(more))
+    return call, wanted
+
+
+def _known(call: Call, command: Command, errands: Errands) -> Event | None:
+    match command:
+        case FetchMedia(request=request, sources=sources):
+            clips = errands.known(sources)
+            return None if clips is None else MediaFetched(request, clips)
+        case LoadNode():
+            return errands.node(command, call)
+        case _:
+            return None

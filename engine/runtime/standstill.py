@@ -1,0 +1,41 @@
+"""A desk's standstill: its node can't be heard, so calls' time stands and what comes is kept."""
+
+import asyncio
+
+from engine.calls.events import DigitPressed, Event
+from engine.runtime.actor import Actor
+
+
+class Standstill:
+    """Whether a desk stands, and what came meanwhile; a new one stands until the node is heard."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()  # unset while it lasts
+        self.kept: list[tuple[Actor, Event]] = []
+        self._gap = 0  # so many of them came before events were missed
+
+    def begin(self) -> None:
+        """Stand: nothing may be concluded."""
+        self.over.clear()
+
+    def miss(self) -> None:
+        """Stand, and know that events are missed between what waits by now and what comes."""
+        self.begin()
+        self._gap = len(self.kept)
+
+    def keep(self, actor: Actor, event: Event) -> None:
+        """Stand, and keep an event for later."""
+        self.begin()
+        self.kept.append((actor, event))
+
+    def end(self) -> list[tuple[Actor, Event]]:
+        """Go on; gives what came meanwhile."""
+        self.over.set()
+        kept, self.kept, self._gap = self.kept, [], 0
+        return kept
+
+    def first_keys(self) -> dict[str, DigitPressed]:
+        """Give the first key of each leg among what waits, and after which none was missed."""
+        whole = self.kept[self._gap :]
+        keys = (event for _, event in reversed(whole) if isinstance(event, DigitPressed))
+        return {key.leg: key for key in keys}
