@@ -1,6 +1,5 @@
-"""One PBX node: its events to its desks, its comings and goings, and its recovery."""
+"""One PBX node: its events to its desks, its comings and goings."""
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -12,22 +11,17 @@ from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
 from engine.calls.events import LegEnded, TransferReferred
-from engine.calls.keys import unknown
-from engine.calls.playbacks import playbacks_of
-from engine.calls.recover import Seen, message_of, missed, rung_by
-from engine.runtime.actor import Actor
+from engine.calls.keys import Heard
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival
 from engine.runtime.overheard import Overheard
 from engine.runtime.ports import Pbx
-from engine.runtime.snapshot import PbxAway, look
+from engine.runtime.recovery import Recoveries
 from engine.runtime.translate import is_ours, subject, translate
 
 log = structlog.get_logger()
-LOOK_AGAIN_MS = 1_000
 STRAINED_MS = 150
-SETTLE_MS = 50
 REFER_MS = 50  # asked within a millisecond of telling it, Asterisk 22.10 crashes (docs/asterisk.md)
 
 
@@ -51,7 +45,7 @@ class Node:
         self._strain_ms = strain_ms
         self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
         self.overheard = Overheard(clock)
-        self._recoveries: dict[int, asyncio.Task[None]] = {}
+        self._recoveries = Recoveries(pbx, clock, self._heard_over_ami, self._claim)
         self._away: dict[int, Timer] = {}
         for slot, desk in desks.items():
             self.add(slot, desk)
@@ -60,13 +54,12 @@ class Node:
         """Open a desk."""
         self.desks[slot] = desk
         desk.on_doubt = partial(self._doubt, slot)
-        desk.overheard = lambda: self.overheard.keys
+        desk.overheard = self._heard_over_ami
 
     def rest(self, slot: int) -> None:
         """Hold a desk that may be another's by now; nothing is concluded from that."""
         self.desks[slot].standstill.miss()
-        if recovery := self._recoveries.pop(slot, None):
-            recovery.cancel()
+        self._recoveries.stop(slot)
         if timer := self._away.pop(slot, None):
             timer.cancel()
 
@@ -116,13 +109,12 @@ class Node:
         """Recover a desk whose events can be heard again."""
         if timer := self._away.pop(slot, None):
             timer.cancel()
-        self._recover(slot)
+        self._recoveries.begin(slot, self.desks[slot])
 
     def lost(self, slot: int, grace_ms: int) -> None:
         """Hold a desk whose events are not heard; its calls are lost when that lasts."""
         self.desks[slot].standstill.miss()
-        if recovery := self._recoveries.pop(slot, None):
-            recovery.cancel()
+        self._recoveries.stop(slot)
         if slot not in self._away:
             due = self._clock.now_ms() + grace_ms
             self._away[slot] = self._clock.call_at(due, lambda: self._give_up(slot))
@@ -137,9 +129,10 @@ class Node:
         """Leave everything as it is, for the next owner."""
         for timer in self._away.values():
             timer.cancel()
-        for recovery in self._recoveries.values():
-            recovery.cancel()
-        await asyncio.gather(*self._recoveries.values(), return_exceptions=True)
+        await self._recoveries.close()
+
+    def _heard_over_ami(self) -> Heard:
+        return self.overheard.keys
 
     def _refer(self, desk: Desk, referred: TransferReferred) -> None:
         """Bring a phone's REFER to its call when the PBX is ready for the answer."""
@@ -163,45 +156,10 @@ class Node:
             desk.resume(actor, (), ended)
 
     def _doubt(self, slot: int) -> None:
-        if slot not in self._recoveries and not self.desks[slot].is_held:
-            self.desks[slot].hold()
-            self._recover(slot)
-
-    def _recover(self, slot: int) -> None:
-        if slot not in self._recoveries:
-            task = asyncio.get_running_loop().create_task(self._recovered(slot))
-            self._recoveries[slot] = task
-
-    async def _recovered(self, slot: int) -> None:
         desk = self.desks[slot]
-        began_ms = self._clock.now_ms()
-        # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
-        await asyncio.sleep(SETTLE_MS / 1000)
-        while True:
-            actors = list(desk.actors.values())  # whoever comes from here on is heard
-            waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
-            rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
-            recorded = [name for actor in actors if (name := message_of(actor.call))]
-            try:
-                seen, channels = await look(self.pbx, waited_for, rung, recorded)
-                break
-            except PbxAway as error:
-                log.warning("pbx does not answer", node=self.name, slot=slot, error=str(error))
-                await asyncio.sleep(LOOK_AGAIN_MS / 1000)
-        self._recoveries.pop(slot, None)
-        self._take_up(desk, actors, seen)
-        for channel in channels:
-            self._claim(desk, channel)
-        took_ms = self._clock.now_ms() - began_ms
-        desk.place.meter.nodes.recovered.of(self.name, slot).observe(took_ms / 1000)
-
-    def _take_up(self, desk: Desk, actors: list[Actor], seen: Seen) -> None:
-        now, waiting = self._clock.now_ms(), desk.standstill.first_keys()
-        for actor in actors:
-            keys = unknown(actor.call, self.overheard.keys, waiting)
-            redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)
-            desk.resume(actor, redo, events)
-        desk.release()
+        if slot not in self._recoveries and not desk.is_held:
+            desk.hold()
+            self._recoveries.begin(slot, desk)
 
     def _claim(self, desk: Desk, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")

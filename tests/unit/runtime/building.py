@@ -46,6 +46,7 @@ class RecordingPbx:
     def __init__(self) -> None:
         self.sent: list[Sent] = []
         self.lines: list[str] = []
+        self.on_ask: Callable[[Request], None] = lambda _request: None
         self.shows: dict[str, Reply] = {
             "channels": Reply(200, b"[]"),
             "bridges": Reply(200, b"[]"),
@@ -58,6 +59,7 @@ class RecordingPbx:
 
     async def ask(self, request: Request) -> Reply:
         """Answer from what it shows."""
+        self.on_ask(request)
         return self.shows.get(request.path, Reply(404))
 
     def reply(self, reply: Reply = OK) -> Sent:
