@@ -21,9 +21,12 @@ from api.cdrs import routes as cdrs
 from api.cdrs.slice import CdrSlice, put_together
 from api.clock import Clock, now_ms
 from api.config import Settings
+from api.contacts import routes as lists
+from api.contacts import slice as lists_slice
 from api.contacts.people import routes as people
 from api.contacts.people import slice as people_slice
 from api.contacts.people.slice import PeopleSlice
+from api.contacts.slice import ListSlice
 from api.db import Database
 from api.dnc import routes as dnc
 from api.dnc import slice as dnc_slice
@@ -55,6 +58,7 @@ ROUTERS = (
     cdrs.router,
     live_routes.router,
     numbers.router,
+    lists.router,
     people.router,
     dnc.router,
     health.router,
@@ -75,6 +79,7 @@ class Parts(Struct, frozen=True):
     jobs: Jobs
     cdrs: CdrSlice
     numbers: NumberService
+    lists: ListSlice
     people: PeopleSlice
     dnc: DncService
     pusher: Pusher
@@ -107,6 +112,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             jobs=jobs,
             cdrs=put_together(database, engine, jobs, clock),
             numbers=numbers_slice.put_together(database, engine, clock),
+            lists=lists_slice.put_together(database, accounts, jobs, clock),
             people=people_slice.put_together(database, accounts, clock),
             dnc=dnc_slice.put_together(database, accounts, pusher, clock),
             pusher=pusher,
@@ -138,4 +144,5 @@ def application(parts: Parts) -> ASGIApp:
             allow_methods=["*"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
         )
-    return Outside(BodyLimit(app, parts.settings.most_body_bytes), parts.metrics)
+    uploads = dict.fromkeys((lists.UPLOAD, lists.CHANGE), parts.settings.most_upload_bytes)
+    return Outside(BodyLimit(app, parts.settings.most_body_bytes, uploads), parts.metrics)

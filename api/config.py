@@ -53,6 +53,7 @@ class Settings(Stored):
     allow_insecure_webhooks: bool = False  # as the engine has it; the next one, too
     sip_hosts: tuple[str, ...] = ()
     most_body_bytes: int = Field(262_144, ge=1_024)
+    most_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     # An account with its key and numbers, made at start where they are not there yet.

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from wire.errors import BadInput
+from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem
 
 PLACES = frozenset({"body", "query", "path", "header", "cookie"})
@@ -97,6 +97,7 @@ def answer_problems(app: FastAPI) -> None:
     """Let everything that is raised below become a problem."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(BadInput, _bad_input)
+    app.add_exception_handler(Faults, _faults)
     app.add_exception_handler(RequestValidationError, _unread)
     app.add_exception_handler(HTTPException, _http)
 
@@ -112,6 +113,12 @@ async def _refused(_request: Request, error: Exception) -> Response:
 async def _bad_input(_request: Request, error: Exception) -> Response:
     assert isinstance(error, BadInput)  # noqa: S101 - for the type checker
     return problem(400, error.code, str(error), (Fault(error.path, error.message),))
+
+
+async def _faults(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Faults)  # noqa: S101 - for the type checker
+    faults = tuple(Fault(each.path, each.message) for each in error.faults)
+    return problem(400, Invalid.code, str(error), faults)
 
 
 async def _unread(_request: Request, error: Exception) -> Response:

@@ -31,16 +31,21 @@ def reading(shape: type[T], *, by_query: bool = False) -> Callable[[Request], Aw
         body = await request.body()
         if not body and (by_query or request.method == "GET"):
             return converted(dict(request.query_params), shape)
-        try:
-            return decoder.decode(body or b"{}")
-        except msgspec.DecodeError as error:
-            raise from_decoder(error) from None
-        except UnicodeDecodeError:
-            raise BadInput("", "not UTF-8") from None
-        except RecursionError:
-            raise BadInput("", "nested too deep", "too_deep") from None
+        return decoded(body or b"{}", decoder)
 
     return read
+
+
+def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """Decode JSON; raises BadInput."""
+    try:
+        return decoder.decode(body)
+    except msgspec.DecodeError as error:
+        raise from_decoder(error) from None
+    except UnicodeDecodeError:
+        raise BadInput("", "not UTF-8") from None
+    except RecursionError:
+        raise BadInput("", "nested too deep", "too_deep") from None
 
 
 def converted(words: Mapping[str, str], shape: type[T]) -> T:
@@ -65,10 +70,12 @@ def described(  # noqa: PLR0913 - an operation has that many things to say
     statuses: tuple[int, ...] = (),
     example: Any = None,
     by_query: tuple[str, ...] = (),
+    form: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Describe an operation for the document, as arguments of a route's decorator.
 
-    `by_query` names fields of the body that the query may have instead.
+    `by_query` names fields of the body that the query may have instead; `form` is a body that is
+    no JSON.
     """
     shapes = [each for each in (asked, answered, Problem) if each is not None]
     found, components = schema_components(shapes, ref_template=REFS)
@@ -84,6 +91,8 @@ def described(  # noqa: PLR0913 - an operation has that many things to say
         extra["parameters"] = [
             {"name": name, "in": "query", "schema": {"type": "string"}} for name in by_query
         ]
+    if form is not None:
+        extra["requestBody"] = {**form, "required": True}
     if asked is not None:
         body: dict[str, Any] = {"schema": refs[repr(asked)]}
         if example is not None:

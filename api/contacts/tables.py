@@ -101,6 +101,7 @@ files = sa.Table(
     sa.Column("list_id", sa.ForeignKey(lists.c.id), unique=True),
     sa.Column("name", Text(255), nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("rows", sa.BigInteger, nullable=False),  # at most so many, without the header
     sa.Column("kind", Text(8), nullable=False),
     sa.Column("encoding", Text(32)),
     sa.Column("delimiter", Text(1)),

@@ -95,6 +95,7 @@ def _files() -> None:
         sa.Column("list_id", KEY, sa.ForeignKey("contact_lists.id"), unique=True),
         sa.Column("name", text(255), nullable=False),
         sa.Column("bytes", sa.BigInteger, nullable=False),
+        sa.Column("rows", sa.BigInteger, nullable=False),
         sa.Column("kind", text(8), nullable=False),
         sa.Column("encoding", text(32)),
         sa.Column("delimiter", text(1)),

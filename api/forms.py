@@ -1,0 +1,59 @@
+"""Forms with a file (multipart/form-data), read when it is known who sends them.
+
+As arguments of a route their parts would be read, and written to disk, before that.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import Request
+from msgspec import Struct
+from starlette.datastructures import UploadFile
+
+from wire.errors import BadInput
+
+MOST_FIELDS = 4
+MOST_FIELD_BYTES = 65_536
+
+
+class Form(Struct, frozen=True):
+    """A form that was sent: its fields, and its file if there is one."""
+
+    fields: Mapping[str, str]
+    file: UploadFile | None
+
+    def field(self, name: str) -> str:
+        """Give a field; raises BadInput."""
+        if name not in self.fields:
+            raise BadInput(name, "required, as a field of a form (multipart/form-data)")
+        return self.fields[name]
+
+    def given_file(self) -> UploadFile:
+        """Give the file; raises BadInput."""
+        if self.file is None:
+            raise BadInput("file", "required, as a file of a form (multipart/form-data)")
+        return self.file
+
+
+@asynccontextmanager
+async def form_of(request: Request) -> AsyncIterator[Form]:
+    """Read a form with at most one file, `file`; what is large of it lies on disk meanwhile."""
+    parts = request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
+    async with parts as given:
+        fields = {name: each for name, each in given.items() if isinstance(each, str)}
+        file = given.get("file")
+        yield Form(fields, file if isinstance(file, UploadFile) else None)
+
+
+def form_described(
+    properties: Mapping[str, Any], required: tuple[str, ...], example: Mapping[str, str]
+) -> dict[str, Any]:
+    """Describe a form for the document, as a route's body; `file` is its file."""
+    file = {"type": "string", "format": "binary"}
+    schema = {
+        "type": "object",
+        "properties": {"file": file, **properties},
+        "required": list(required),
+    }
+    return {"content": {"multipart/form-data": {"schema": schema, "example": dict(example)}}}
