@@ -55,6 +55,7 @@ class Fleet:
         around.slots.on_stranger = self.stand_in
         self._houses: dict[str, AsyncExitStack] = {}
         self._lasting: set[str] = set()  # those that are configured by name
+        self._turn = asyncio.Lock()  # one that is found again while it closes is opened after that
 
     async def open_named(self) -> None:
         """Open the nodes that the settings name."""
@@ -64,14 +65,15 @@ class Fleet:
 
     async def found(self, nodes: Mapping[str, NodeSettings]) -> None:
         """Take what a look into the DNS found: new ones are opened, those gone get no new call."""
-        for name, named in nodes.items():
-            if name not in self._houses:
-                log.info("node found", node=name, url=str(named.url))
-                await self._open(named)
-        gone = self._houses.keys() - nodes.keys() - self._lasting
-        for name in sorted(gone - self._placement.going):
-            log.warning("node is in the DNS no more", node=name)
-        self._placement.going = gone
+        async with self._turn:
+            for name, named in nodes.items():
+                if name not in self._houses:
+                    log.info("node found", node=name, url=str(named.url))
+                    await self._open(named)
+            gone = self._houses.keys() - nodes.keys() - self._lasting
+            for name in sorted(gone - self._placement.going):
+                log.warning("node is in the DNS no more", node=name)
+            self._placement.going = gone
 
     def stand_in(self, name: str) -> None:
         """Hold the calls of a node that is not configured any more: they end after the grace."""
@@ -82,10 +84,8 @@ class Fleet:
         """Close those that are to go once they are empty, until cancelled."""
         while True:
             await asyncio.sleep(every_s)
-            for node in list(self._placement.nodes.values()):
-                is_to_go = node.name in self._placement.going or node.name not in self._houses
-                if is_to_go and node.live == 0:
-                    await self._close(node)
+            async with self._turn:
+                await self._close_empty()
 
     async def close(self) -> None:
         """Leave all nodes as they are, for the next owner."""
@@ -115,6 +115,12 @@ class Fleet:
             archivist = Archivist(node, tapes, around.settings.recordings_s)
             around.tasks.start(work, archivist.run())
         around.slots.join(node)
+
+    async def _close_empty(self) -> None:
+        for node in list(self._placement.nodes.values()):
+            is_to_go = node.name in self._placement.going or node.name not in self._houses
+            if is_to_go and node.live == 0:
+                await self._close(node)
 
     async def _close(self, node: Node) -> None:
         log.info("node closed", node=node.name)
