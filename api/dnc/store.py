@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import exists, select, update
+from sqlalchemy import case, exists, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -19,6 +19,13 @@ class Change(Struct, frozen=True):
     version: int
     number: str
     is_listed: bool
+
+
+class Extent(Struct, frozen=True):
+    """From which version to which a list goes; 0 and 0: there is none."""
+
+    since: int = 0
+    version: int = 0
 
 
 class DncStore:
@@ -63,17 +70,18 @@ class DncStore:
             values = {"is_active": False, "version": version, "changed_ms": self._now_ms()}
             await connection.execute(update(entries).where(*entry).values(values))
 
-    async def versions(self) -> dict[str, int]:
+    async def extents(self) -> dict[str, Extent]:
         """Tell how far each list has come; accounts without one are left out."""
         async with self._database.reading() as connection:
             rows = await connection.execute(select(lists))
-            return {row["account_id"]: row["version"] for row in rows.mappings()}
+            return {each.account_id: Extent(each.since, each.version) for each in rows}
 
-    async def version(self, account_id: str) -> int:
-        """Tell how far an account's list has come; 0: it has none."""
-        query = select(lists.c.version).where(lists.c.account_id == account_id)
+    async def extent(self, account_id: str) -> Extent:
+        """Tell how far an account's list has come."""
+        query = select(lists.c.since, lists.c.version).where(lists.c.account_id == account_id)
         async with self._database.reading() as connection:
-            return (await connection.execute(query)).scalar_one_or_none() or 0
+            row = (await connection.execute(query)).first()
+        return Extent(*row) if row else Extent()
 
     async def changes(self, account_id: str, after: int, until: int, most: int) -> Sequence[Change]:
         """Read the changes after a version, in order; from the beginning, only what is listed."""
@@ -107,10 +115,14 @@ class DncStore:
         )
 
     async def _grown(self, connection: AsyncConnection, account_id: str, by: int) -> int:
-        """Count changes; the row is locked from here on, so versions are committed in order."""
-        added = self._insert(lists).values(account_id=account_id, version=by)
-        grown = added.on_conflict_do_update(
-            index_elements=["account_id"], set_={"version": lists.c.version + by}
-        )
+        """Count changes; the row is locked from here on, so versions are committed in order.
+
+        They are times at least: a database that was made or put back anew has others than before.
+        """
+        next_one, now_ms = lists.c.version + by, self._now_ms()
+        row = {"account_id": account_id, "since": now_ms - by, "version": now_ms}
+        added = self._insert(lists).values(row)
+        later = case((next_one > now_ms, next_one), else_=now_ms)
+        grown = added.on_conflict_do_update(index_elements=["account_id"], set_={"version": later})
         counted = await connection.execute(grown.returning(lists.c.version))
         return int(counted.scalar_one())

@@ -23,6 +23,7 @@ lists = sa.Table(
     "dnc_lists",
     metadata,
     sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("since", sa.BigInteger, nullable=False),  # before its first change
     sa.Column("version", sa.BigInteger, nullable=False),  # of its last change
 )
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 import structlog
 
 from api.accounts.store import Account, Accounts
-from api.dnc.store import Change, DncStore
+from api.dnc.store import Change, DncStore, Extent
 from api.engine_client import EngineClient
 from api.errors import NotNow, Refused
 from api.terms.document import terms_of
@@ -55,14 +55,14 @@ class Pusher:
         """Put whatever engines do not have as it is here; raises NotNow."""
         shown = await self._engine.ask(AllTerms, "GET", "/terms")
         self._seen = {each.account: each for each in shown.accounts}
-        versions, numbers = await self._lists.versions(), await self._accounts.all_numbers()
+        extents, numbers = await self._lists.extents(), await self._accounts.all_numbers()
         for account in await self._accounts.all():
             own = numbers.get(account.id, ())
-            await self._bring(account, own, versions.get(account.id, 0))
+            await self._bring(account, own, extents.get(account.id, Extent()))
 
     async def anew(self) -> None:
         """Put all lists from their beginnings; until it is there, who has one calls nobody."""
-        for account_id in await self._lists.versions():
+        for account_id in await self._lists.extents():
             await self._engine.raw("DELETE", f"/terms/{account_id}/dnc")
         await self.compare()
 
@@ -70,7 +70,7 @@ class Pusher:
         """Put what has changed of one account; raises NotNow."""
         account = await self._accounts.get(account_id)
         numbers = await self._accounts.numbers(account_id)
-        await self._bring(account, numbers, await self._lists.version(account_id))
+        await self._bring(account, numbers, await self._lists.extent(account_id))
 
     async def _follow(self) -> None:
         while True:
@@ -81,12 +81,12 @@ class Pusher:
                 with suppress(Refused):  # the next comparison finds it
                     await self.push(account_id)
 
-    async def _bring(self, account: Account, numbers: Sequence[str], version: int) -> None:
+    async def _bring(self, account: Account, numbers: Sequence[str], there: Extent) -> None:
         seen = self._seen.get(account.id, TermsView(account.id))
         try:
             # The list first: terms that say there is one forbid all calls until it is there.
-            stands = await self._listed(account.id, seen.list_version, version)
-            terms = terms_of(account, numbers, has_list=version > 0)
+            stands = await self._listed(account.id, seen.list_version, there)
+            terms = terms_of(account, numbers, has_list=there.version > 0)
             if terms.version != seen.version:
                 await self._put(account.id, terms)
             self._seen[account.id] = TermsView(account.id, terms.version, stands)
@@ -99,15 +99,16 @@ class Pusher:
         await self._engine.ask(TermsView, "PUT", f"/terms/{account_id}", terms)
         log.info("terms put", account=account_id, version=terms.version)
 
-    async def _listed(self, account_id: str, stands: int, version: int) -> int:
-        """Bring a list from where it stands in the engines to a version; tells where it stands."""
-        while stands != version:
-            if stands > version:
-                version = await self._lists.version(account_id)  # another process was faster
-            after = stands if stands <= version else 0  # or the database was put back
-            if after == version:
+    async def _listed(self, account_id: str, stands: int, there: Extent) -> int:
+        """Bring a list from where it stands in the engines to its end; tells where it stands."""
+        while stands != there.version:
+            if stands > there.version:
+                there = await self._lists.extent(account_id)  # another process was faster
+            # What stands elsewhere is of another database, or of one that was put back.
+            after = stands if there.since < stands <= there.version else 0
+            if after == there.version:
                 break
-            change = await self._change(account_id, after, version)
+            change = await self._change(account_id, after, there.version)
             path = f"/terms/{account_id}/dnc"
             stands = (await self._engine.ask(ListState, "PATCH", path, change)).version
         return stands

@@ -20,6 +20,7 @@ def upgrade() -> None:
     op.create_table(
         "dnc_lists",
         sa.Column("account_id", sa.String(64), sa.ForeignKey("accounts.id"), primary_key=True),
+        sa.Column("since", sa.BigInteger, nullable=False),
         sa.Column("version", sa.BigInteger, nullable=False),
     )
     op.create_table(

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from sqlalchemy import delete
 
-from api.dnc.store import DncStore
+from api.dnc import tables
+from api.dnc.store import DncStore, Extent
 from api.terms import pusher as pushing
 from api.terms.pusher import Pusher
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
@@ -79,11 +81,13 @@ async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
     """A list that has come further than the database ever did is put anew; so it is when asked."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.parts.pusher.compare()
-    change = {"after": 1, "version": 50, "add": ["+4711111111"]}
-    assert await kept.bench.ask("PATCH", "/terms/acme/dnc", change) == (200, {"version": 50})
+    stands = (await lists(kept).extent("acme")).version
+    change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
+    answer = await kept.bench.ask("PATCH", "/terms/acme/dnc", change)
+    assert answer == (200, {"version": stands + 50})
     await kept.parts.pusher.compare()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
-    await kept.bench.ask("PATCH", "/terms/acme/dnc", {"after": 0, "version": 1})
+    await kept.bench.ask("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
     await kept.parts.pusher.compare()
     assert not await listed(kept, CUSTOMER)  # nothing says that it is not what it should be
     await kept.parts.pusher.anew()
@@ -109,7 +113,6 @@ async def test_several_processes_push(kept: Rest) -> None:
     await several[0].compare()
     for number in MANY[:40]:
         assert await listed(kept, number), number
-    assert await lists(kept).version("acme") == 120
 
 
 async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
@@ -127,3 +130,31 @@ async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
 
 async def _is_there(rest: Rest) -> bool:
     return await rest.bench.store.terms.get("acme") is not None
+
+
+async def test_another_databases_list_is_another(kept: Rest) -> None:
+    """As many changes as before, and not the same: versions are times, so it is put anew."""
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    await kept.parts.pusher.compare()
+    async with kept.parts.database.writing() as connection:
+        await connection.execute(delete(tables.entries))
+        await connection.execute(delete(tables.lists))
+    later = DncStore(kept.parts.database, lambda: kept.parts.now_ms() + 5)
+    await later.put("acme", ["+4711111111"], "p")
+    await kept.parts.pusher.compare()
+    assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [False, True]
+
+
+async def test_versions_only_grow(kept: Rest) -> None:
+    """Also while the clock stands, or goes back; each number of many has its own."""
+    now = [5_000]
+    store = DncStore(kept.parts.database, lambda: now[0])
+    await store.put("acme", MANY[:3], "p")
+    assert await store.extent("acme") == Extent(4_997, 5_000)
+    await store.put("acme", MANY[3:5], "p")
+    now[0] = 10
+    await store.remove("acme", MANY[0], "p")
+    found = await store.changes("acme", 1, 6_000, 10)
+    assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
+    assert [each.number for each in found if not each.is_listed] == [MANY[0]]
+    assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
