@@ -45,7 +45,7 @@ class Outside:
         try:
             await self._app(scope, receive, told)
         except Exception:
-            log.exception("request failed", path=scope["path"])
+            log.exception("request failed", route=_route(scope))  # a path may hold a token
             if status:
                 raise  # half an answer is told: the connection ends
             await problem(500, "internal")(scope, receive, told)
@@ -54,7 +54,7 @@ class Outside:
             structlog.contextvars.unbind_contextvars("request_id")
 
     def _note(self, scope: Scope, status: int, took_s: float) -> None:
-        route = getattr(scope.get("route"), "path", UNKNOWN)
+        route = _route(scope)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(took_s)
         told = log.debug if route in QUIET else log.info
         told(
@@ -65,6 +65,11 @@ class Outside:
             took_ms=round(took_s * 1_000, 2),
             account=scope.get("state", {}).get("account_id"),
         )
+
+
+def _route(scope: Scope) -> str:
+    found: str = getattr(scope.get("route"), "path", UNKNOWN)
+    return found
 
 
 def _request_id(scope: Scope) -> str:

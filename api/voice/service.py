@@ -12,6 +12,7 @@ from api.accounts.known import KnownAccounts
 from api.auth.service import Principal
 from api.engine_client import EngineClient, call_path
 from api.errors import NotFound
+from api.voice.labels import labels_of
 from api.voice.limits import CallLimits
 from api.voice.rights import Rights
 from api.voice.schemas import Dial, OfHangup, OfLeg, Originate, Originated
@@ -130,4 +131,5 @@ def _engines(
         machine_detection=asked.machine_detection,
         record_call=asked.record_call,
         status_callback_url=asked.status_callback_url,
+        labels=labels_of(asked, from_first=own is None),
     )

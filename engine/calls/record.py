@@ -68,8 +68,8 @@ def _shares(begun_ms: int, answered_ms: int, ended_ms: int, held_ms: int) -> tup
 def _dialed(call: Call, legs: Sequence[PastLeg]) -> tuple[str, ...]:
     """List the numbers that were really called, each once."""
     came_in = (call.to,) if call.direction == "inbound" else ()
-    called = (past.leg.party for past in legs if call_of(past.leg.id) is not None)
-    numbers = (party for party in called if not party.startswith("agent:"))
+    ours = (past for past in legs if call_of(past.leg.id) is not None and not past.reason)
+    numbers = (each.leg.party for each in ours if not each.leg.party.startswith("agent:"))
     return tuple(dict.fromkeys((*came_in, *numbers)))
 
 

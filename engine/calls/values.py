@@ -75,6 +75,7 @@ def results(call: Call, after: Next) -> dict[str, Scalar | None]:
                 "dial.duration": dial.duration,
                 "dial.number": dial.number,
                 "dial.answeredBy": dial.answered_by,
+                "dial.reason": dial.reason,
             }
         case "record":
             messages = [tape for tape in call.tapes if tape.purpose == "voicemail"]

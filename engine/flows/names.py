@@ -21,7 +21,9 @@ from wire.request import ApiRequest
 
 Apis = Mapping[str, ApiRequest]
 CALL = frozenset(f"call.{each}" for each in ("id", "from", "to", "direction", "channelId"))
-DIAL = frozenset(f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy"))
+DIAL = frozenset(
+    f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
+)
 RECORD = frozenset({"record.url", "record.duration"})
 DIGITS = frozenset({"digits"})
 ALL = "*"  # what a flow within may set

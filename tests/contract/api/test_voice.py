@@ -136,3 +136,10 @@ async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
     refused = await rest.refused("GET", f"/srmain/voice/call-details/{call.id}", token=theirs)
     assert refused[0] == 404
     assert len((await rest.post("/srmain/voice/active-call-details", callId=call.id))["legs"]) == 1
+
+
+async def test_a_call_has_labels_for_its_record(rest: Rest) -> None:
+    """Its form, which the record is found by; what customData says is left to that."""
+    assert (await call_of(rest)).labels == {"obdType": "direct"}
+    assert (await call_of(rest, **{"from": "agent:1001"})).labels == {"obdType": "click-to-call"}
+    assert not (await call_of(rest, customData={"obdType": "progressive"})).labels

@@ -51,6 +51,7 @@ def test_a_call_that_may_not_be_made() -> None:
     assert record is not None
     assert (record.status, record.reason, record.ended_by) == ("failed", "do_not_call", "system")
     assert [(leg.status, leg.reason) for leg in record.legs] == [("failed", "do_not_call")]
+    assert record.dialed_numbers == ()
 
 
 def test_a_transfer_to_who_may_not_be_called() -> None:

@@ -1,0 +1,24 @@
+"""The labels that a call over REST gets for the filters of its record."""
+
+from typing import Any
+
+import pytest
+
+from api.voice.labels import labels_of
+from api.voice.schemas import Originate
+
+
+@pytest.mark.parametrize(
+    ("asked", "from_first", "labels"),
+    [
+        ({}, False, {"obdType": "direct"}),
+        ({}, True, {"obdType": "click-to-call"}),
+        ({"flow_id": "support"}, False, {"obdType": "direct", "callPath": "flow:support"}),
+        ({"flow_id": "f", "custom_data": {"callPath": "ivr", "obdType": "progressive"}}, True, {}),
+        ({"custom_data": {"clientId": "c-7", "obdType": 7}}, False, {"obdType": "direct"}),
+    ],
+)
+def test_labels(asked: dict[str, Any], from_first: bool, labels: dict[str, str]) -> None:
+    """Its form and its flow, unless its customData says them as texts."""
+    made = Originate(from_="+4721930000", to="+4722222222", **asked)
+    assert labels_of(made, from_first=from_first) == labels
