@@ -147,7 +147,7 @@ class Strikes:
 
     def _replace(self) -> str | None:
         line = self._line()
-        if line is None or not line.sockets:
+        if line is None or line.is_dead or not line.sockets:  # who is cut off could not be told
             return None
         socket = self._rng.choice(line.sockets)
         line.node.replaces(socket)
