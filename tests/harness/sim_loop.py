@@ -83,8 +83,8 @@ class SimLoop:
         # and so run to its end, amid whatever wakes it.
         self._clock.soon(self._close, None, list(self._tasks))
 
-    def _close(self, tasks: list[asyncio.Task[Any]]) -> None:
-        for task in tasks:
+    def _close(self, held: list[asyncio.Task[Any]]) -> None:
+        for task in {*held, *self._tasks}:  # some began after the death
             coro = task.get_coro()
             if inspect.iscoroutine(coro):
                 _close(coro)  # left to the garbage collector, some crash the interpreter (3.11)
