@@ -3,11 +3,12 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
+from engine.calls.asked import CoachRequested
 from engine.calls.call import Call, Step, numbered
 from engine.calls.closing import mute
 from engine.calls.commands import Command, Hangup, Leave, Snoop
 from engine.calls.doing import Talking
-from engine.calls.events import BridgeFailed, CoachRequested, Event, LegEnded, LegPlaced
+from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced
 from engine.calls.leg import muted_too
 from engine.calls.members import changed
 from engine.calls.seating import coach_room, seats

@@ -7,21 +7,13 @@ or one waits for another who is being called. (Design section 7, "Conference".)
 from msgspec.structs import replace
 
 from engine.calls import causes, coaching
+from engine.calls.asked import KickRequested, MemberRequested
 from engine.calls.call import Call, Step, changed_leg, numbered
 from engine.calls.closing import end_conference, with_conference
 from engine.calls.commands import Command, Hangup
 from engine.calls.control import invite, uninvited
 from engine.calls.doing import Talking
-from engine.calls.events import (
-    BridgeFailed,
-    Event,
-    KickRequested,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    LegRang,
-    MemberRequested,
-)
+from engine.calls.events import BridgeFailed, Event, LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.calls.members import changed, here, member_reason
 from engine.calls.seating import OUTSIDE, seats
 from engine.calls.sessions import MEMBER_MOVES, Conference, Member, MemberState

@@ -3,11 +3,11 @@
 from msgspec.structs import replace
 
 from engine.calls import causes
+from engine.calls.asked import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.call import Call, Step, changed_leg, numbered, with_leg
 from engine.calls.closing import freed, mute
 from engine.calls.commands import Command, Hangup, Originate
 from engine.calls.doing import Asking, Dialing, Doing, Gathering, Playing, Recording, Talking
-from engine.calls.events import DialRequested, HoldRequested, LegHangupRequested, MuteRequested
 from engine.calls.leg import Leg, Muted
 from engine.calls.past import hold_counted
 from engine.calls.telling import tell_leg

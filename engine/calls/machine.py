@@ -7,6 +7,7 @@ each state's own; last, everybody is brought to where they belong now (`seating`
 from msgspec.structs import replace
 
 from engine.calls import causes
+from engine.calls.asked import Control, HangupRequested, LegHangupRequested, TransferReferred
 from engine.calls.call import Call, Step, expects, own_deadline_ms
 from engine.calls.commands import Command, Hangup, StopMessage, StopPlayback
 from engine.calls.doing import (
@@ -24,21 +25,17 @@ from engine.calls.doing import (
     Talking,
 )
 from engine.calls.events import (
-    Control,
     DeadlinePassed,
     DigitPressed,
     Event,
-    HangupRequested,
     LegAnswered,
     LegEnded,
-    LegHangupRequested,
     LegPlaced,
     LegRang,
     MediaFetched,
     PlaybackEnded,
     Recovered,
     TapesFiled,
-    TransferReferred,
 )
 from engine.calls.keys import is_known, remembered
 from engine.calls.leg import Leg

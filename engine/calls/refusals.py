@@ -4,18 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.calls.call import Call
-from engine.calls.doing import (
-    Detecting,
-    Dialing,
-    Ending,
-    Filing,
-    Over,
-    Recording,
-    Starting,
-    Talking,
-)
-from engine.calls.events import (
+from engine.calls.asked import (
     CoachRequested,
     Control,
     DialRequested,
@@ -28,6 +17,17 @@ from engine.calls.events import (
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
+)
+from engine.calls.call import Call
+from engine.calls.doing import (
+    Detecting,
+    Dialing,
+    Ending,
+    Filing,
+    Over,
+    Recording,
+    Starting,
+    Talking,
 )
 
 WithParties = (

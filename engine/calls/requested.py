@@ -1,10 +1,7 @@
 """What people ask of a live call, handed to what does it; what can't be done changes nothing."""
 
 from engine.calls import coaching, conference, control, taping, transfer
-from engine.calls.call import Call, Step, agent_of, expects
-from engine.calls.commands import AnswerReferral
-from engine.calls.doing import Talking
-from engine.calls.events import (
+from engine.calls.asked import (
     CoachRequested,
     Control,
     DialRequested,
@@ -19,6 +16,9 @@ from engine.calls.events import (
     TransferReferred,
     TransferRequested,
 )
+from engine.calls.call import Call, Step, agent_of, expects
+from engine.calls.commands import AnswerReferral
+from engine.calls.doing import Talking
 from engine.calls.refusals import refused
 
 

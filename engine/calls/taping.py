@@ -5,10 +5,12 @@ One tape at a time, on the main leg; when the tree passes to another leg, so doe
 
 from msgspec.structs import replace
 
+from engine.calls.asked import Wanted
 from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import Command, FileTapes, MuteTape, StartTape, StopTape
-from engine.calls.events import TapesFiled, Wanted
+from engine.calls.commands import Command
+from engine.calls.events import TapesFiled
 from engine.calls.tape import Purpose, Tape, read_name, tape_name
+from engine.calls.tape_commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.telling import tell
 from wire.events import Kind
 

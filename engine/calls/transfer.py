@@ -8,21 +8,17 @@ Who hears whom in each follows in `seating`. (Design section 7, "Transfer".)
 from msgspec.structs import replace
 
 from engine.calls import causes
+from engine.calls.asked import (
+    TransferCancelRequested,
+    TransferCompletionRequested,
+    TransferRequested,
+)
 from engine.calls.call import Call, Step, numbered
 from engine.calls.closing import end_conference, end_transfer, freed, with_transfer
 from engine.calls.commands import Command, Hangup
 from engine.calls.control import invite, uninvited
 from engine.calls.doing import Talking
-from engine.calls.events import (
-    BridgeFailed,
-    Event,
-    LegAnswered,
-    LegEnded,
-    LegRang,
-    TransferCancelRequested,
-    TransferCompletionRequested,
-    TransferRequested,
-)
+from engine.calls.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRang
 from engine.calls.sessions import Transfer
 from engine.calls.telling import tell_transfer
 from engine.calls.tune import next_round, wished

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.call import Call, numbered
 from engine.calls.closing import with_conference, with_transfer
-from engine.calls.commands import FetchMedia
+from engine.calls.errands import FetchMedia
 from engine.calls.events import Event, MediaFetched, PlaybackEnded
 from engine.calls.seating import seats
 from engine.calls.sessions import Tune

@@ -1,6 +1,6 @@
 """What is asked of a call, checked beyond its shape and put as the core's events."""
 
-from engine.calls.events import MemberRequested, TransferRequested
+from engine.calls.asked import MemberRequested, TransferRequested
 from wire.control import AddMember, InitTransfer, Target
 from wire.errors import BadInput
 from wire.tree import Limits, check_party, check_url

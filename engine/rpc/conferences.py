@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
+from engine.calls.asked import CoachRequested, KickRequested, MemberRequested
 from engine.calls.call import Call, numbered
-from engine.calls.events import CoachRequested, KickRequested, MemberRequested
 from engine.calls.sessions import Conference
 from engine.rpc.asked import member_asked
 from engine.rpc.bodies import answer, read

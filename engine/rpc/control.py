@@ -3,14 +3,14 @@
 from aiohttp import web
 from msgspec.structs import replace
 
-from engine.calls.call import numbered
-from engine.calls.events import (
+from engine.calls.asked import (
     Control,
     DialRequested,
     HoldRequested,
     LegHangupRequested,
     MuteRequested,
 )
+from engine.calls.call import numbered
 from engine.rpc.bodies import answer, read
 from engine.rpc.finding import called_leg, leg_of, live_call_of
 from engine.rpc.terms import call_to_dial

@@ -4,8 +4,8 @@ from typing import get_args
 
 from aiohttp import web
 
+from engine.calls.asked import RecordingRequested, Wanted
 from engine.calls.call import Call
-from engine.calls.events import RecordingRequested, Wanted
 from engine.calls.tape import Tape
 from engine.calls.telling import url_of
 from engine.rpc.bodies import answer, read

@@ -2,12 +2,12 @@
 
 from aiohttp import web
 
-from engine.calls.call import Call, numbered
-from engine.calls.events import (
+from engine.calls.asked import (
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
+from engine.calls.call import Call, numbered
 from engine.calls.sessions import Transfer
 from engine.rpc.asked import transfer_asked
 from engine.rpc.bodies import answer, read

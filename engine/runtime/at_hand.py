@@ -4,7 +4,8 @@ from collections import deque
 
 from engine.calls.call import Call
 from engine.calls.codec import logged
-from engine.calls.commands import Command, FetchMedia, LoadNode
+from engine.calls.commands import Command
+from engine.calls.errands import FetchMedia, LoadNode
 from engine.calls.events import Event, MediaFetched
 from engine.calls.machine import step
 from engine.runtime.ports import Errands

@@ -12,7 +12,8 @@ import structlog
 from engine.calls import causes
 from engine.calls.call import Call, deadline_ms
 from engine.calls.codec import encode, logged
-from engine.calls.commands import Answer, Command, Hangup, Prefetch, Tell
+from engine.calls.commands import Answer, Command, Hangup, Tell
+from engine.calls.errands import Prefetch
 from engine.calls.events import CallOpened, DeadlinePassed, Event, Recovered
 from engine.calls.keys import Heard, untold
 from engine.calls.machine import step

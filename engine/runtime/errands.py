@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import structlog
 
 from engine.calls.call import Call
-from engine.calls.commands import (
+from engine.calls.errands import (
     AskApi,
     AskWebhook,
     Errand,

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from engine.calls.call import Call
-from engine.calls.commands import LoadFlow, LoadNode
+from engine.calls.errands import LoadFlow, LoadNode
 from engine.calls.events import ActionFailed, ActionReplied, Event, FlowEntered, NodeLoaded
 from engine.calls.templates import Values, fill
 from engine.calls.values import value_of

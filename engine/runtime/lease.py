@@ -7,8 +7,8 @@ from collections.abc import Callable
 from math import inf
 
 from engine.ari.request import LOST, Done, Reply, Request
-from engine.calls.commands import TapeCommand
 from engine.calls.events import Event
+from engine.calls.tape_commands import TapeCommand
 from engine.runtime.ports import Pbx
 from engine.runtime.recorder import Recorder
 

@@ -10,7 +10,8 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls import causes
-from engine.calls.events import LegEnded, TransferReferred
+from engine.calls.asked import TransferReferred
+from engine.calls.events import LegEnded
 from engine.calls.keys import Heard
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.desk import Desk

@@ -6,27 +6,18 @@ A command stays in the outbox until it is done; what never got an answer stays t
 from collections.abc import Callable, Sequence
 
 from engine.ari.request import Reply, Request
-from engine.calls.commands import (
-    AnswerReferral,
+from engine.calls.commands import AnswerReferral, Command, Hangup, Originate, PbxCommand, Tell
+from engine.calls.errands import (
     AskApi,
     AskWebhook,
-    Command,
     Errand,
     FetchMedia,
-    FileTapes,
-    Hangup,
     LoadFlow,
     LoadNode,
-    MuteTape,
-    Originate,
-    PbxCommand,
     Prefetch,
-    StartTape,
-    StopTape,
-    TapeCommand,
-    Tell,
 )
 from engine.calls.events import Event, LegEnded
+from engine.calls.tape_commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from engine.runtime.actor import Actor
 from engine.runtime.calling import prepare
 from engine.runtime.ports import Errands, Pbx, Tapes

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
-from engine.calls.commands import Errand, LoadNode, Prefetch, TapeCommand
+from engine.calls.errands import Errand, LoadNode, Prefetch
 from engine.calls.events import Event
+from engine.calls.tape_commands import TapeCommand
 from engine.store.change import Change
 from wire.media import Clip, Source
 

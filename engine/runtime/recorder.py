@@ -13,9 +13,9 @@ import structlog
 
 from engine.ami.client import AmiAway
 from engine.ari.generated.operations import channels, recordings
-from engine.calls.commands import FileTapes, TapeCommand
 from engine.calls.events import Event, TapesFiled
 from engine.calls.tape import CHANNELS, TapeName, read_name
+from engine.calls.tape_commands import FileTapes, TapeCommand
 from engine.recordings.cabinet import Part
 from engine.recordings.failure import FilingFailed
 from engine.runtime.ports import Pbx

@@ -4,9 +4,10 @@ import asyncio
 import os
 from collections.abc import Callable
 
+from engine.calls.asked import Control, HangupRequested
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
-from engine.calls.events import Control, Event, HangupRequested
+from engine.calls.events import Event
 from engine.calls.ids import slot_and_node
 from engine.calls.refusals import Refusal, refused
 from engine.observe.meter import Meter

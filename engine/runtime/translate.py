@@ -23,6 +23,7 @@ from engine.ari.generated.events import (
 )
 from engine.ari.generated.events import Event as AriEvent
 from engine.calls import causes
+from engine.calls.asked import TransferReferred
 from engine.calls.events import (
     DigitPressed,
     Event,
@@ -34,7 +35,6 @@ from engine.calls.events import (
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
-    TransferReferred,
 )
 from engine.calls.ids import call_of
 from engine.calls.tape import read_name

@@ -3,8 +3,9 @@
 import msgspec
 
 from engine.calls.call import Call
-from engine.calls.commands import Answer, Command, FetchMedia, Hangup, Play
+from engine.calls.commands import Answer, Command, Hangup, Play
 from engine.calls.doing import Gathering, Starting
+from engine.calls.errands import FetchMedia
 from engine.calls.events import (
     CallOpened,
     DigitPressed,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.asked import HoldRequested
 from engine.calls.codec import decode_entry, encode
-from engine.calls.events import HoldRequested, LegEnded
+from engine.calls.events import LegEnded
 from engine.store.change import Change
 from engine.store.stream import Bounds
 from tests.contract.rpc_bench import Bench, MoodyStore, end

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.ari.generated.events import ChannelDtmfReceived
 from engine.calls.call import Call
-from engine.calls.commands import AskWebhook, Errand, LoadNode, Prefetch
+from engine.calls.errands import AskWebhook, Errand, LoadNode, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.ports import Errands, Writer

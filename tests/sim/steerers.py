@@ -6,9 +6,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from engine.calls.asked import Control
 from engine.calls.call import Call
 from engine.calls.doing import Dialing, Talking
-from engine.calls.events import Control
 from engine.runtime.placement import NoRoom
 from engine.runtime.steering import Elsewhere, Refused
 from engine.runtime.switch import Switch

@@ -3,9 +3,7 @@
 import random
 from collections.abc import Callable
 
-from engine.calls.call import Call
-from engine.calls.doing import Talking
-from engine.calls.events import (
+from engine.calls.asked import (
     CoachRequested,
     Control,
     DialRequested,
@@ -19,6 +17,8 @@ from engine.calls.events import (
     TransferCompletionRequested,
     TransferRequested,
 )
+from engine.calls.call import Call
+from engine.calls.doing import Talking
 from tests.sim.scenario import Scenarios
 
 Wish = Callable[[Call], Control]

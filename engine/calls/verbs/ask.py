@@ -4,8 +4,8 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import AskWebhook, Prefetch
 from engine.calls.doing import Asking, Next
+from engine.calls.errands import AskWebhook, Prefetch
 from engine.calls.events import (
     ActionFailed,
     ActionReplied,

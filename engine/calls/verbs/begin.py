@@ -5,8 +5,9 @@ from msgspec.structs import replace
 
 from engine.calls import causes
 from engine.calls.call import Call, Step, rings_until_ms
-from engine.calls.commands import Answer, Command, Originate, Prefetch
+from engine.calls.commands import Answer, Command, Originate
 from engine.calls.doing import Next, Starting
+from engine.calls.errands import Prefetch
 from engine.calls.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegPlaced
 from engine.calls.telling import tell
 from engine.calls.verbs import detect, end

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from engine.calls.call import Call, Step, numbered
-from engine.calls.commands import AskApi, LoadFlow, LoadNode
 from engine.calls.conditions import holds
 from engine.calls.doing import Asking, Next
+from engine.calls.errands import AskApi, LoadFlow, LoadNode
 from engine.calls.events import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
 from engine.calls.frame import Frame
 from engine.calls.nodes import exits, verb_of

@@ -7,8 +7,9 @@ clock is given GRACE_MS for a key that went down in time (design fact 6).
 from msgspec.structs import replace
 
 from engine.calls.call import Call, Step, is_held, numbered
-from engine.calls.commands import AskWebhook, FetchMedia, StopPlayback
+from engine.calls.commands import StopPlayback
 from engine.calls.doing import Asking, Gathering, Next
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     DeadlinePassed,
     DigitPressed,

@@ -6,8 +6,9 @@ What a record lets its leg hear first is played here too; then the rest of it ru
 from msgspec.structs import replace
 
 from engine.calls.call import Call, Step, is_held, numbered
-from engine.calls.commands import FetchMedia, StopPlayback
+from engine.calls.commands import StopPlayback
 from engine.calls.doing import Next, Playing
+from engine.calls.errands import FetchMedia
 from engine.calls.events import DeadlinePassed, Event, MediaFetched, PlaybackEnded, Recovered
 from engine.calls.verbs import prompt
 from engine.calls.verbs.prompt import length_ms, paused, played_on

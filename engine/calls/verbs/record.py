@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from engine.calls import taping
 from engine.calls.call import Call, Step, numbered
 from engine.calls.closing import freed
-from engine.calls.commands import AskWebhook, Command, StartMessage, StopMessage
+from engine.calls.commands import Command, StartMessage, StopMessage
 from engine.calls.doing import Asking, Next, Recording
+from engine.calls.errands import AskWebhook
 from engine.calls.events import (
     DeadlinePassed,
     DigitPressed,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.commands import FetchMedia
 from engine.calls.doing import Asking, Gathering, Playing
+from engine.calls.errands import FetchMedia
 from engine.calls.events import DeadlinePassed
 from tests.harness.sim_media import parts
 from tests.sim.scene import World

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from engine.calls.commands import LoadNode
 from engine.calls.doing import Talking
+from engine.calls.errands import LoadNode
 from engine.calls.events import ApiAnswered, ApiFailed, NodeLoaded
 from engine.calls.frame import Frame
 from engine.calls.nodes import exits

@@ -6,9 +6,10 @@ A coach whose other side has left is silent until it is asked to speak to all.
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from engine.calls.asked import CoachRequested
 from engine.calls.call import Call
 from engine.calls.doing import Ending, Over, Talking
-from engine.calls.events import CoachRequested, DeadlinePassed, Event, LegEnded
+from engine.calls.events import DeadlinePassed, Event, LegEnded
 from engine.calls.replay import Moment
 from engine.calls.sessions import Transfer
 from tests.sim.scene import World

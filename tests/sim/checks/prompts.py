@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.call import Call, is_held
-from engine.calls.commands import FetchMedia, Play
+from engine.calls.commands import Play
 from engine.calls.doing import Gathering, Playing
+from engine.calls.errands import FetchMedia
 from engine.calls.events import DeadlinePassed, MediaFetched
 from engine.calls.playbacks import playback_of
 from tests.harness.sim_media import parts

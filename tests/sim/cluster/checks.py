@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from engine.calls import causes
-from engine.calls.commands import AskApi, AskWebhook, Hangup
+from engine.calls.commands import Hangup
+from engine.calls.errands import AskApi, AskWebhook
 from engine.calls.events import LegEnded
 from tests.sim.checks import faults_of
 from tests.sim.cluster.world import World

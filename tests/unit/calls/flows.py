@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from engine.calls.commands import AskApi, Command, LoadFlow, LoadNode
+from engine.calls.commands import Command
+from engine.calls.errands import AskApi, LoadFlow, LoadNode
 from engine.calls.events import ApiAnswered, FlowEntered, NodeLoaded
 from engine.flows.document import node_in, read_outline
 from engine.runtime.flows import known_to

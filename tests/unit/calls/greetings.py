@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from engine.calls.commands import AskWebhook
 from engine.calls.doing import Dialing, Gathering, Greeting, Playing
+from engine.calls.errands import AskWebhook
 from engine.calls.events import DigitPressed, LegAnswered, LegPlaced, MediaFetched
 from tests.unit.calls.building import CLIPS, HTTPS, ID, Story, dialing, say
 

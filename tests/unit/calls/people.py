@@ -5,36 +5,39 @@ from typing import Any
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from engine.calls.asked import (
+    CoachRequested,
+    Control,
+    DialRequested,
+    HoldRequested,
+    KickRequested,
+    LegHangupRequested,
+    MemberRequested,
+    MuteRequested,
+    TransferCancelRequested,
+    TransferCompletionRequested,
+    TransferRequested,
+)
 from engine.calls.call import deadline_ms, expects
 from engine.calls.codec import Record, decode_record, encode
-from engine.calls.commands import AskWebhook, FetchMedia, Hangup, Originate, Play, Snoop
+from engine.calls.commands import Hangup, Originate, Play, Snoop
 from engine.calls.doing import Talking
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     ActionFailed,
     ActionReplied,
     BridgeFailed,
     CallOpened,
-    CoachRequested,
-    Control,
     DeadlinePassed,
-    DialRequested,
     DigitPressed,
     Event,
-    HoldRequested,
-    KickRequested,
     LegAnswered,
     LegEnded,
-    LegHangupRequested,
     LegPlaced,
     LegRang,
     MediaFetched,
-    MemberRequested,
-    MuteRequested,
     PlaybackEnded,
     Recovered,
-    TransferCancelRequested,
-    TransferCompletionRequested,
-    TransferRequested,
 )
 from engine.calls.refusals import refused
 from tests.harness.sums import faults_of

@@ -2,23 +2,18 @@
 
 from typing import Any, Literal
 
-from engine.calls.commands import FetchMedia
-from engine.calls.events import (
+from engine.calls.asked import (
     CoachRequested,
     DialRequested,
-    Event,
     HoldRequested,
     KickRequested,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    LegRang,
-    MediaFetched,
     MemberRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
+from engine.calls.errands import FetchMedia
+from engine.calls.events import Event, LegAnswered, LegEnded, LegPlaced, LegRang, MediaFetched
 from engine.calls.seating import OUTSIDE, Seat, seats
 from engine.calls.sessions import Conference, Transfer, TransferMode
 from tests.unit.calls.building import CLIPS, ID, MAIN, Story, talking

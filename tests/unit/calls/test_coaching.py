@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calls.asked import MemberRequested, MuteRequested
 from engine.calls.causes import BUSY, NORMAL, TEMPORARY_FAILURE
 from engine.calls.commands import (
     Bridge,
@@ -11,7 +12,7 @@ from engine.calls.commands import (
     Snoop,
     Unmute,
 )
-from engine.calls.events import BridgeFailed, LegEnded, LegPlaced, MemberRequested, MuteRequested
+from engine.calls.events import BridgeFailed, LegEnded, LegPlaced
 from engine.calls.seating import Seat
 from tests.unit.calls.building import ID, MAIN, talking
 from tests.unit.calls.steering import (

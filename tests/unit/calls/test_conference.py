@@ -1,16 +1,11 @@
 """Conference: a conversation of several, made out of one (design section 7)."""
 
+from engine.calls.asked import MemberRequested
 from engine.calls.causes import BUSY
-from engine.calls.commands import (
-    Bridge,
-    FetchMedia,
-    Leave,
-    Originate,
-    StartMusic,
-    StopMusic,
-)
+from engine.calls.commands import Bridge, Leave, Originate, StartMusic, StopMusic
 from engine.calls.doing import Talking
-from engine.calls.events import LegAnswered, LegEnded, MemberRequested
+from engine.calls.errands import FetchMedia
+from engine.calls.events import LegAnswered, LegEnded
 from engine.calls.members import MOST_GONE
 from tests.unit.calls.building import HTTPS, MAIN, talking
 from tests.unit.calls.steering import (

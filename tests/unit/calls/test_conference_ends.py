@@ -5,6 +5,7 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.asked import HangupRequested, MemberRequested
 from engine.calls.causes import BUSY, LOST, NORMAL
 from engine.calls.commands import (
     Hangup,
@@ -13,7 +14,7 @@ from engine.calls.commands import (
     StopMusic,
 )
 from engine.calls.doing import Talking
-from engine.calls.events import HangupRequested, LegEnded, LegPlaced, MemberRequested
+from engine.calls.events import LegEnded, LegPlaced
 from tests.unit.calls.building import HTTPS, MAIN, say, talking
 from tests.unit.calls.steering import (
     BOB,

@@ -2,17 +2,11 @@
 
 import pytest
 
+from engine.calls.asked import LegHangupRequested, MuteRequested
 from engine.calls.causes import BUSY, NO_ANSWER, NORMAL
 from engine.calls.commands import Hangup, Mute, Originate, Play, Ring, StopPlayback, Unmute
 from engine.calls.doing import Dialing, Playing
-from engine.calls.events import (
-    LegAnswered,
-    LegEnded,
-    LegHangupRequested,
-    LegPlaced,
-    LegRang,
-    MuteRequested,
-)
+from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.calls.leg import Muted, MuteDirection, muted_too
 from tests.unit.calls.building import CLIPS, ID, MAIN, called, dialing, say, talking
 from tests.unit.calls.steering import BOB, PEER, dialled_into

@@ -8,7 +8,6 @@ from engine.calls.causes import NORMAL
 from engine.calls.commands import (
     Bridge,
     DestroyBridge,
-    FetchMedia,
     Hangup,
     Leave,
     Play,
@@ -16,6 +15,7 @@ from engine.calls.commands import (
     StopRinging,
 )
 from engine.calls.doing import Dialing, Gathering, Playing, Talking
+from engine.calls.errands import FetchMedia
 from engine.calls.events import (
     LegAnswered,
     LegEnded,

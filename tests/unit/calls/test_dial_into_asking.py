@@ -3,11 +3,8 @@
 import json
 
 from engine.calls.causes import NORMAL
-from engine.calls.commands import (
-    AskWebhook,
-    Prefetch,
-)
 from engine.calls.doing import Asking, Talking
+from engine.calls.errands import AskWebhook, Prefetch
 from engine.calls.events import (
     ActionFailed,
     ActionReplied,

@@ -2,9 +2,10 @@
 
 from msgspec.structs import replace
 
-from engine.calls.commands import AskWebhook
+from engine.calls.asked import HoldRequested, MuteRequested
 from engine.calls.doing import Gathering, Recording
-from engine.calls.events import HoldRequested, MuteRequested, PlaybackEnded
+from engine.calls.errands import AskWebhook
+from engine.calls.events import PlaybackEnded
 from engine.calls.keys import LATE_MS, SOON_MS, unknown, untold
 from engine.calls.recover import Seen
 from engine.calls.tape import Archive

@@ -15,6 +15,7 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
+from engine.calls.asked import HangupRequested
 from engine.calls.call import Call, deadline_ms, expects
 from engine.calls.codec import Entry, Record, decode_call, decode_record, encode
 from engine.calls.commands import Bridge, Hangup, Originate, Tell
@@ -27,7 +28,6 @@ from engine.calls.events import (
     DeadlinePassed,
     DigitPressed,
     Event,
-    HangupRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calls.asked import DialRequested, HangupRequested, LegHangupRequested, MemberRequested
 from engine.calls.causes import (
     BUSY,
     NO_ANSWER,
@@ -12,16 +13,7 @@ from engine.calls.causes import (
 )
 from engine.calls.commands import Bridge, Hangup, Originate, Ring
 from engine.calls.doing import Talking
-from engine.calls.events import (
-    DialRequested,
-    HangupRequested,
-    LegAnswered,
-    LegEnded,
-    LegHangupRequested,
-    LegPlaced,
-    LegRang,
-    MemberRequested,
-)
+from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from tests.unit.calls.building import MAIN, talking
 from tests.unit.calls.steering import (
     BOB,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from engine.calls.commands import AskWebhook
 from engine.calls.doing import Asking, Dialing
+from engine.calls.errands import AskWebhook
 from engine.calls.events import CallOpened, LegEnded, LegPlaced
 from tests.unit.calls.building import HTTPS, ID, MAIN, Story, dialing, outbound
 from tests.unit.calls.steering import TARGET, transferring

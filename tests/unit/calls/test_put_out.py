@@ -4,18 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.calls.asked import MemberRequested
 from engine.calls.causes import (
     BUSY,
     NORMAL,
 )
 from engine.calls.commands import DestroyBridge, Hangup, Leave
-from engine.calls.events import (
-    BridgeFailed,
-    Event,
-    LegAnswered,
-    LegEnded,
-    MemberRequested,
-)
+from engine.calls.events import BridgeFailed, Event, LegAnswered, LegEnded
 from tests.unit.calls.building import MAIN, say
 from tests.unit.calls.steering import (
     BRIDGE,

@@ -1,15 +1,7 @@
 """The record of a call, told with its end: who, when, how long, and all that was done meanwhile."""
 
-from engine.calls.events import (
-    CallOpened,
-    HangupRequested,
-    HoldRequested,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    LegRang,
-    TransferRequested,
-)
+from engine.calls.asked import HangupRequested, HoldRequested, TransferRequested
+from engine.calls.events import CallOpened, LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.calls.past import MOST_KEPT
 from tests.harness.sums import faults_of
 from tests.unit.calls.building import (

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.calls.asked import HangupRequested
 from engine.calls.call import deadline_ms
 from engine.calls.commands import (
     Answer,
     Bridge,
     Command,
-    FetchMedia,
     Hangup,
     Originate,
     Play,
@@ -19,9 +19,9 @@ from engine.calls.commands import (
     StopRinging,
 )
 from engine.calls.doing import Talking
+from engine.calls.errands import FetchMedia
 from engine.calls.events import (
     CallOpened,
-    HangupRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,

@@ -3,8 +3,9 @@
 from typing import Any
 
 from engine.calls.codec import Record, decode_record, encode
-from engine.calls.commands import DetectTalk, EndDetection, FetchMedia, Play
+from engine.calls.commands import DetectTalk, EndDetection, Play
 from engine.calls.doing import Dialing, Gathering, Playing
+from engine.calls.errands import FetchMedia
 from engine.calls.events import LegAnswered, LegEnded, MediaFetched, PlaybackEnded, Recovered
 from engine.calls.playbacks import playbacks_of
 from engine.calls.recover import Seen, missed

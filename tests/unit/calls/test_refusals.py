@@ -4,17 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.causes import BUSY
-from engine.calls.events import (
+from engine.calls.asked import (
     Control,
     DialRequested,
     HoldRequested,
-    LegAnswered,
-    LegEnded,
     LegHangupRequested,
     MemberRequested,
     MuteRequested,
 )
+from engine.calls.causes import BUSY
+from engine.calls.events import LegAnswered, LegEnded
 from engine.calls.refusals import MOST_PARTIES, refused
 from tests.unit.calls.building import ID, MAIN, Story, called, dialing, outbound, say, talking
 from tests.unit.calls.steering import (

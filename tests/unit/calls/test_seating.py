@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.asked import MuteRequested
 from engine.calls.commands import (
     Bridge,
     Command,
@@ -20,7 +21,7 @@ from engine.calls.commands import (
     Unmute,
 )
 from engine.calls.doing import Ending, Over
-from engine.calls.events import LegEnded, LegPlaced, MediaFetched, MuteRequested
+from engine.calls.events import LegEnded, LegPlaced, MediaFetched
 from engine.calls.moving import moves, reseat
 from engine.calls.seating import OUTSIDE, Seat, coach_room, rooms, seats
 from tests.unit.calls.building import (

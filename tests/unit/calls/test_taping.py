@@ -2,21 +2,17 @@
 
 import pytest
 
-from engine.calls.commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
-from engine.calls.doing import Dialing, Filing
-from engine.calls.events import (
-    CallOpened,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
+from engine.calls.asked import (
     RecordingRequested,
-    TapesFiled,
     TransferCompletionRequested,
     TransferRequested,
     Wanted,
 )
+from engine.calls.doing import Dialing, Filing
+from engine.calls.events import CallOpened, LegAnswered, LegEnded, LegPlaced, TapesFiled
 from engine.calls.refusals import refused
 from engine.calls.tape import Archive
+from engine.calls.tape_commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from tests.unit.calls.building import CHANNEL, ID, MAIN, NOW, Story, called, inbound, say
 
 ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")

@@ -4,7 +4,6 @@ import pytest
 
 from engine.calls.causes import NORMAL
 from engine.calls.commands import (
-    AskWebhook,
     Bridge,
     Hangup,
     Leave,
@@ -16,6 +15,7 @@ from engine.calls.commands import (
     StopRinging,
 )
 from engine.calls.doing import Talking
+from engine.calls.errands import AskWebhook
 from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.calls.seating import Seat
 from tests.unit.calls.building import HTTPS, MAIN, say, talking

@@ -5,15 +5,8 @@ import json
 import pytest
 
 from engine.calls.causes import BUSY, NO_ANSWER, NORMAL
-from engine.calls.commands import (
-    AskWebhook,
-    Bridge,
-    Hangup,
-    Leave,
-    Originate,
-    StartMusic,
-    StopMusic,
-)
+from engine.calls.commands import Bridge, Hangup, Leave, Originate, StartMusic, StopMusic
+from engine.calls.errands import AskWebhook
 from engine.calls.events import LegAnswered, LegEnded, LegRang
 from engine.calls.seating import Seat
 from tests.unit.calls.building import HTTPS, MAIN, Story, say, talking

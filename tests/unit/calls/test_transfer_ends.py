@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.calls.asked import HangupRequested
 from engine.calls.causes import BUSY, NO_ANSWER, NO_USER_RESPONSE, NORMAL, REJECTED
 from engine.calls.causes import TEMPORARY_FAILURE as UNREACHABLE
 from engine.calls.commands import Bridge, Hangup, Leave, StopMusic, StopRinging
-from engine.calls.events import BridgeFailed, Event, HangupRequested, LegEnded, LegPlaced
+from engine.calls.events import BridgeFailed, Event, LegEnded, LegPlaced
 from engine.calls.seating import Seat
 from tests.unit.calls.building import MAIN, Story, say, talking
 from tests.unit.calls.steering import (

@@ -3,14 +3,8 @@
 import pytest
 
 from engine.calls.causes import BUSY, NORMAL
-from engine.calls.commands import (
-    Bridge,
-    FetchMedia,
-    Play,
-    StartMusic,
-    StopMusic,
-    StopPlayback,
-)
+from engine.calls.commands import Bridge, Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.errands import FetchMedia
 from engine.calls.events import Event, LegAnswered, LegEnded, MediaFetched, PlaybackEnded
 from engine.calls.seating import Seat
 from engine.calls.tune import MOST_CLIPS

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
-from engine.calls.commands import Errand, LoadNode, Prefetch
+from engine.calls.errands import Errand, LoadNode, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Timer
 from engine.runtime.desk import Desk

@@ -1,6 +1,7 @@
 """What desks, nodes and keepers count of calls, outages and slots."""
 
-from engine.calls.events import HangupRequested, LegAnswered, LegEnded
+from engine.calls.asked import HangupRequested
+from engine.calls.events import LegAnswered, LegEnded
 from engine.observe.meter import Meter
 from engine.runtime.hearing import Hearing
 from engine.runtime.node import Node

@@ -3,13 +3,14 @@
 import pytest
 
 from engine.ari.request import Reply
+from engine.calls.asked import HangupRequested
 from engine.calls.codec import decode_record
-from engine.calls.commands import AskWebhook, FetchMedia, Originate
+from engine.calls.commands import Originate
 from engine.calls.doing import Gathering
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     ActionReplied,
     DigitPressed,
-    HangupRequested,
     LegAnswered,
     LegEnded,
     LegRang,

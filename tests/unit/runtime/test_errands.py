@@ -5,7 +5,7 @@ import asyncio
 from msgspec import json
 from msgspec.structs import replace
 
-from engine.calls.commands import (
+from engine.calls.errands import (
     AskApi,
     AskWebhook,
     Errand,

@@ -12,13 +12,13 @@ from engine.calls.commands import (
     Command,
     Hangup,
     Originate,
-    Prefetch,
     Ring,
     StartRinging,
     StopRinging,
     Tell,
 )
 from engine.calls.doing import Talking
+from engine.calls.errands import Prefetch
 from engine.calls.events import BridgeFailed, Event, LegAnswered, LegEnded, LegPlaced
 from engine.runtime.actor import Actor
 from engine.runtime.perform import Performer

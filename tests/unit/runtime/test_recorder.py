@@ -7,8 +7,8 @@ import pytest
 
 from engine.ami.client import AmiAway, Answer
 from engine.ari.request import Reply, Request
-from engine.calls.commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from engine.calls.events import Event, TapesFiled
+from engine.calls.tape_commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from engine.recordings.cabinet import Part
 from engine.recordings.failure import FilingFailed
 from engine.runtime.recorder import Recorder

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from engine.ari.generated.events import Event as AriEvent
+from engine.calls.asked import TransferReferred
 from engine.calls.events import (
     DigitPressed,
     Event,
@@ -16,7 +17,6 @@ from engine.calls.events import (
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
-    TransferReferred,
 )
 from engine.runtime.translate import subject, translate
 from tests.unit.calls.building import CHANNEL, ID, MAIN, NOW

@@ -2,8 +2,9 @@
 
 import json
 
-from engine.calls.commands import AskWebhook, FetchMedia, Hangup, LoadFlow, Prefetch
+from engine.calls.commands import Hangup
 from engine.calls.doing import Asking
+from engine.calls.errands import AskWebhook, FetchMedia, LoadFlow, Prefetch
 from engine.calls.events import ActionFailed, ActionReplied, LegRang, PlaybackEnded, Recovered
 from engine.calls.running import MOST_FLOWS, MOST_VERBS
 from engine.calls.verbs.ask import REASON_CHARS, WEBHOOK_MS

@@ -1,12 +1,13 @@
 """The way to the first verb (design section 7, Click-to-call; Call states)."""
 
+from engine.calls.asked import HangupRequested
 from engine.calls.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
-from engine.calls.commands import Answer, Hangup, Originate, Prefetch, Ring
+from engine.calls.commands import Answer, Hangup, Originate, Ring
 from engine.calls.doing import Starting
+from engine.calls.errands import Prefetch
 from engine.calls.events import (
     CallOpened,
     DigitPressed,
-    HangupRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,

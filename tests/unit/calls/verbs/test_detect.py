@@ -5,12 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.calls.commands import AskWebhook, DetectTalk, EndDetection, Hangup, Prefetch
+from engine.calls.asked import HangupRequested
+from engine.calls.commands import DetectTalk, EndDetection, Hangup
 from engine.calls.doing import Asking, Detecting, Playing, Starting
+from engine.calls.errands import AskWebhook, Prefetch
 from engine.calls.events import (
     CallOpened,
     DigitPressed,
-    HangupRequested,
     LegAnswered,
     LegPlaced,
     Recovered,

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
+from engine.calls.asked import HangupRequested
 from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED, TEMPORARY_FAILURE
 from engine.calls.commands import (
-    AskWebhook,
     Bridge,
     DestroyBridge,
-    FetchMedia,
     Hangup,
     Leave,
     Originate,
@@ -21,10 +20,10 @@ from engine.calls.commands import (
     StopRinging,
 )
 from engine.calls.doing import Dialing, Talking
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     BridgeFailed,
     DeadlinePassed,
-    HangupRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,

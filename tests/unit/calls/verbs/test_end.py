@@ -3,13 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.asked import HangupRequested
 from engine.calls.commands import Hangup
 from engine.calls.doing import Ending
 from engine.calls.events import (
     ActionReplied,
     CallOpened,
     DigitPressed,
-    HangupRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,

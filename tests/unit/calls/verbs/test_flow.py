@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from engine.calls.asked import DialRequested
 from engine.calls.codec import Record, decode_record, encode
-from engine.calls.commands import AskApi, FetchMedia, Hangup, LoadFlow, LoadNode, Originate
+from engine.calls.commands import Hangup, Originate
+from engine.calls.errands import AskApi, FetchMedia, LoadFlow, LoadNode
 from engine.calls.events import (
     ActionFailed,
     ApiAnswered,
     ApiFailed,
-    DialRequested,
     FlowEntered,
     LegAnswered,
     LegEnded,

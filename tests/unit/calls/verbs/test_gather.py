@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from engine.calls.commands import AskWebhook, FetchMedia, Hangup, Play, StopPlayback
+from engine.calls.commands import Hangup, Play, StopPlayback
 from engine.calls.doing import Asking, Gathering
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     DigitPressed,
     LegEnded,

@@ -3,16 +3,9 @@
 import pytest
 
 from engine.calls.causes import NO_ANSWER, NORMAL, REJECTED
-from engine.calls.commands import (
-    AskWebhook,
-    Bridge,
-    FetchMedia,
-    Hangup,
-    Play,
-    StopPlayback,
-    StopRinging,
-)
+from engine.calls.commands import Bridge, Hangup, Play, StopPlayback, StopRinging
 from engine.calls.doing import Dialing, Talking
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     LegAnswered,
     LegEnded,

@@ -2,6 +2,7 @@
 
 import json
 
+from engine.calls.asked import DialRequested, HoldRequested
 from engine.calls.causes import NO_ANSWER, NORMAL, REJECTED
 from engine.calls.commands import (
     DetectTalk,
@@ -11,8 +12,6 @@ from engine.calls.commands import (
 )
 from engine.calls.doing import Detecting, Dialing, Gathering, Playing, Talking
 from engine.calls.events import (
-    DialRequested,
-    HoldRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.calls.commands import AskWebhook, Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.commands import Play, StartMusic, StopMusic, StopPlayback
 from engine.calls.doing import Gathering
+from engine.calls.errands import AskWebhook
 from engine.calls.events import DigitPressed, MediaFetched, Recovered
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_MS

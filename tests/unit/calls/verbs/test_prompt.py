@@ -5,15 +5,9 @@ from typing import Any
 
 import pytest
 
-from engine.calls.commands import (
-    AskWebhook,
-    FetchMedia,
-    Play,
-    StartMusic,
-    StopMusic,
-    StopPlayback,
-)
+from engine.calls.commands import Play, StartMusic, StopMusic, StopPlayback
 from engine.calls.doing import Asking, Playing
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import Event, MediaFetched, PlaybackEnded
 from engine.calls.verbs.play import FETCH_MS, GRACE_MS
 from tests.unit.calls.building import CLIPS, HTTPS, ID, LONGEST_MS, MAIN, NOW, Story, called, say

@@ -5,22 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.calls.commands import (
-    AskWebhook,
-    Bridge,
-    FetchMedia,
-    FileTapes,
-    Play,
-    StartMessage,
-    StopMessage,
-    StopMusic,
-    StopPlayback,
-)
+from engine.calls.asked import DialRequested, HoldRequested
+from engine.calls.commands import Bridge, Play, StartMessage, StopMessage, StopMusic, StopPlayback
 from engine.calls.doing import Asking, Playing, Recording
+from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
-    DialRequested,
     DigitPressed,
-    HoldRequested,
     LegAnswered,
     LegEnded,
     LegPlaced,
@@ -32,6 +22,7 @@ from engine.calls.events import (
 from engine.calls.recover import Seen, missed
 from engine.calls.refusals import refused
 from engine.calls.tape import Archive
+from engine.calls.tape_commands import FileTapes
 from engine.calls.verbs.play import BEEP
 from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from wire.media import Audio, Speech

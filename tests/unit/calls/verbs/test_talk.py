@@ -4,19 +4,12 @@ import json
 
 import pytest
 
+from engine.calls.asked import MuteRequested
 from engine.calls.causes import NORMAL
-from engine.calls.commands import (
-    AskWebhook,
-    Bridge,
-    DestroyBridge,
-    FetchMedia,
-    Hangup,
-    Leave,
-    StartMusic,
-    StopMusic,
-)
+from engine.calls.commands import Bridge, DestroyBridge, Hangup, Leave, StartMusic, StopMusic
 from engine.calls.doing import Talking
-from engine.calls.events import BridgeFailed, LegEnded, MuteRequested
+from engine.calls.errands import AskWebhook, FetchMedia
+from engine.calls.events import BridgeFailed, LegEnded
 from engine.calls.seating import Seat
 from tests.unit.calls.building import HTTPS, MAIN, say, talking
 from tests.unit.calls.steering import (
