@@ -2,20 +2,17 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from wire import patterns
 from wire.fields import CallerId
+from wire.shape import Shape
 
 Presence = Literal["online", "offline", "unknown"]
 Endpoint = Annotated[str, Meta(pattern=patterns.ENDPOINT)]
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class Agent(_Shape, frozen=True):
+class Agent(Shape, frozen=True):
     """An entry of an account's directory; callerId is shown to others when the agent calls."""
 
     endpoint: Endpoint
@@ -23,7 +20,7 @@ class Agent(_Shape, frozen=True):
     caller_id: CallerId | None = None
 
 
-class AgentView(_Shape, frozen=True):
+class AgentView(Shape, frozen=True):
     """An agent now: registered on which nodes, and in which call; unknown: a node is away."""
 
     agent_id: str
@@ -36,7 +33,7 @@ class AgentView(_Shape, frozen=True):
     nodes: tuple[str, ...] = ()
 
 
-class Agents(_Shape, frozen=True):
+class Agents(Shape, frozen=True):
     """The agents of an account."""
 
     agents: tuple[AgentView, ...]

@@ -5,20 +5,17 @@ All durations in milliseconds.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from wire import patterns
 from wire.fields import Language, Name, Url
+from wire.shape import Shape
 
 AnsweredBy = Literal["human", "machine", "unknown"]
 Listening = Annotated[int, Meta(ge=100, le=30_000)]
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class Prompt(_Shape, frozen=True):
+class Prompt(Shape, frozen=True):
     """What is heard before keys are waited for: audio at an address, or a text to be spoken."""
 
     audio_url: Url | None = None
@@ -34,7 +31,7 @@ class Confirm(Prompt, frozen=True):
     timeout: Annotated[int, Meta(ge=500, le=60_000)] = 10_000
 
 
-class Detection(_Shape, frozen=True):
+class Detection(Shape, frozen=True):
     """How a machine is told from a person.
 
     `initialSilence`: a machine says nothing for so long. `greeting`: a machine speaks for so long.

@@ -2,19 +2,16 @@
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from wire import patterns
+from wire.shape import Shape
 from wire.targets import AccountTarget
 
 LetterId = Annotated[str, Meta(pattern=patterns.LETTER_ID)]
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class PutCallback(_Shape, frozen=True):
+class PutCallback(Shape, frozen=True):
     """Where `auto-set` leads; at most so many requests at once and a second, of each engine.
 
     Without a target the account's calls are told to nobody unless they name one; its secrets sign
@@ -26,7 +23,7 @@ class PutCallback(_Shape, frozen=True):
     per_s: Annotated[float, Meta(gt=0, le=10_000)] | None = None
 
 
-class CallbackView(_Shape, frozen=True):
+class CallbackView(Shape, frozen=True):
     """An account's callbacks. `secret` is shown once, when it is made.
 
     `stopped` says that the target answered 410 and gets nothing until it is put again.
@@ -42,7 +39,7 @@ class CallbackView(_Shape, frozen=True):
     stopped: bool = False
 
 
-class DeadLetter(_Shape, frozen=True):
+class DeadLetter(Shape, frozen=True):
     """An event that was given up: whose, which, why, after how many tries, and the event itself."""
 
     id: str
@@ -55,21 +52,21 @@ class DeadLetter(_Shape, frozen=True):
     event: dict[str, Any]
 
 
-class DeadLetters(_Shape, frozen=True):
+class DeadLetters(Shape, frozen=True):
     """An account's dead letters, the oldest of each slot first; `more`: there are others."""
 
     letters: tuple[DeadLetter, ...]
     more: bool = False
 
 
-class Resend(_Shape, frozen=True):
+class Resend(Shape, frozen=True):
     """Which dead letters to send again: those that are named, or all."""
 
     ids: Annotated[tuple[LetterId, ...], Meta(max_length=1000)] = ()
     all: bool = False
 
 
-class Resent(_Shape, frozen=True):
+class Resent(Shape, frozen=True):
     """How many are on their way again; what found no room or is not there stays as it is."""
 
     resent: int

@@ -6,33 +6,30 @@ Every request may be repeated: what holds already is answered in the same way.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, field
 
 from wire.fields import CallerId, Name, Party, Url
+from wire.shape import Shape
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]
 Title = Annotated[str, Meta(max_length=128)]
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class OnLeg(_Shape, frozen=True):
+class OnLeg(Shape, frozen=True):
     """Unmute, hold or unhold a leg."""
 
     channel_id: ChannelId
     account: Name | None = None
 
 
-class OnCall(_Shape, frozen=True):
+class OnCall(Shape, frozen=True):
     """Start, pause, resume or stop the recording of a call."""
 
     account: Name | None = None
 
 
-class MuteLeg(_Shape, frozen=True):
+class MuteLeg(Shape, frozen=True):
     """Mute a leg: `in` nobody hears it, `out` it hears nobody, `both`."""
 
     channel_id: ChannelId
@@ -40,7 +37,7 @@ class MuteLeg(_Shape, frozen=True):
     account: Name | None = None
 
 
-class DialInto(_Shape, frozen=True):
+class DialInto(Shape, frozen=True):
     """Call one more party into a live call; timeout in seconds of ringing."""
 
     target: Party
@@ -49,14 +46,14 @@ class DialInto(_Shape, frozen=True):
     account: Name | None = None
 
 
-class Dialled(_Shape, frozen=True):
+class Dialled(Shape, frozen=True):
     """The leg that a dial made."""
 
     call_id: str
     channel_id: str
 
 
-class HangupCall(_Shape, frozen=True):
+class HangupCall(Shape, frozen=True):
     """End a call, one leg of it by its channel, or an agent's own leg."""
 
     channel_id: ChannelId | None = None
@@ -64,7 +61,7 @@ class HangupCall(_Shape, frozen=True):
     account: Name | None = None
 
 
-class Target(_Shape, frozen=True):
+class Target(Shape, frozen=True):
     """To whom a call is transferred (spec, "Transfer target")."""
 
     kind: Literal["agent", "number"]
@@ -73,7 +70,7 @@ class Target(_Shape, frozen=True):
     agent_name: Title | None = None
 
 
-class InitTransfer(_Shape, frozen=True):
+class InitTransfer(Shape, frozen=True):
     """Begin to hand the customer from the source to the target."""
 
     transfer_mode: Literal["blind", "attended"]
@@ -86,7 +83,7 @@ class InitTransfer(_Shape, frozen=True):
     account: Name | None = None
 
 
-class CompleteTransfer(_Shape, frozen=True):
+class CompleteTransfer(Shape, frozen=True):
     """Leave the source out."""
 
     completed_by_agent_id: Name
@@ -94,7 +91,7 @@ class CompleteTransfer(_Shape, frozen=True):
     account: Name | None = None
 
 
-class CancelTransfer(_Shape, frozen=True):
+class CancelTransfer(Shape, frozen=True):
     """Bring the customer back."""
 
     cancelled_by_agent_id: Name
@@ -102,7 +99,7 @@ class CancelTransfer(_Shape, frozen=True):
     account: Name | None = None
 
 
-class TransferView(_Shape, frozen=True):
+class TransferView(Shape, frozen=True):
     """A transfer session as it stands; times in wall-clock milliseconds."""
 
     transfer_session_id: str
@@ -121,7 +118,7 @@ class TransferView(_Shape, frozen=True):
     ended_ms: int = 0
 
 
-class AddMember(_Shape, frozen=True):
+class AddMember(Shape, frozen=True):
     """Call an agent or an outside number into a conference; without a session one is made."""
 
     requested_by_agent_id: Name
@@ -137,7 +134,7 @@ class AddMember(_Shape, frozen=True):
     account: Name | None = None
 
 
-class KickMember(_Shape, frozen=True):
+class KickMember(Shape, frozen=True):
     """Put a member out of a conference, named by agent or by channel."""
 
     conference_session_id: str
@@ -147,7 +144,7 @@ class KickMember(_Shape, frozen=True):
     account: Name | None = None
 
 
-class LeaveConference(_Shape, frozen=True):
+class LeaveConference(Shape, frozen=True):
     """Leave a conference oneself."""
 
     conference_session_id: str
@@ -156,7 +153,7 @@ class LeaveConference(_Shape, frozen=True):
     account: Name | None = None
 
 
-class Coach(_Shape, frozen=True):
+class Coach(Shape, frozen=True):
     """Let a member be heard by one other only; without a coached channel, by all again."""
 
     conference_session_id: str
@@ -165,7 +162,7 @@ class Coach(_Shape, frozen=True):
     account: Name | None = None
 
 
-class MemberView(_Shape, frozen=True):
+class MemberView(Shape, frozen=True):
     """A member of a conference, present or past."""
 
     channel_id: str
@@ -181,7 +178,7 @@ class MemberView(_Shape, frozen=True):
     left_ms: int = 0
 
 
-class ConferenceView(_Shape, frozen=True):
+class ConferenceView(Shape, frozen=True):
     """A conference session as it stands; times in wall-clock milliseconds."""
 
     conference_session_id: str

@@ -6,11 +6,12 @@ request. What is left out of `next` ends the flow; the call then goes on with wh
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, field
 
 from wire import patterns
 from wire.answering import Prompt
 from wire.fields import Millis, Name, Seconds
+from wire.shape import Shape
 from wire.verbs import (
     DialData,
     FlowData,
@@ -32,11 +33,7 @@ Operator = Literal["eq", "ne", "lt", "gt", "contains", "startsWith", "exists"]
 MOST_NODES = 200
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class PlayNode(_Shape, frozen=True, tag="play"):
+class PlayNode(Shape, frozen=True, tag="play"):
     """Play audio to the caller."""
 
     data: PlayData
@@ -44,7 +41,7 @@ class PlayNode(_Shape, frozen=True, tag="play"):
     timeout: Seconds | None = None
 
 
-class SayNode(_Shape, frozen=True, tag="say"):
+class SayNode(Shape, frozen=True, tag="say"):
     """Speak a text to the caller."""
 
     data: SayData
@@ -52,7 +49,7 @@ class SayNode(_Shape, frozen=True, tag="say"):
     timeout: Seconds | None = None
 
 
-class GatherNode(_Shape, frozen=True, tag="gather"):
+class GatherNode(Shape, frozen=True, tag="gather"):
     """Collect digits, which are `{{digits}}` from then on."""
 
     data: GatherData = GatherData()
@@ -60,7 +57,7 @@ class GatherNode(_Shape, frozen=True, tag="gather"):
     timeout: Seconds | None = None
 
 
-class RecordNode(_Shape, frozen=True, tag="record"):
+class RecordNode(Shape, frozen=True, tag="record"):
     """Record a message; it is at `{{record.url}}` from then on."""
 
     data: RecordData = RecordData()
@@ -68,7 +65,7 @@ class RecordNode(_Shape, frozen=True, tag="record"):
     timeout: Seconds | None = None
 
 
-class DialNode(_Shape, frozen=True, tag="dial"):
+class DialNode(Shape, frozen=True, tag="dial"):
     """Call someone; how it ended is `{{dial.status}}` from then on."""
 
     data: DialData
@@ -77,14 +74,14 @@ class DialNode(_Shape, frozen=True, tag="dial"):
     moh: MusicOnHold | None = None
 
 
-class FlowNode(_Shape, frozen=True, tag="flow"):
+class FlowNode(Shape, frozen=True, tag="flow"):
     """Run another flow, with the same variables."""
 
     data: FlowData
     next: Name | None = None
 
 
-class HangupNode(_Shape, frozen=True, tag="hangup"):
+class HangupNode(Shape, frozen=True, tag="hangup"):
     """End the call."""
 
     data: HangupData = HangupData()
@@ -98,7 +95,7 @@ class MenuData(Prompt, frozen=True):
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = ""
 
 
-class MenuNode(_Shape, frozen=True, tag="menu"):
+class MenuNode(Shape, frozen=True, tag="menu"):
     """Let the caller choose: where each choice leads, where silence does, and any other key."""
 
     branches: Annotated[dict[Branch, Name], Meta(min_length=1, max_length=40)]
@@ -107,7 +104,7 @@ class MenuNode(_Shape, frozen=True, tag="menu"):
     data: MenuData = MenuData()
 
 
-class Case(_Shape, frozen=True):
+class Case(Shape, frozen=True):
     """One case of a condition: a variable compared with a value."""
 
     variable: Reference
@@ -116,21 +113,21 @@ class Case(_Shape, frozen=True):
     value: Annotated[str, Meta(max_length=1024)] | int | float | bool | None = None
 
 
-class ConditionNode(_Shape, frozen=True, tag="condition"):
+class ConditionNode(Shape, frozen=True, tag="condition"):
     """Go where the first case that holds leads, or else elsewhere."""
 
     cases: Annotated[tuple[Case, ...], Meta(min_length=1, max_length=40)]
     else_: Name = field(name="else")
 
 
-class SetNode(_Shape, frozen=True, tag="set"):
+class SetNode(Shape, frozen=True, tag="set"):
     """Set variables, which are `{{vars.name}}` from then on; null takes one away."""
 
     variables: Annotated[dict[Variable, Scalar | None], Meta(min_length=1, max_length=64)]
     next: Name | None = None
 
 
-class GotoNode(_Shape, frozen=True, tag="goto"):
+class GotoNode(Shape, frozen=True, tag="goto"):
     """Go to a node, at most so often in a call; then to `next`, or the call ends."""
 
     node: Name
@@ -138,7 +135,7 @@ class GotoNode(_Shape, frozen=True, tag="goto"):
     next: Name | None = None
 
 
-class RequestData(_Shape, frozen=True):
+class RequestData(Shape, frozen=True):
     """Which stored API request to send; while it is, the caller hears silence, or music."""
 
     request_id: ApiRequestId
@@ -150,7 +147,7 @@ class RequestData(_Shape, frozen=True):
         return self.request_id.lower()
 
 
-class RequestNode(_Shape, frozen=True, tag="request"):
+class RequestNode(Shape, frozen=True, tag="request"):
     """Send an API request; what it answers is `{{answers.node.name}}` from then on."""
 
     data: RequestData
@@ -174,7 +171,7 @@ Node = (
 )
 
 
-class FlowDocument(_Shape, frozen=True):
+class FlowDocument(Shape, frozen=True):
     """A whole flow; `inputs` are variables that whoever runs it has set before.
 
     Its kind says what runs it: calls, or the conversations of a messaging number.
@@ -187,7 +184,7 @@ class FlowDocument(_Shape, frozen=True):
     kind: Kind = "voice"
 
 
-class FlowOutline(_Shape, frozen=True):
+class FlowOutline(Shape, frozen=True):
     """A flow whose nodes are not looked at yet: the strings of each may hold templates."""
 
     start: Name

@@ -5,21 +5,18 @@ docs/events.md is the guide.
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from wire import patterns
 from wire.events import CallEvent
 from wire.fields import Name
+from wire.shape import Shape
 
 EventId = Annotated[str, Meta(pattern=patterns.EVENT_ID)]
 MOST_EVENTS = 1_000
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class ReadEvents(_Shape, frozen=True):
+class ReadEvents(Shape, frozen=True):
     """Who reads, as query parameters.
 
     `consumer`: a name of the process' own, the same after a restart. `wait`: seconds for the first
@@ -34,7 +31,7 @@ class ReadEvents(_Shape, frozen=True):
     idle: Annotated[float, Meta(ge=1, le=3_600)] = 30.0
 
 
-class Delivered(_Shape, frozen=True):
+class Delivered(Shape, frozen=True):
     """One event, and by which id it is acknowledged; `again`: it was delivered before."""
 
     id: str
@@ -42,7 +39,7 @@ class Delivered(_Shape, frozen=True):
     again: bool = False
 
 
-class LostEvents(_Shape, frozen=True):
+class LostEvents(Shape, frozen=True):
     """Events that were cut off before they were read.
 
     Of this slot, from the entry `first` on, up to and without `end`, and `most` at most.
@@ -55,27 +52,27 @@ class LostEvents(_Shape, frozen=True):
     most: int = 0  # where that is known
 
 
-class EventBatch(_Shape, frozen=True):
+class EventBatch(Shape, frozen=True):
     """What a consumer gets: events in order within a call, and what was lost."""
 
     events: tuple[Delivered, ...]
     lost: tuple[LostEvents, ...] = ()
 
 
-class AcknowledgeEvents(_Shape, frozen=True):
+class AcknowledgeEvents(Shape, frozen=True):
     """What a group is done with, by the ids that came with it; again is harmless."""
 
     group: Name
     ids: Annotated[tuple[EventId, ...], Meta(max_length=10 * MOST_EVENTS)]
 
 
-class Acknowledged(_Shape, frozen=True):
+class Acknowledged(Shape, frozen=True):
     """How many of them were waiting for that."""
 
     acknowledged: int
 
 
-class EventGroup(_Shape, frozen=True):
+class EventGroup(Shape, frozen=True):
     """How a group stands: events not delivered yet, not acknowledged yet, and lost at most."""
 
     group: str
@@ -84,7 +81,7 @@ class EventGroup(_Shape, frozen=True):
     lost: int = 0
 
 
-class EventGroups(_Shape, frozen=True):
+class EventGroups(Shape, frozen=True):
     """All groups."""
 
     groups: tuple[EventGroup, ...]

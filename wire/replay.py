@@ -2,14 +2,10 @@
 
 from typing import Any
 
-from msgspec import Struct
+from wire.shape import Shape
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class Difference(_Shape, frozen=True):
+class Difference(Shape, frozen=True):
     """Something that the core decides otherwise now: upon a line's event, at the end, or told.
 
     `commands`: what it decides now, where that is known; of what it decided then, the log keeps a
@@ -24,7 +20,7 @@ class Difference(_Shape, frozen=True):
     commands: tuple[dict[str, Any], ...] = ()
 
 
-class Replay(_Shape, frozen=True):
+class Replay(Shape, frozen=True):
     """The audit of one call.
 
     `hole` is the first line that the store has lost: what came after can't be run again.
@@ -43,7 +39,7 @@ class Replay(_Shape, frozen=True):
     differences: tuple[Difference, ...] = ()
 
 
-class EndedCalls(_Shape, frozen=True):
+class EndedCalls(Shape, frozen=True):
     """Calls that have ended, the latest first."""
 
     call_ids: tuple[str, ...]

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, field
 
 from wire import patterns
 from wire.flow import Variable
+from wire.shape import Shape
 
 MOST_ANSWERS = 32
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -15,11 +16,7 @@ Pointer = Annotated[str, Meta(max_length=256, pattern=patterns.POINTER)]
 Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class _Request(_Shape, frozen=True):
+class _Request(Shape, frozen=True):
     """What is shown of a request, too.
 
     Texts may hold templates; of the address, what comes after the host. The body is `json` or
@@ -29,11 +26,13 @@ class _Request(_Shape, frozen=True):
     url: Annotated[str, Meta(min_length=8, max_length=2048)]
     method: Method = "GET"
     name: Annotated[str, Meta(max_length=120)] = ""
-    headers: Annotated[dict[Header, HeaderText], Meta(max_length=32)] = {}
+    headers: Annotated[dict[Header, HeaderText], Meta(max_length=32)] = field(default_factory=dict)
     json: Any = None
     text: Annotated[str, Meta(max_length=65_536)] | None = None
     timeout_ms: Annotated[int, Meta(ge=100, le=15_000)] = 5_000
-    answers: Annotated[dict[Variable, Pointer], Meta(max_length=MOST_ANSWERS)] = {}
+    answers: Annotated[dict[Variable, Pointer], Meta(max_length=MOST_ANSWERS)] = field(
+        default_factory=dict
+    )
 
 
 class ApiRequest(_Request, frozen=True):
@@ -42,7 +41,9 @@ class ApiRequest(_Request, frozen=True):
     A secret that is left out stays as it was; null takes it away.
     """
 
-    secrets: Annotated[dict[Variable, Secret | None], Meta(max_length=32)] = {}
+    secrets: Annotated[dict[Variable, Secret | None], Meta(max_length=32)] = field(
+        default_factory=dict
+    )
 
 
 class ApiRequestView(_Request, frozen=True):
@@ -52,7 +53,7 @@ class ApiRequestView(_Request, frozen=True):
     secrets: tuple[str, ...] = ()
 
 
-class ApiRequests(_Shape, frozen=True):
+class ApiRequests(Shape, frozen=True):
     """The API requests of an account."""
 
     requests: tuple[ApiRequestView, ...]

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from wire import patterns
 from wire.fields import CallerId, Name
+from wire.shape import Shape
 
 MOST_CHANGES = 10_000  # of a list at once: so many fit into a body
 MOST_NUMBERS = 10_000
@@ -15,11 +16,7 @@ CallingCode = Annotated[str, Meta(pattern=patterns.CALLING_CODE)]
 Numbers = Annotated[tuple[FullNumber, ...], Meta(max_length=MOST_CHANGES)]
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase, nothing unknown."""
-
-
-class Terms(_Shape, frozen=True):
+class Terms(Shape, frozen=True):
     """An account's terms, put as a whole; what is left out is not limited.
 
     `destinations` are prefixes of what may be called, `numbers` the caller ids that may be shown,
@@ -35,7 +32,7 @@ class Terms(_Shape, frozen=True):
     version: Annotated[str, Meta(max_length=64)] = ""
 
 
-class TermsView(_Shape, frozen=True):
+class TermsView(Shape, frozen=True):
     """Which version of its terms an account has, and to which change its list has come."""
 
     account: Name
@@ -43,13 +40,13 @@ class TermsView(_Shape, frozen=True):
     list_version: int = 0
 
 
-class AllTerms(_Shape, frozen=True):
+class AllTerms(Shape, frozen=True):
     """The accounts that have terms."""
 
     accounts: tuple[TermsView, ...]
 
 
-class ListChange(_Shape, frozen=True):
+class ListChange(Shape, frozen=True):
     """Changes of a do-not-call list that stands at `after`: with them, it stands at `version`.
 
     After 0 it begins anew. It is asked from the moment on when it `isWhole`, and until a new
@@ -63,7 +60,7 @@ class ListChange(_Shape, frozen=True):
     is_whole: bool = True
 
 
-class ListState(_Shape, frozen=True):
+class ListState(Shape, frozen=True):
     """How far a do-not-call list has come; 0: it is not there."""
 
     version: int

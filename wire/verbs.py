@@ -6,24 +6,21 @@ Durations: gather in milliseconds, dial and flow timeouts in seconds, as the spe
 
 from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, field
 
 from wire import patterns
 from wire.answering import Confirm, MachineDetection, Prompt
 from wire.fields import CallerId, Language, Millis, Name, Number, Seconds, Url
+from wire.shape import Shape
 
 
-class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """What every part of a verb has in common: frozen, camelCase on the wire, nothing unknown."""
-
-
-class PlayData(_Shape, frozen=True):
+class PlayData(Shape, frozen=True):
     """What to play: one address or several, one after another."""
 
     audio_url: Url | Annotated[tuple[Url, ...], Meta(min_length=1, max_length=20)]
 
 
-class SayData(_Shape, frozen=True):
+class SayData(Shape, frozen=True):
     """What to say, and in which voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
 
     text: Annotated[str, Meta(min_length=1, max_length=4000)]
@@ -55,13 +52,13 @@ class RecordData(Prompt, frozen=True):
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
 
 
-class MusicOnHold(_Shape, frozen=True):
+class MusicOnHold(Shape, frozen=True):
     """Whether the waiting party hears music instead of ringing."""
 
     enable: bool = False
 
 
-class DialData(_Shape, frozen=True):
+class DialData(Shape, frozen=True):
     """Whom to call: a number, several at once, or an agent; or, for type flow, what to run.
 
     Who answers is connected when a machine has been told from a person, `whisper` has been heard
@@ -82,17 +79,17 @@ class DialData(_Shape, frozen=True):
     machine_detection: MachineDetection | bool = False
 
 
-class FlowData(_Shape, frozen=True):
+class FlowData(Shape, frozen=True):
     """Which stored flow to run."""
 
     flow_id: Name
 
 
-class HangupData(_Shape, frozen=True):
+class HangupData(Shape, frozen=True):
     """Nothing: a hangup needs no data."""
 
 
-class Play(_Shape, frozen=True, tag="play"):
+class Play(Shape, frozen=True, tag="play"):
     """Play audio to the leg, then go on."""
 
     data: PlayData
@@ -100,7 +97,7 @@ class Play(_Shape, frozen=True, tag="play"):
     timeout: Seconds | None = None
 
 
-class Say(_Shape, frozen=True, tag="say"):
+class Say(Shape, frozen=True, tag="say"):
     """Speak a text to the leg, then go on."""
 
     data: SayData
@@ -108,7 +105,7 @@ class Say(_Shape, frozen=True, tag="say"):
     timeout: Seconds | None = None
 
 
-class Gather(_Shape, frozen=True, tag="gather"):
+class Gather(Shape, frozen=True, tag="gather"):
     """Collect digits and tell the action, an address or an object."""
 
     data: GatherData = GatherData()
@@ -116,7 +113,7 @@ class Gather(_Shape, frozen=True, tag="gather"):
     timeout: Seconds | None = None
 
 
-class Record(_Shape, frozen=True, tag="record"):
+class Record(Shape, frozen=True, tag="record"):
     """Record a message and tell the action, an address or an object; timeout is the prompt's."""
 
     data: RecordData = RecordData()
@@ -124,7 +121,7 @@ class Record(_Shape, frozen=True, tag="record"):
     timeout: Seconds | None = None
 
 
-class Dial(_Shape, frozen=True, tag="dial"):
+class Dial(Shape, frozen=True, tag="dial"):
     """Call someone, bridge on answer, and go on when that leg has ended; timeout in seconds."""
 
     data: DialData
@@ -133,7 +130,7 @@ class Dial(_Shape, frozen=True, tag="dial"):
     moh: MusicOnHold | None = None
 
 
-class Flow(_Shape, frozen=True, tag="flow"):
+class Flow(Shape, frozen=True, tag="flow"):
     """Run a stored flow, then go on."""
 
     data: FlowData
@@ -141,7 +138,7 @@ class Flow(_Shape, frozen=True, tag="flow"):
     timeout: Seconds | None = None
 
 
-class Hangup(_Shape, frozen=True, tag="hangup"):
+class Hangup(Shape, frozen=True, tag="hangup"):
     """End the call."""
 
     data: HangupData = HangupData()

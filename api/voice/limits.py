@@ -8,7 +8,7 @@ from api.engine_client import EngineClient
 from api.errors import TooMany
 from api.remembered import Remembered
 from api.voice.store import Paces
-from wire.rpc import Calls
+from wire.views import Calls
 
 FRESH_MS = 1_000
 

@@ -11,7 +11,7 @@ from api.voice import examples
 from api.voice.providers import SHOWN, STEERED, CallId, Voice, once, told
 from api.voice.schemas import Dial, Hangup, OfCall, OfHangup, OfLeg, OnLeg, Originate, Originated
 from wire.control import Dialled
-from wire.rpc import CallView
+from wire.views import CallView
 
 router = APIRouter(tags=["Voice"])
 BASE = "/srmain/voice"

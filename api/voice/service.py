@@ -20,6 +20,7 @@ from wire import control, rpc
 from wire.data import check_data
 from wire.tree import Limits, check_action, parse_action
 from wire.verbs import Action
+from wire.views import CallView
 
 
 class VoiceService(Struct, frozen=True):
@@ -52,7 +53,7 @@ class VoiceService(Struct, frozen=True):
     async def active(self, who: Principal, call_id: str) -> bytes:
         """Show a live call."""
         answer = await self.show(who, call_id)
-        if msgspec.json.decode(answer, type=rpc.CallView).ended_ms:
+        if msgspec.json.decode(answer, type=CallView).ended_ms:
             raise NotFound(f"call {call_id} has ended", "call_ended")
         return answer
 

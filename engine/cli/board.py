@@ -10,7 +10,7 @@ from rich.table import Table
 
 from engine.cli import words
 from wire.events import CallEvent
-from wire.rpc import CallView
+from wire.views import CallView
 
 _STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, in their order
 _OF_CALL = {"initiated", "ringing", "answered"}

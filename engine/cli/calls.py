@@ -18,7 +18,7 @@ from engine.cli.client import opened
 from engine.cli.faults import run
 from engine.cli.following import Following
 from engine.cli.where import HERE, ClientSettings, Where, address, addresses
-from wire.rpc import CallView
+from wire.views import CallView
 
 
 def calls(

@@ -16,6 +16,7 @@ from wire.control import ConferenceView
 from wire.events import CallEvent
 from wire.groups import LostEvents
 from wire.replay import EndedCalls, Replay
+from wire.views import Calls, CallView, Timeline
 
 T = TypeVar("T")
 Lost = tuple[LostEvents, ...]
@@ -74,14 +75,14 @@ class Client:
         """Start a call; returns its id."""
         return (await self.ask(rpc.Started, "POST", "/calls", dict(body))).call_id
 
-    async def call(self, call_id: str) -> rpc.CallView:
+    async def call(self, call_id: str) -> CallView:
         """Show a call."""
-        return await self.ask(rpc.CallView, "GET", _path(call_id))
+        return await self.ask(CallView, "GET", _path(call_id))
 
-    async def calls(self, account: str = "") -> tuple[rpc.CallView, ...]:
+    async def calls(self, account: str = "") -> tuple[CallView, ...]:
         """List the live calls, of one account if named."""
         query = {"account": account} if account else {}
-        return (await self.ask(rpc.Calls, "GET", "/calls", query=query)).calls
+        return (await self.ask(Calls, "GET", "/calls", query=query)).calls
 
     async def steer(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
         """Ask something of a live call, by the deed's path below the call's."""
@@ -91,9 +92,9 @@ class Client:
         """Show a call's live conference, or the last."""
         return await self.ask(ConferenceView, "GET", f"{_path(call_id)}/conference/members")
 
-    async def timeline(self, call_id: str) -> rpc.Timeline:
+    async def timeline(self, call_id: str) -> Timeline:
         """Tell a call's story."""
-        return await self.ask(rpc.Timeline, "GET", f"{_path(call_id)}/timeline")
+        return await self.ask(Timeline, "GET", f"{_path(call_id)}/timeline")
 
     async def replay(self, call_id: str) -> Replay:
         """Audit a call."""

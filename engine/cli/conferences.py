@@ -11,7 +11,7 @@ from engine.cli.naming import ChannelName, conference_of, member_of
 from engine.cli.where import HERE, ClientSettings, Where, address
 from engine.cli.whom import ASKER, NOBODY, Asker, Whom
 from wire.control import ConferenceView
-from wire.rpc import CallView
+from wire.views import CallView
 
 conference = App(name="conference", help="Make a conference of a call, and steer it.")
 

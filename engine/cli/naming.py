@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from engine.cli.faults import BadUse
 from wire.control import ConferenceView, MemberView
-from wire.rpc import CallView, LegView
+from wire.views import CallView, LegView
 
 ChannelName = Annotated[
     str, Parameter(help="main, an agent's id, a party's number, or the end of a channel's id.")

@@ -11,7 +11,7 @@ from rich.text import Text
 from engine.cli.ladder import draw
 from engine.cli.row import ENGINE
 from engine.cli.story import Story, tell
-from wire.rpc import Timeline
+from wire.views import Timeline
 
 LEAST, MOST = 80, 120  # columns
 

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from engine.cli import screen, words
 from wire.control import ConferenceView, MemberView, TransferView
-from wire.rpc import CallView, LegView, RecordingView
+from wire.views import CallView, LegView, RecordingView
 
 
 def put(*told: RenderableType) -> None:

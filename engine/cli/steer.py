@@ -10,7 +10,7 @@ from engine.cli.faults import BadUse, run
 from engine.cli.naming import ChannelName, leg_of
 from engine.cli.where import HERE, ClientSettings, Where, address
 from wire.control import Dialled
-from wire.rpc import CallRecordings, CallView
+from wire.views import CallRecordings, CallView
 
 Direction = Annotated[
     Literal["in", "out", "both"], Parameter(help="in: nobody hears it; out: it hears nobody.")

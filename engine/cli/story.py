@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.cli.deeds import deed
 from engine.cli.facts import fact
 from engine.cli.row import ENGINE, WEB, Kind, Row, Seen
-from wire.rpc import CallView, Moment, Timeline
+from wire.views import CallView, Moment, Timeline
 
 
 class Lane(Struct, frozen=True):

@@ -11,7 +11,7 @@ from engine.cli.naming import ChannelName, leg_of, transfer_of
 from engine.cli.where import HERE, ClientSettings, Where, address
 from engine.cli.whom import ASKER, NOBODY, Asker, Whom
 from wire.control import TransferView
-from wire.rpc import CallView
+from wire.views import CallView
 
 Session = Annotated[str, Parameter(help="End of the session's id; default: the latest.")]
 

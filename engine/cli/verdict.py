@@ -3,7 +3,7 @@
 from rich.markup import escape
 
 from engine.cli import words
-from wire.rpc import CallView
+from wire.views import CallView
 
 EXIT = {"completed": 0, "failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
 _BY = {

@@ -13,7 +13,7 @@ import msgspec
 
 from engine.cli.client import Client, Refused, Unreachable
 from engine.cli.screen import Screen
-from wire.rpc import Timeline
+from wire.views import Timeline
 
 LOOK_S = 0.5  # digits and playbacks tell no event
 AGAIN_S = 0.5

@@ -20,6 +20,7 @@ from wire import rpc
 from wire.data import check_data
 from wire.errors import BadInput
 from wire.tree import Limits, check_action, check_party
+from wire.views import Calls
 
 
 class CallsHandlers:
@@ -65,11 +66,11 @@ class CallsHandlers:
 
     async def list(self, request: web.Request) -> web.Response:
         """List the live calls of all engines, of one account if named."""
-        lists = [one.calls for one in await self._everyone.shows(request, rpc.Calls)]
+        lists = [one.calls for one in await self._everyone.shows(request, Calls)]
         ours = map(call_view, live_calls(self._switch, request.query.get("account")))
         # One that moved from engine to engine just now may be told twice.
         views = {view.call_id: view for view in chain(*lists, ours)}
-        return answer(rpc.Calls(tuple(views.values())))
+        return answer(Calls(tuple(views.values())))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show a call, live or ended."""

@@ -10,8 +10,8 @@ from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resen
 from wire.control import ConferenceView, TransferView
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
-from wire.rpc import CallView
 from wire.terms import AllTerms, ListChange, ListState, Terms, TermsView
+from wire.views import CallRecordings, Calls, CallView, Timeline
 
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
@@ -35,9 +35,9 @@ class Operation(Struct, frozen=True):
 
 CALLS = (
     Operation("post", "/calls", "Start a call", rpc.Originate, rpc.Started, 201),
-    Operation("get", "/calls", "List the live calls", None, rpc.Calls),
+    Operation("get", "/calls", "List the live calls", None, Calls),
     Operation("get", _CALL, "Show a call", None, CallView),
-    Operation("get", f"{_CALL}/timeline", "Tell a call's story", None, rpc.Timeline),
+    Operation("get", f"{_CALL}/timeline", "Tell a call's story", None, Timeline),
     Operation("get", f"{_CALL}/replay", "Audit a call's log", None, replay.Replay),
     Operation("get", "/calls/ended", "List the calls that ended last", None, replay.EndedCalls),
 )
@@ -50,10 +50,10 @@ CONTROL = (
     Operation("post", f"{_CALL}/hangup", "End a call or a leg", control.HangupCall, CallView),
 )
 RECORDING = (
-    Operation("post", f"{_RECORDING}/start", "Record a call", control.OnCall, rpc.CallRecordings),
-    Operation("post", f"{_RECORDING}/pause", "Record silence", control.OnCall, rpc.CallRecordings),
-    Operation("post", f"{_RECORDING}/resume", "Record on", control.OnCall, rpc.CallRecordings),
-    Operation("post", f"{_RECORDING}/stop", "End a recording", control.OnCall, rpc.CallRecordings),
+    Operation("post", f"{_RECORDING}/start", "Record a call", control.OnCall, CallRecordings),
+    Operation("post", f"{_RECORDING}/pause", "Record silence", control.OnCall, CallRecordings),
+    Operation("post", f"{_RECORDING}/resume", "Record on", control.OnCall, CallRecordings),
+    Operation("post", f"{_RECORDING}/stop", "End a recording", control.OnCall, CallRecordings),
 )
 TRANSFERS = (
     Operation("post", f"{_CALL}/transfers", "Begin a transfer", control.InitTransfer, TransferView),

@@ -11,7 +11,8 @@ from engine.calls.telling import url_of
 from engine.rpc.bodies import answer, read
 from engine.rpc.finding import live_call_of
 from engine.runtime.switch import Switch
-from wire import control, rpc
+from wire import control
+from wire.views import CallRecordings, RecordingView
 
 
 class RecordingHandlers:
@@ -34,16 +35,16 @@ class RecordingHandlers:
         return web.post(f"/calls/{{call}}/recording/{wanted}", handle)
 
 
-def recorded_view(call: Call) -> rpc.CallRecordings:
+def recorded_view(call: Call) -> CallRecordings:
     """Show all recordings of a call."""
-    return rpc.CallRecordings(call.id, recording_views(call))
+    return CallRecordings(call.id, recording_views(call))
 
 
-def recording_views(call: Call) -> tuple[rpc.RecordingView, ...]:
+def recording_views(call: Call) -> tuple[RecordingView, ...]:
     """Show each recording once: its tapes are one file, as the latest of them stands."""
     latest = {url_of(call, tape): tape for tape in call.tapes}
     return tuple(
-        rpc.RecordingView(url, tape.purpose, _state(call, tape), tape.duration_ms)
+        RecordingView(url, tape.purpose, _state(call, tape), tape.duration_ms)
         for url, tape in latest.items()
     )
 

@@ -13,16 +13,16 @@ from engine.calls.leg import Leg
 from engine.calls.replay import replay
 from engine.rpc.recordings import recording_views
 from engine.rpc.sessions import conference_view, transfer_view
-from wire import rpc
 from wire.events import Kind
+from wire.views import CallView, LegView, Moment, Timeline
 
 _SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
 
 
-def call_view(call: Call) -> rpc.CallView:
+def call_view(call: Call) -> CallView:
     """Show a call as it stands."""
     slot, node = slot_and_node(call.id) or (0, "")
-    return rpc.CallView(
+    return CallView(
         call_id=call.id,
         account=call.account,
         node=node,
@@ -63,8 +63,8 @@ def _verb_of(call: Call) -> str:
             return ""
 
 
-def _leg_view(leg: Leg) -> rpc.LegView:
-    return rpc.LegView(
+def _leg_view(leg: Leg) -> LegView:
+    return LegView(
         channel_id=leg.id,
         party=leg.party,
         state=leg.state,
@@ -76,10 +76,10 @@ def _leg_view(leg: Leg) -> rpc.LegView:
     )
 
 
-def timeline(call: Call, log: list[bytes]) -> rpc.Timeline:
+def timeline(call: Call, log: list[bytes]) -> Timeline:
     """Tell a call's story by running its log through the core again."""
     moments = tuple(
-        rpc.Moment(
+        Moment(
             moment.now,
             named(moment.event),
             tuple(named(each) for each in moment.commands if _is_of_story(each)),
@@ -87,7 +87,7 @@ def timeline(call: Call, log: list[bytes]) -> rpc.Timeline:
         )
         for moment in replay(log)
     )
-    return rpc.Timeline(call_view(call), moments)
+    return Timeline(call_view(call), moments)
 
 
 def _is_of_story(command: Command) -> bool:

@@ -22,7 +22,7 @@ from tests.demo.rest import Rest
 from tests.harness.pbx import Pbx
 from tests.harness.phone import Phone, now_ms
 from tests.harness.until import until
-from wire.rpc import CallView, Timeline
+from wire.views import CallView, Timeline
 
 
 class Stage(Struct, frozen=True):

@@ -17,6 +17,7 @@ from wire.control import Dialled
 from wire.events import CallEvent
 from wire.replay import EndedCalls, Replay
 from wire.request import ApiRequests, ApiRequestView
+from wire.views import CallRecordings, Calls, CallView, Timeline
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
 BUSY = AgentView(
@@ -34,15 +35,15 @@ REQUEST = ApiRequestView(
 INBOUND = Path(__file__).with_name("inbound.json")
 
 
-def timeline() -> rpc.Timeline:
+def timeline() -> Timeline:
     """Read a call as the demo left it: prompt, digits, webhook, dial, goodbye."""
-    return msgspec.json.decode(INBOUND.read_bytes(), type=rpc.Timeline)
+    return msgspec.json.decode(INBOUND.read_bytes(), type=Timeline)
 
 
-def until_now(whole: rpc.Timeline, moments: int) -> rpc.Timeline:
+def until_now(whole: Timeline, moments: int) -> Timeline:
     """Give a call as it was after so many moments."""
     live = replace(whole.call, ended_ms=0, status="in-progress", doing="playing")
-    return rpc.Timeline(live, whole.moments[:moments])
+    return Timeline(live, whole.moments[:moments])
 
 
 class FakeEngine(WebServer):
@@ -50,13 +51,13 @@ class FakeEngine(WebServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.call: rpc.CallView | None = None  # if it is another than the timelines'
-        self.timelines: list[rpc.Timeline] = [timeline()]  # one an ask, the last for ever
+        self.call: CallView | None = None  # if it is another than the timelines'
+        self.timelines: list[Timeline] = [timeline()]  # one an ask, the last for ever
         self.nodes: list[tuple[rpc.NodeView, ...]] = [NODES]  # likewise
         self.problem: rpc.Problem | None = None
         self.asked: list[tuple[str, str, Any]] = []
         self.last_ids: list[str] = []
-        self.calls: tuple[rpc.CallView, ...] | None = None  # live ones, if not `call`
+        self.calls: tuple[CallView, ...] | None = None  # live ones, if not `call`
         self.replays: dict[str, Replay] = {}
         self.events: asyncio.Queue[CallEvent | Lost] = asyncio.Queue()
 
@@ -84,7 +85,7 @@ class FakeEngine(WebServer):
             case "POST", ["calls"]:
                 return rpc.Started(call.call_id)
             case "GET", ["calls"]:
-                return rpc.Calls((call,) if self.calls is None else self.calls)
+                return Calls((call,) if self.calls is None else self.calls)
             case _, ["calls", _, "timeline"]:
                 return self.timelines.pop(0) if len(self.timelines) > 1 else self.timelines[0]
             case "GET", ["nodes"]:
@@ -141,7 +142,7 @@ def _flow(method: str, steps: list[str]) -> object:
             return {}
 
 
-def _steered(call: rpc.CallView, deed: list[str]) -> object:
+def _steered(call: CallView, deed: list[str]) -> object:
     match deed:
         case ["dial"]:
             return Dialled(call.call_id, f"{call.call_id}.l9")
@@ -150,7 +151,7 @@ def _steered(call: rpc.CallView, deed: list[str]) -> object:
         case ["conference", _]:
             return call.conferences[-1]
         case ["recording", _]:
-            return rpc.CallRecordings(call.call_id, call.recordings)
+            return CallRecordings(call.call_id, call.recordings)
         case _:
             return call
 

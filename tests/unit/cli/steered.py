@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.__main__ import app
 from tests.unit.cli.fake_engine import TOKEN
 from wire.control import ConferenceView, MemberView, TransferView
-from wire.rpc import CallView, LegView, RecordingView
+from wire.views import CallView, LegView, RecordingView
 
 ROOT = Path(__file__).parents[3]
 ID = "3-pbx1-abcdefgh"

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.cli.story import Story, tell
 from tests.unit.cli.fake_engine import timeline
-from wire.rpc import Moment, Timeline
+from wire.views import Moment, Timeline
 
 Told = tuple[dict[str, Any], list[dict[str, Any]], str]
 CALLS = {"is": "Originate", "leg": "l0", "party": "+1555", "caller_id": ""}

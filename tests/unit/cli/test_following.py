@@ -18,7 +18,8 @@ from tests.harness.until import until
 from tests.unit.cli.fake_engine import TOKEN, FakeEngine, timeline
 from wire.events import CallEvent, Kind
 from wire.groups import LostEvents
-from wire.rpc import CallView, Problem
+from wire.rpc import Problem
+from wire.views import CallView
 
 
 def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:

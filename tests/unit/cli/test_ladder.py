@@ -9,7 +9,7 @@ from engine.cli.ladder import draw
 from engine.cli.row import ENGINE, Row
 from engine.cli.story import Lane, Story, tell
 from tests.unit.cli.fake_engine import timeline
-from wire.rpc import Timeline
+from wire.views import Timeline
 
 GOLDEN = Path(__file__).with_name("inbound.txt")
 STORIES = Path(__file__).with_name("stories")  # of calls on a real PBX

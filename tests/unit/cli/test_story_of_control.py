@@ -7,7 +7,7 @@ import pytest
 from engine.cli.story import tell
 from tests.unit.cli.fake_engine import timeline
 from tests.unit.cli.stories_told import OPENED, Told, joins, states, story, words
-from wire.rpc import Moment, Timeline
+from wire.views import Moment, Timeline
 
 ENDED = {"is": "LegEnded", "cause": 16}
 SNOOPS = {"is": "Snoop", "snoop": "b1.s1", "leg": "l1"}

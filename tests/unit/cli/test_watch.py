@@ -11,7 +11,7 @@ from engine.cli.client import opened
 from engine.cli.verdict import sentence
 from tests.harness.until import until
 from tests.unit.cli.fake_engine import TOKEN, FakeEngine, timeline, until_now
-from wire.rpc import Timeline
+from wire.views import Timeline
 
 
 def ended(**facts: object) -> Timeline:
