@@ -27,6 +27,15 @@ class AgentHandlers:
         self._store = store
         self._roster = roster
 
+    def routes(self) -> Sequence[web.RouteDef]:
+        """Say what is answered where."""
+        return [
+            web.get("/agents", self.list),
+            web.get("/agents/{account}/{agent}", self.get),
+            web.put("/agents/{account}/{agent}", self.put),
+            web.delete("/agents/{account}/{agent}", self.delete),
+        ]
+
     async def list(self, request: web.Request) -> web.Response:
         """List the agents of an account."""
         account = request.query.get("account", "")

@@ -1,5 +1,6 @@
 """Calls over RPC: start, list, read, and their story."""
 
+from collections.abc import Sequence
 from itertools import chain
 
 from aiohttp import web
@@ -41,6 +42,15 @@ class CallsHandlers:
         self._switch = switch
         self._store = store
         self._limits = limits
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """Say what is answered where."""
+        return [
+            web.post("/calls", self.originate),
+            web.get("/calls", self.list),
+            web.get("/calls/{call}", self.get),
+            web.get("/calls/{call}/timeline", self.timeline),
+        ]
 
     async def originate(self, request: web.Request) -> web.Response:
         """Start a call; a requestId that has its call already is answered with that call."""

@@ -38,6 +38,17 @@ class ConferenceHandlers:
         self._switch = switch
         self._limits = limits
 
+    def routes(self) -> list[web.RouteDef]:
+        """Say what is answered where."""
+        return [
+            web.post("/calls/{call}/conference/members", self.add),
+            web.get("/calls/{call}/conference/members", self.members),
+            web.post("/calls/{call}/conference/kick", self.kick),
+            web.post("/calls/{call}/conference/leave", self.leave),
+            web.post("/calls/{call}/conference/coach", self.coach),
+            web.get("/agents/{account}/{agent}/conference", self.of_agent),
+        ]
+
     async def add(self, request: web.Request) -> web.Response:
         """Call a member in; one who is there, or on the way, is not called again."""
         asked = await read(request, AddMember)

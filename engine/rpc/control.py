@@ -29,6 +29,17 @@ class ControlHandlers:
         self._switch = switch
         self._limits = limits
 
+    def routes(self) -> list[web.RouteDef]:
+        """Say what is answered where."""
+        return [
+            web.post("/calls/{call}/mute", self.mute),
+            web.post("/calls/{call}/unmute", self.unmute),
+            web.post("/calls/{call}/hold", self.hold),
+            web.post("/calls/{call}/unhold", self.unhold),
+            web.post("/calls/{call}/dial", self.dial),
+            web.post("/calls/{call}/hangup", self.hangup),
+        ]
+
     async def mute(self, request: web.Request) -> web.Response:
         """Mute a leg in a direction."""
         asked = await read(request, control.MuteLeg)

@@ -22,6 +22,14 @@ class DocumentHandlers:
         self._store = store
         self._limits = limits
 
+    def routes(self) -> list[web.RouteDef]:
+        """Say what is answered where."""
+        return [
+            web.get("/routes", self.list_routes),
+            web.put("/routes/{number}", self.put_route),
+            web.delete("/routes/{number}", self.delete_route),
+        ]
+
     async def put_route(self, request: web.Request) -> web.Response:
         """Say what calls to a number run; the number `*` stands for all others."""
         route = await read(request, rpc.NumberRoute)
@@ -37,7 +45,7 @@ class DocumentHandlers:
         await self._store.put_route(request.match_info["number"], None)
         return answer({})
 
-    async def routes(self, _request: web.Request) -> web.Response:
+    async def list_routes(self, _request: web.Request) -> web.Response:
         """List the numbers' routes."""
         found = await self._store.routes()
         return answer({number: msgspec.Raw(body) for number, body in found.items()})

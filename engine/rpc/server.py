@@ -100,14 +100,17 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app = web.Application(middlewares=[*_seen(parts.seen), *guards])
     everyone = Everyone(hop)
     app.add_routes(ReplayHandlers(parts.store, parts.slots).routes())
-    app.add_routes(_of_calls(parts, everyone))
-    app.add_routes(_of_legs(ControlHandlers(parts.switch, parts.limits, parts.terms)))
+    calls = CallsHandlers(
+        parts.switch, parts.store, parts.limits, everyone, parts.accounts, parts.terms
+    )
+    app.add_routes(calls.routes())
+    app.add_routes(ControlHandlers(parts.switch, parts.limits, parts.terms).routes())
     app.add_routes(RecordingHandlers(parts.switch).routes())
-    app.add_routes(_of_transfers(TransferHandlers(parts.switch, parts.limits, parts.terms)))
+    app.add_routes(TransferHandlers(parts.switch, parts.limits, parts.terms).routes())
     conferences = ConferenceHandlers(parts.switch, parts.limits, everyone, parts.terms)
-    app.add_routes(_of_conferences(conferences))
-    app.add_routes(_of_agents(AgentHandlers(parts.store, parts.roster, everyone)))
-    app.add_routes(_of_documents(DocumentHandlers(parts.store, parts.limits)))
+    app.add_routes(conferences.routes())
+    app.add_routes(AgentHandlers(parts.store, parts.roster, everyone).routes())
+    app.add_routes(DocumentHandlers(parts.store, parts.limits).routes())
     callbacks = CallbackHandlers(parts.store, parts.accounts, parts.limits, parts.slots)
     app.add_routes(callbacks.routes())
     app.add_routes(FlowHandlers(parts.store, parts.limits).routes())
@@ -128,18 +131,6 @@ def _seen(by: Instruments) -> list[Middleware]:
     return [timing(by.meter), *([tracing(by.traces)] if by.traces else [])]
 
 
-def _of_calls(parts: Parts, everyone: Everyone) -> list[web.RouteDef]:
-    calls = CallsHandlers(
-        parts.switch, parts.store, parts.limits, everyone, parts.accounts, parts.terms
-    )
-    return [
-        web.post("/calls", calls.originate),
-        web.get("/calls", calls.list),
-        web.get("/calls/{call}", calls.get),
-        web.get("/calls/{call}/timeline", calls.timeline),
-    ]
-
-
 def _of_events(parts: Parts) -> list[web.RouteDef]:
     events = EventHandlers(parts.store, parts.slots)
     groups = GroupHandlers(parts.store, parts.slots)
@@ -151,55 +142,6 @@ def _of_events(parts: Parts) -> list[web.RouteDef]:
         web.get("/events", either),
         web.get("/events/schema", events.schema),
         *groups.routes(),
-    ]
-
-
-def _of_legs(legs: ControlHandlers) -> list[web.RouteDef]:
-    return [
-        web.post("/calls/{call}/mute", legs.mute),
-        web.post("/calls/{call}/unmute", legs.unmute),
-        web.post("/calls/{call}/hold", legs.hold),
-        web.post("/calls/{call}/unhold", legs.unhold),
-        web.post("/calls/{call}/dial", legs.dial),
-        web.post("/calls/{call}/hangup", legs.hangup),
-    ]
-
-
-def _of_transfers(transfers: TransferHandlers) -> list[web.RouteDef]:
-    one = "/calls/{call}/transfers/{session}"
-    return [
-        web.post("/calls/{call}/transfers", transfers.start),
-        web.get(one, transfers.get),
-        web.post(f"{one}/complete", transfers.complete),
-        web.post(f"{one}/cancel", transfers.cancel),
-    ]
-
-
-def _of_conferences(conferences: ConferenceHandlers) -> list[web.RouteDef]:
-    return [
-        web.post("/calls/{call}/conference/members", conferences.add),
-        web.get("/calls/{call}/conference/members", conferences.members),
-        web.post("/calls/{call}/conference/kick", conferences.kick),
-        web.post("/calls/{call}/conference/leave", conferences.leave),
-        web.post("/calls/{call}/conference/coach", conferences.coach),
-        web.get("/agents/{account}/{agent}/conference", conferences.of_agent),
-    ]
-
-
-def _of_agents(agents: AgentHandlers) -> list[web.RouteDef]:
-    return [
-        web.get("/agents", agents.list),
-        web.get("/agents/{account}/{agent}", agents.get),
-        web.put("/agents/{account}/{agent}", agents.put),
-        web.delete("/agents/{account}/{agent}", agents.delete),
-    ]
-
-
-def _of_documents(documents: DocumentHandlers) -> list[web.RouteDef]:
-    return [
-        web.get("/routes", documents.routes),
-        web.put("/routes/{number}", documents.put_route),
-        web.delete("/routes/{number}", documents.delete_route),
     ]
 
 

@@ -28,6 +28,16 @@ class TransferHandlers:
         self._switch = switch
         self._limits = limits
 
+    def routes(self) -> list[web.RouteDef]:
+        """Say what is answered where."""
+        one = "/calls/{call}/transfers/{session}"
+        return [
+            web.post("/calls/{call}/transfers", self.start),
+            web.get(one, self.get),
+            web.post(f"{one}/complete", self.complete),
+            web.post(f"{one}/cancel", self.cancel),
+        ]
+
     async def start(self, request: web.Request) -> web.Response:
         """Begin a transfer; asked again while it goes on, it is answered with the same session."""
         asked = await read(request, InitTransfer)

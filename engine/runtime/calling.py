@@ -10,8 +10,9 @@ from engine.calls import causes
 from engine.calls.call import Call
 from engine.calls.commands import Originate
 from engine.calls.events import LegEnded
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.ports import Refusal, Verdict
-from engine.runtime.requests import Dialplan, requests
+from engine.runtime.requests import requests
 
 log = structlog.get_logger()
 # The requests that call it, or the end of a leg that can't be made.

@@ -20,8 +20,10 @@ from engine.calls.events import Event, LegEnded
 from engine.calls.tape_commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from engine.runtime.actor import Actor
 from engine.runtime.calling import prepare
+from engine.runtime.dialplan import Dialplan
+from engine.runtime.outcome import outcome
 from engine.runtime.ports import Errands, Pbx, Tapes
-from engine.runtime.requests import Dialplan, in_one_breath, may_block, outcome, requests
+from engine.runtime.requests import in_one_breath, may_block, requests
 
 Feed = Callable[[Actor, Event], None]
 

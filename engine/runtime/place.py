@@ -5,8 +5,8 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from engine.observe.meter import Meter
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.ports import Pbx, Tapes
-from engine.runtime.requests import Dialplan
 
 
 class Lease(Protocol):

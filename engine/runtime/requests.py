@@ -1,13 +1,9 @@
-"""From the core's words to Asterisk's: what a command asks for, and what the reply means."""
+"""From the core's words to Asterisk's: what a command asks for."""
 
 from collections.abc import Callable
 
-import msgspec
-from msgspec import Struct
-
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
-from engine.ari.request import Reply, Request
-from engine.calls import causes
+from engine.ari.request import Request
 from engine.calls.commands import (
     Answer,
     AnswerReferral,
@@ -32,15 +28,12 @@ from engine.calls.commands import (
     StopRinging,
     Unmute,
 )
-from engine.calls.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
 from engine.calls.ids import call_of
-from engine.runtime.ports import Agents, Judge
+from engine.runtime.dialplan import Dialplan
 
-GONE = 404
 CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
 TALK_LEVEL = 256  # Asterisk's default, here and for AMD
 OVERTIME_S = 1  # the call's own limit comes first, Asterisk's is the safety net
-KNOWN = 409
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
 
@@ -57,28 +50,6 @@ Single = (
     | AnswerReferral
     | Sound
 )
-
-
-class Dialplan(Struct, frozen=True):
-    """How this node reaches parties and media: templates of endpoints, and the media's address.
-
-    Without agents all are as `agent` says, without a judge anybody may be called.
-    """
-
-    app: str
-    trunk: str
-    agent: str
-    media_url: str
-    agents: Agents | None = None  # who has an endpoint of its own
-    judge: Judge | None = None  # who may be called
-
-    def endpoint(self, party: str) -> str:
-        """Name the endpoint of a number, `agent:1001` or a sip: address."""
-        if party.startswith("agent:"):
-            return self.agent.format(agent_id=party.removeprefix("agent:"))
-        if party.startswith(("sip:", "sips:")):
-            return f"PJSIP/trunk/{party}"
-        return self.trunk.format(number=party)
 
 
 def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
@@ -196,33 +167,3 @@ def may_block(command: PbxCommand) -> bool:
 def in_one_breath(command: PbxCommand) -> bool:
     """Tell what is sent without waiting in between: half of it would leave a mark, or a bridge."""
     return isinstance(command, (Ring, StartMessage))
-
-
-def outcome(command: PbxCommand, reply: Reply) -> Event | None:
-    """Say what a reply means to the call; None when all is well or an event will tell."""
-    match command:
-        case Snoop(leg) if not reply.ok:
-            return LegEnded(leg, causes.TEMPORARY_FAILURE)
-        case Originate(leg) if not reply.ok:
-            # 409 too: once an id was refused, Asterisk says so of unknown endpoints.
-            return LegEnded(leg, causes.TEMPORARY_FAILURE)
-        case Ring(leg) if reply.status == GONE:
-            return LegEnded(leg, causes.TEMPORARY_FAILURE)
-        case Play(playback=playback) if not reply.ok:
-            return PlaybackEnded(playback, failed=True)
-        case StartMessage(name=name) if not reply.ok:
-            return MessageEnded(name, failed=reply.status != KNOWN)  # known: it has been recorded
-        case Answer(leg) if reply.status == GONE:
-            return LegEnded(leg, causes.NORMAL)
-        case Bridge(bridge, legs) if not reply.ok:  # 409 here: a leg that can't be joined
-            return BridgeFailed(bridge, _message(reply), legs)
-        case _:
-            return None
-
-
-def _message(reply: Reply) -> str:
-    try:
-        said = msgspec.json.decode(reply.body, type=dict[str, str])
-    except msgspec.DecodeError:
-        said = {}
-    return said.get("message") or said.get("error") or f"status {reply.status}"

@@ -20,10 +20,10 @@ from engine.rpc.server import Parts, serving
 from engine.runtime.agents import Directory
 from engine.runtime.clock import LoopClock
 from engine.runtime.desk import Desk
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.gate import Gate
 from engine.runtime.node import Node
 from engine.runtime.place import Place
-from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch

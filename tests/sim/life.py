@@ -11,6 +11,7 @@ from engine.calls.call import Call
 from engine.runtime.archivist import Archivist
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.errands import Errands
 from engine.runtime.flows import FlowBook
 from engine.runtime.gate import Gate
@@ -23,7 +24,6 @@ from engine.runtime.ports import Pbx
 from engine.runtime.ports import Writer as WriterPort
 from engine.runtime.reaper import Reaper
 from engine.runtime.recorder import Cabinet, Recorder
-from engine.runtime.requests import Dialplan
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, take_over

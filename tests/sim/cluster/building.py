@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.observe.meter import Meter
 from engine.runtime.desk import Desk
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.errands import Errands
 from engine.runtime.flows import FlowBook
 from engine.runtime.hearing import Hearing
@@ -14,7 +15,6 @@ from engine.runtime.node import Node
 from engine.runtime.place import Place
 from engine.runtime.ports import Errands as ErrandsPort
 from engine.runtime.recorder import Recorder
-from engine.runtime.requests import Dialplan
 from engine.store.writer import Writer
 from tests.harness.sim_clock import LifeClock
 from tests.harness.sim_events import SimWeather

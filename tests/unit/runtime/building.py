@@ -10,8 +10,8 @@ from engine.calls.errands import Errand, LoadNode, Prefetch
 from engine.calls.events import Event
 from engine.runtime.clock import Timer
 from engine.runtime.desk import Desk
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.place import Place
-from engine.runtime.requests import Dialplan
 from engine.store.change import Change
 from tests.unit.calls.building import NOW
 from wire.media import Clip, Source

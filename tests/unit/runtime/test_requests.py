@@ -5,7 +5,8 @@ import pytest
 from engine.ari.request import Reply
 from engine.calls import commands as do
 from engine.calls.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
-from engine.runtime.requests import in_one_breath, may_block, outcome, requests
+from engine.runtime.outcome import outcome
+from engine.runtime.requests import in_one_breath, may_block, requests
 from tests.unit.calls.building import CLIPS, ID, MAIN
 from tests.unit.runtime.building import PLAN
 
