@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
-from engine import building
+from engine import building, reaching
 from engine.config import Settings
 from engine.desks import Desks
 from engine.discovery import Discovery
@@ -80,7 +80,7 @@ class Engine:
             )
             reach = Reach(time.monotonic)
             keeper = self._keeper(store, peers, slots, reach, seen.meter)
-            archive = await building.archive(settings)
+            archive = await reaching.archive(settings)
             around = Around(
                 settings, self._name, clock, roster, desks, slots, tasks, archive, seen, reach
             )
@@ -110,7 +110,7 @@ class Engine:
         keeper = Keeper(
             store,
             peers,
-            building.rpc_url(settings),
+            reaching.rpc_url(settings),
             slots=slots,
             count=settings.slots,
             rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),

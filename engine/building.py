@@ -1,19 +1,15 @@
 """The parts of an engine, each built from the settings; `app` puts them together."""
 
-import asyncio
 import ipaddress
 import os
 import random
 import time
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from functools import partial
 
 import aiohttp
 import structlog
 
-from engine.ami.client import open_ami
-from engine.ari.client import Ari, open_ari
-from engine.ari.pbx import PbxAddress
 from engine.callbacks.accounts import Accounts
 from engine.callbacks.api_way import ApiWay
 from engine.callbacks.box import Box
@@ -25,7 +21,7 @@ from engine.callbacks.http_way import HttpWay
 from engine.callbacks.lanes import Lanes
 from engine.callbacks.schedule import Schedule
 from engine.callbacks.turns import Turns
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
 from engine.media.clip import Limits as MediaLimits
 from engine.media.espeak import find_espeak
 from engine.media.hibari import Hibari
@@ -33,21 +29,17 @@ from engine.media.library import Library
 from engine.media.opening import opened
 from engine.media.speakers import Speaker
 from engine.observe.instruments import Instruments
-from engine.recordings.archive import Archive, open_archive
-from engine.recordings.cabinet import Cabinet
-from engine.runtime.agents import Directory, trunk_name
+from engine.runtime.agents import Directory
 from engine.runtime.apis import ApiBook
 from engine.runtime.clock import Clock
 from engine.runtime.errands import Asker as AskerPort
 from engine.runtime.errands import Errands
 from engine.runtime.flows import FlowBook
 from engine.runtime.gate import Gate
-from engine.runtime.health import NodeHealth
 from engine.runtime.inbound import Told, nobody
 from engine.runtime.limits import Terms
 from engine.runtime.metered import MeteredApis, MeteredAsker
 from engine.runtime.peers import Peers
-from engine.runtime.recorder import Recorder
 from engine.runtime.roster import Roster
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
@@ -200,54 +192,6 @@ def _asker(
     asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
     metered = MeteredAsker(asker, seen.meter)
     return TracedAsker(metered, traces) if traces else metered
-
-
-def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
-    """Open the way to one PBX."""
-    url = f"{str(node.url).rstrip('/')}/ari"
-    address = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
-    return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
-
-
-async def archive(settings: Settings) -> Archive | None:
-    """Open the archive, if anything can be recorded; a bucket is not asked for anything yet."""
-    if not settings.can_record:
-        return None
-    return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
-
-
-async def recorder(
-    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive | None
-) -> Recorder | None:
-    """Build what records the calls of one PBX; None when its manager interface is not known."""
-    password = node.ami_password or settings.ami_password
-    if password is None or kept is None:
-        log.warning("calls are not recorded: no ami_password", node=node.name)
-        return None
-    url = str(node.url).rstrip("/")
-    ami = await house.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
-    login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
-    http = await house.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
-    working = Recorder(way, ami, Cabinet(f"{url}/ari", http, kept, settings.media_dir))
-    house.push_async_callback(working.close)
-    return working
-
-
-def health(settings: Settings, clock: Clock) -> NodeHealth:
-    """Build what keeps how a node is."""
-    return NodeHealth(clock, trunk_name(settings.trunk_endpoint))
-
-
-def media_url(settings: Settings, node: NodeSettings) -> str:
-    """Tell where a node fetches this engine's audio: the RPC's port serves it, too."""
-    return str(node.media_url).rstrip("/") if node.media_url else rpc_url(settings)
-
-
-def rpc_url(settings: Settings) -> str:
-    """Tell where other engines reach this one."""
-    if settings.rpc_url is not None:
-        return str(settings.rpc_url).rstrip("/")
-    return f"http://{settings.rpc_host}:{settings.rpc_port}"
 
 
 def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:

@@ -7,12 +7,13 @@ from typing import Any
 from msgspec import Struct
 
 from engine.ari.client import Ari
-from engine.building import media_url
 from engine.config import NodeSettings, Settings
 from engine.observe.instruments import Instruments
+from engine.reaching import media_url
 from engine.runtime.absent import AbsentPbx, unheard
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
+from engine.runtime.dialplan import Dialplan
 from engine.runtime.errands import Errands
 from engine.runtime.hearing import Hearing
 from engine.runtime.lease import Lease, LeasedPbx, LeasedTapes
@@ -23,7 +24,6 @@ from engine.runtime.presence import APP as PRESENCE_APP
 from engine.runtime.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.presence import NodePresence
 from engine.runtime.recorder import Recorder
-from engine.runtime.requests import Dialplan
 from engine.runtime.roster import Roster
 from engine.runtime.strain import Strain, TimedPbx
 from engine.runtime.traced import TracedPbx

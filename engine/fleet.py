@@ -9,7 +9,7 @@ import structlog
 from msgspec import Struct
 from yarl import URL
 
-from engine import building
+from engine import reaching
 from engine.ami.watch import AmiWatch
 from engine.config import NodeSettings, Settings
 from engine.desks import Desks
@@ -97,8 +97,8 @@ class Fleet:
     async def _open(self, named: NodeSettings) -> None:
         around, house = self._around, AsyncExitStack()
         self._houses[named.name] = house
-        ari = await house.enter_async_context(building.ari(named, around.engine))
-        tapes = await building.recorder(around.settings, house, named, ari, around.archive)
+        ari = await house.enter_async_context(reaching.ari(named, around.engine))
+        tapes = await reaching.recorder(around.settings, house, named, ari, around.archive)
         node = around.desks.node(named, ari, tapes)
         node.party_of = around.roster.party_of
         self._judge(named, node.overheard)
@@ -135,7 +135,7 @@ class Fleet:
 
     def _judge(self, named: NodeSettings, keys: Overheard) -> None:
         """Say what a node may be given, and listen to how it is and what its phones send."""
-        health = building.health(self._around.settings, self._around.clock)
+        health = reaching.health(self._around.settings, self._around.clock)
         terms = Terms(named.weight, named.max_calls, named.max_calls_per_s)
         self._placement.know(named.name, terms, health)
         password = named.ami_password or self._around.settings.ami_password

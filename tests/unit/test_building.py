@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import building
+from engine import reaching
 from engine.config import Settings
 
 PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": "secret"}
@@ -16,8 +16,8 @@ def told(**given: object) -> tuple[str, list[str]]:
     settings = Settings.model_validate(
         {"rpc_token": "secret", "rpc_port": 8071, "nodes": [PLAIN, APART], **given}
     )
-    audio = [building.media_url(settings, node) for node in settings.nodes]
-    return building.rpc_url(settings), audio
+    audio = [reaching.media_url(settings, node) for node in settings.nodes]
+    return reaching.rpc_url(settings), audio
 
 
 def test_audio_is_where_the_rpc_is() -> None:
@@ -48,5 +48,5 @@ async def test_an_archive_wherever_something_is_recorded(
     settings = Settings.model_validate(
         {"rpc_token": "x", "recordings_url": f"file://{tmp_path}/new", **given}
     )
-    assert (await building.archive(settings) is not None) == is_open
+    assert (await reaching.archive(settings) is not None) == is_open
     assert (tmp_path / "new").exists() == is_open

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engine import building
+from engine import reaching
 from engine.app import LEAVE_S
 from engine.config import Settings
 from tests.harness.env import ensure_env
@@ -68,18 +68,18 @@ def test_everything_told_is_known(env: Mapping[str, str]) -> None:
 
 def test_engines_are_reached_at_their_own_ports(engines: list[Settings]) -> None:
     """Each is told to the other, and to the nodes for its audio, by its own address."""
-    urls = [building.rpc_url(each) for each in engines]
+    urls = [reaching.rpc_url(each) for each in engines]
     assert urls == ["http://127.0.0.1:8070", "http://127.0.0.1:8071"]
     for each, url in zip(engines, urls, strict=True):
         assert f":{each.rpc_port}" in url
-        assert {building.media_url(each, node) for node in each.nodes} == {url}
+        assert {reaching.media_url(each, node) for node in each.nodes} == {url}
 
 
 def test_the_rest_layer_knows_both_engines(engines: list[Settings], env: Mapping[str, str]) -> None:
     """With the token that they ask for."""
     told = {**env, **environment("api", env)}
     urls = json.loads(told["SWITCHROOM_ENGINE_URLS"])
-    assert urls == [building.rpc_url(each) for each in engines]
+    assert urls == [reaching.rpc_url(each) for each in engines]
     tokens = {each.rpc_token.get_secret_value() for each in engines}
     assert tokens == {told["SWITCHROOM_RPC_TOKEN"]}
 
