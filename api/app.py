@@ -23,10 +23,12 @@ from api.clock import Clock, now_ms
 from api.config import Settings
 from api.contacts import routes as lists
 from api.contacts import slice as lists_slice
+from api.contacts.downloads import routes as download_routes
 from api.contacts.people import routes as people
 from api.contacts.people import slice as people_slice
 from api.contacts.people.slice import PeopleSlice
 from api.contacts.slice import ListSlice
+from api.contacts.tags import routes as tag_routes
 from api.db import Database
 from api.dnc import routes as dnc
 from api.dnc import slice as dnc_slice
@@ -61,6 +63,8 @@ ROUTERS = (
     lists.router,
     people.router,
     dnc.router,
+    tag_routes.router,
+    download_routes.router,
     health.router,
 )
 
@@ -112,8 +116,8 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             jobs=jobs,
             cdrs=put_together(database, engine, jobs, clock),
             numbers=numbers_slice.put_together(database, engine, clock),
+            people=people_slice.put_together(database, accounts, jobs, settings.mail, clock),
             lists=lists_slice.put_together(database, accounts, jobs, clock),
-            people=people_slice.put_together(database, accounts, clock),
             dnc=dnc_slice.put_together(database, accounts, pusher, clock),
             pusher=pusher,
             metrics=Metrics(),

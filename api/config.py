@@ -11,6 +11,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from api.mail import Mail, Security
 from wire.tree import Limits
 
 DatabaseUrl = Annotated[
@@ -56,6 +57,13 @@ class Settings(Stored):
     most_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    smtp_host: str = ""  # without one, nothing is sent by e-mail
+    smtp_port: int = Field(587, ge=1, le=65535)
+    smtp_security: Security = "starttls"
+    smtp_user: str = ""
+    smtp_password: SecretStr = SecretStr("")
+    smtp_from: str = "switchroom@localhost"
+    smtp_most_bytes: int = Field(10_000_000, ge=1_024)  # of a file; larger ones are not sent
     # An account with its key and numbers, made at start where they are not there yet.
     account: str = ""
     api_key: SecretStr | None = None
@@ -66,3 +74,18 @@ class Settings(Stored):
     def limits(self) -> Limits:
         """How large a tree may be, and what it may reach: the engine's own limits."""
         return Limits(allow_insecure=self.allow_insecure_webhooks, sip_hosts=self.sip_hosts)
+
+    @property
+    def mail(self) -> Mail | None:
+        """The server that sends e-mail, if there is one."""
+        if not self.smtp_host:
+            return None
+        return Mail(
+            host=self.smtp_host,
+            port=self.smtp_port,
+            security=self.smtp_security,
+            user=self.smtp_user,
+            password=self.smtp_password.get_secret_value(),
+            sender=self.smtp_from,
+            most_bytes=self.smtp_most_bytes,
+        )

@@ -1,10 +1,14 @@
 """Text of customers in a file for spreadsheets: none of it is taken for a formula."""
 
+import csv
+import io
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection").
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection"); the last four
+# are full-width forms of the first.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"\+?[0-9]{1,20}")
 
 
@@ -13,3 +17,10 @@ def neutralised(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Write rows as CSV (RFC 4180), their cells as they are given."""
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(rows)
+    return out.getvalue().encode()

@@ -22,7 +22,8 @@ async def serve(settings: Settings) -> None:
         parts = await house.enter_async_context(opened(settings))
         await migrate(parts.database)
         await make_given(parts.accounts, parts.keys, settings)
-        for handlers in (parts.cdrs.jobs, parts.lists.jobs):  # neither waits for the other
+        # None waits for another.
+        for handlers in (parts.cdrs.jobs, parts.lists.jobs, parts.people.jobs):
             await house.enter_async_context(working(parts.jobs, handlers, parts.metrics))
         name = own_name(settings.api_port)
         await house.enter_async_context(consuming(Consumer(parts.engine, parts.database, name)))

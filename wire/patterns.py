@@ -38,6 +38,7 @@ REFERENCE = r"^[A-Za-z_][A-Za-z0-9_\-]{0,63}(\.[A-Za-z0-9_\-]{1,64}){0,5}" + END
 HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~\-]{1,64}" + END  # RFC 9110, section 5.1
 HEADER_TEXT = r"^[^\x00-\x1f\x7f]*" + END
 POINTER = r"^(/([^/~]|~[01])*)*" + END  # RFC 6901
+EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 
 EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END

@@ -34,6 +34,7 @@ accounts = Table(
     Column("max_calls_per_s", Float),
     Column("destinations", JSON),
     Column("region", String(2)),
+    Column("email", String(254)),
     Column("created_ms", BigInteger, nullable=False),
 )
 numbers = Table(
@@ -61,6 +62,7 @@ class Account(Struct, frozen=True):
     max_calls_per_s: float | None = None
     destinations: tuple[str, ...] | None = None
     region: str | None = None
+    email: str | None = None
 
 
 class Accounts:
@@ -150,6 +152,7 @@ def _row(account: Account) -> dict[str, Any]:
         "max_calls_per_s": account.max_calls_per_s,
         "destinations": None if account.destinations is None else list(account.destinations),
         "region": account.region,
+        "email": account.email,
     }
 
 

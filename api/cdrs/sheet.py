@@ -1,14 +1,12 @@
 """Call records as lines of a file: CSV that no spreadsheet takes for formulas, or JSON."""
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from api.cdrs.views import CdrView
-from api.formulas import neutralised
+from api.formulas import csv_text, neutralised
 
 SPACE = " "
 
@@ -55,12 +53,12 @@ TIMELINE = "timeline"
 
 def csv_head(*, with_timeline: bool) -> bytes:
     """Write the line of names."""
-    return _written([[*COLUMNS, *([TIMELINE] if with_timeline else [])]])
+    return csv_text([[*COLUMNS, *([TIMELINE] if with_timeline else [])]])
 
 
 def csv_lines(cdrs: Sequence[CdrView]) -> bytes:
     """Write a line for each record; the timeline, where there is one, as JSON."""
-    return _written([_cells(cdr) for cdr in cdrs])
+    return csv_text([_cells(cdr) for cdr in cdrs])
 
 
 def json_lines(cdrs: Sequence[CdrView]) -> bytes:
@@ -71,9 +69,3 @@ def json_lines(cdrs: Sequence[CdrView]) -> bytes:
 def _cells(cdr: CdrView) -> list[Any]:
     cells = [neutralised(cell_of(cdr)) for cell_of in COLUMNS.values()]
     return cells if cdr.timeline is None else [*cells, _json(cdr.timeline)]
-
-
-def _written(rows: Sequence[Sequence[Any]]) -> bytes:
-    out = io.StringIO(newline="")
-    csv.writer(out).writerows(rows)
-    return out.getvalue().encode()

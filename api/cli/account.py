@@ -13,7 +13,7 @@ from api.cli.dnc import dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.run import run
-from api.cli.words import allowed, named, region_of
+from api.cli.words import address_of, allowed, named, region_of
 
 app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
@@ -72,6 +72,17 @@ def region(account: str, country: str) -> None:
 
     async def deed(accounts: Accounts, _keys: Keys) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), region=found))
+
+    run(deed)
+
+
+@app.command
+def email(account: str, address: str) -> None:
+    """Say where e-mail of an account goes; `none` for nowhere."""
+    found = address_of(address)
+
+    async def deed(accounts: Accounts, _keys: Keys) -> None:
+        await accounts.change(msgspec.structs.replace(await accounts.get(account), email=found))
 
     run(deed)
 

@@ -5,6 +5,7 @@ import sys
 
 import phonenumbers
 
+from wire import patterns
 from wire.patterns import NAME, PATTERNS
 
 _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
@@ -45,3 +46,12 @@ def region_of(text: str) -> str | None:
     if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
         sys.exit(f"{text}: a country such as NO, or `none`, is expected")
     return text.upper()
+
+
+def address_of(text: str) -> str | None:
+    """Read an e-mail address; None for `none`."""
+    if text == "none":
+        return None
+    if not re.search(patterns.EMAIL, text):
+        sys.exit(f"{text}: an address such as crm@example.com, or `none`, is expected")
+    return text

@@ -4,6 +4,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from api.contacts.downloads.store import forget
 from api.contacts.tables import contacts, files, lists
 from api.db import Database
 from api.jobs.store import Job
@@ -34,6 +35,7 @@ class Eraser:
             its = sa.delete(contacts).where(contacts.c.id.in_(some.scalar_subquery()))
             erased = (await connection.execute(its)).rowcount
             if not erased:
+                await forget(connection, list_id)  # asked for at the last moment
                 await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
                 await connection.execute(sa.delete(lists).where(lists.c.id == list_id))
         return erased

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
 
 from api.contacts import erasing
+from api.contacts.downloads.store import forget
 from api.contacts.files.shapes import Reject
 from api.contacts.filestore import File, Files
 from api.contacts.imports import Imports
@@ -120,6 +121,7 @@ class Service:
         async with self._kept.database.writing() as connection:
             await self._kept.lists.change(connection, account_id, list_id, gone)
             await self._kept.files.remove(connection, list_id)
+            await forget(connection, list_id)
             payload = {"list_id": list_id}
             await self._kept.jobs.add(connection, erasing.KIND, account_id, payload)
         return Deleted(str(list_id))

@@ -76,6 +76,11 @@ class Parts:
             await connection.execute(insert.on_conflict_do_nothing().values(row))
         return Made(made.parts + 1, made.rows + rows, after)
 
+    async def clear(self, job_id: str) -> None:
+        """Take a job's parts out, for one that can't go on in the middle."""
+        async with self._database.writing() as connection:
+            await connection.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
+
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
         """Read the parts one by one."""
         part = 0

@@ -112,6 +112,19 @@ class Jobs:
             row = (await connection.execute(query)).mappings().first()
         return Job(**row) if row else None
 
+    async def listed(
+        self, account_id: str, kind: str, since_ms: int, limit: int, offset: int
+    ) -> tuple[list[Job], int]:
+        """Read a page of an account's jobs since some time, newest first, and count them all."""
+        wanted = and_(
+            jobs.c.account_id == account_id, jobs.c.kind == kind, jobs.c.created_ms >= since_ms
+        )
+        page = select(jobs).where(wanted).order_by(jobs.c.created_ms.desc(), jobs.c.id)
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(page.limit(limit).offset(offset))).mappings().all()
+            total = await connection.execute(select(func.count()).select_from(jobs).where(wanted))
+        return [Job(**row) for row in rows], int(total.scalar_one())
+
     async def unfinished(self, account_id: str, kind: str) -> int:
         """Count an account's jobs that wait or run."""
         query = select(func.count()).where(

@@ -29,6 +29,10 @@ class Hopeless(Exception):
     """A job that no other attempt can do either; its text is shown to the customer."""
 
 
+class NotThisTime(Exception):
+    """A job that another attempt may well do; its text is shown to the customer, too."""
+
+
 class Worker:
     """One worker: claims, does, tells."""
 
@@ -67,6 +71,10 @@ class Worker:
         except Hopeless as error:
             self._count(job, "failed")
             await self._jobs.fail(job, str(error), for_good=True)
+        except NotThisTime as error:
+            log.warning("job put off", job=job.id, kind=job.kind, attempt=job.attempts)
+            self._count(job, "failed")
+            await self._jobs.fail(job, str(error))
         except Exception as error:
             log.exception("job failed", job=job.id, kind=job.kind, attempt=job.attempts)
             self._count(job, "failed")

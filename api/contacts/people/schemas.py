@@ -11,7 +11,6 @@ from wire import patterns
 MOST_LISTED = 1_000
 FARTHEST = 100_000  # passing over rows costs time; who wants them all asks for a download
 LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
-EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + patterns.END
 _YES = frozenset({"1", "true", "yes"})
 _NO = frozenset({"", "0", "false", "no"})
 
@@ -70,7 +69,7 @@ class Viewed(InList):
 
 
 Name = Annotated[str, Meta(max_length=128, pattern=LINE)]
-Email = Annotated[str, Meta(max_length=254, pattern=EMAIL)]
+Email = Annotated[str, Meta(max_length=254, pattern=patterns.EMAIL)]
 FieldText = Annotated[str, Meta(max_length=1_024)]
 
 

@@ -1,17 +1,29 @@
 """The slice put together."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from api.accounts.known import KnownAccounts
 from api.accounts.store import Accounts
 from api.clock import Clock
+from api.contacts.downloads import making
+from api.contacts.downloads.making import Maker
+from api.contacts.downloads.service import Downloads
 from api.contacts.people.crm import Crm
 from api.contacts.people.search import Search
 from api.contacts.people.service import Service
 from api.contacts.people.store import People
 from api.contacts.people.told import Told
 from api.contacts.store import Lists
+from api.contacts.tags import service as tags_service
+from api.contacts.tags.service import TagService
+from api.contacts.tags.store import Tagging
 from api.db import Database
+from api.jobs.parts import Parts
+from api.jobs.store import Jobs
+from api.jobs.worker import Handler
+from api.mail import Mail
 
 
 class PeopleSlice(Struct, frozen=True):
@@ -20,14 +32,27 @@ class PeopleSlice(Struct, frozen=True):
     search: Search
     contacts: Service
     told: Told
+    tags: TagService
+    downloads: Downloads
+    jobs: Mapping[str, Handler]
 
 
-def put_together(database: Database, accounts: Accounts, now_ms: Clock) -> PeopleSlice:
-    """Make the slice's parts."""
+def put_together(
+    database: Database, accounts: Accounts, jobs: Jobs, mail: Mail | None, now_ms: Clock
+) -> PeopleSlice:
+    """Make the slice's parts; without a mail server, nothing is sent."""
     people, lists = People(database, now_ms), Lists(database, now_ms)
     known, told = KnownAccounts(accounts, now_ms), Told(database, now_ms)
+    tags = TagService(database, lists, Tagging(database), jobs)
+    parts = Parts(database, now_ms)
+    maker = Maker(people, lists, parts, mail)
     return PeopleSlice(
         search=Search(people, lists, Crm(database), known),
         contacts=Service(database, people, lists, told, known),
         told=told,
+        tags=tags,
+        downloads=Downloads(
+            database, lists, jobs, parts, maker, known=known, can_mail=mail is not None
+        ),
+        jobs={tags_service.KIND: tags.run, making.KIND: maker.run},
     )

@@ -97,6 +97,18 @@ class People:
         found = await _with_tags(connection, [Contact(**row) for row in rows])
         return found[0] if found else None
 
+    async def after(self, list_id: int, after: int, limit: int) -> list[Contact]:
+        """Read a list's contacts on from one, in the order in which they came."""
+        query = (
+            sa.select(*_SHOWN)
+            .where(contacts.c.list_id == list_id, contacts.c.id > after)
+            .order_by(contacts.c.id)
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+            return await _with_tags(connection, [Contact(*row) for row in rows])
+
     async def add(
         self, connection: AsyncConnection, account_id: str, list_id: int, values: Mapping[str, Any]
     ) -> int:
@@ -108,7 +120,7 @@ class People:
             "add_to_running_campaign": False,
             "created_ms": now_ms,
             "updated_ms": now_ms,
-            **_keyed(values),
+            **keyed(values),
         }
         added = await connection.execute(sa.insert(contacts).values(row).returning(contacts.c.id))
         return int(added.scalar_one())
@@ -117,7 +129,7 @@ class People:
         self, connection: AsyncConnection, contact_id: int, values: Mapping[str, Any]
     ) -> None:
         """Change a contact within a transaction; its tags go with it to another list."""
-        row = {**_keyed(values), "updated_ms": self._now_ms()}
+        row = {**keyed(values), "updated_ms": self._now_ms()}
         await connection.execute(sa.update(contacts).where(_is(contact_id)).values(row))
         if "list_id" in values:
             its_tags = sa.update(contact_tags).where(contact_tags.c.contact_id == contact_id)
@@ -176,7 +188,7 @@ async def _with_tags(connection: AsyncConnection, found: list[Contact]) -> list[
     return [replace(each, tags=tuple(tags.get(each.id, ()))) for each in found]
 
 
-def _keyed(values: Mapping[str, Any]) -> dict[str, Any]:
+def keyed(values: Mapping[str, Any]) -> dict[str, Any]:
     """Add the keys by which names and the e-mail are looked for."""
     keys = {
         key: folded(values[name]) if values[name] else None

@@ -1,0 +1,12 @@
+"""What is asked for as a file."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+
+class DownloadBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which list's contacts, and as what."""
+
+    list_id: Annotated[str, Meta(min_length=1, max_length=32)] = field(name="contactListId")
+    format: Literal["csv", "xlsx"] = "csv"

@@ -1,0 +1,60 @@
+"""Tags over REST (spec, "Contact lists and contacts")."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from api.auth.routes import Authenticated
+from api.contacts.people.routes import BASE, SHOWN, slice_of
+from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
+from api.contacts.tags.service import ListTags, Replaced, TagService
+from api.shapes import answer, described, reading
+
+router = APIRouter(tags=["Contacts"])
+
+
+async def _tags(request: Request) -> TagService:
+    return slice_of(request).tags
+
+
+Tagged = Annotated[TagService, Depends(_tags)]
+
+
+@router.patch(
+    f"{BASE}/{{contactListId}}/tags",
+    **described(
+        "Change a list's tags",
+        asked=ListTagsBody,
+        answered=ListTags,
+        statuses=SHOWN,
+        example={"tagsToAdd": ["spring"], "tagsToRemove": ["winter"]},
+    ),
+)
+async def change(
+    contactListId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    body: Annotated[ListTagsBody, Depends(reading(ListTagsBody))],
+    tags: Tagged,
+) -> Response:
+    """Add tags to a list and take others from it; its contacts keep their own."""
+    return answer(await tags.change(who.account_id, contactListId, body))
+
+
+@router.patch(
+    f"{BASE}/{{contactListId}}/manage-tags",
+    **described(
+        "Replace a tag on a list's contacts",
+        asked=ManageTagsBody,
+        answered=Replaced,
+        statuses=SHOWN,
+        example={"removeTag": "new", "insertTag": "called"},
+    ),
+)
+async def replace(
+    contactListId: str,  # noqa: N803 - the specification's name
+    who: Authenticated,
+    body: Annotated[ManageTagsBody, Depends(reading(ManageTagsBody))],
+    tags: Tagged,
+) -> Response:
+    """Give the contacts that have one tag another; with one of the two, only take or give it."""
+    return answer(await tags.replace(who.account_id, contactListId, body))

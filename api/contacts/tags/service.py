@@ -1,0 +1,91 @@
+"""Tags of lists and of their contacts, as customers change them."""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from api.contacts.ids import read_id
+from api.contacts.store import Lists
+from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
+from api.contacts.tags.store import Replacing, Tagging
+from api.db import Database
+from api.jobs.store import Job, Jobs
+from api.jobs.worker import Progress
+from wire.errors import BadInput
+
+KIND = "contact-tags"
+AT_ONCE = 10_000  # contacts of a list: more are done in the background
+MOST_TAGS = 100  # of a list
+
+
+class ListTags(Struct, frozen=True, rename="camel"):
+    """A list's tags as they are now."""
+
+    contact_list_id: str
+    tags: tuple[str, ...]
+
+
+class Replaced(Struct, frozen=True, rename="camel"):
+    """Whether it is done; `contacts` is how many were changed so far."""
+
+    contact_list_id: str
+    state: Literal["done", "waiting"]
+    contacts: int
+
+
+class TagService:
+    """One method a request, each about one account."""
+
+    def __init__(self, database: Database, lists: Lists, tagging: Tagging, jobs: Jobs) -> None:
+        self._database = database
+        self._lists = lists
+        self._tagging = tagging
+        self._jobs = jobs
+
+    async def change(self, account_id: str, list_id: str, body: ListTagsBody) -> ListTags:
+        """Change a list's tags."""
+        _check(body)
+        found = read_id(list_id, "contact list")
+        async with self._database.writing() as connection:
+            await self._lists.read(connection, account_id, found)
+            await self._tagging.change(connection, found, body.add, body.remove)
+            tags = (await self._lists.read(connection, account_id, found)).tags
+            if len(tags) > MOST_TAGS:
+                raise BadInput("tagsToAdd", f"a list has at most {MOST_TAGS} tags")
+        return ListTags(list_id, tags)
+
+    async def replace(self, account_id: str, list_id: str, body: ManageTagsBody) -> Replaced:
+        """Replace a tag on a list's contacts: at once, or in the background if they are many."""
+        if not (body.remove or body.insert):
+            raise BadInput("removeTag", "removeTag or insertTag must be given")
+        if body.remove == body.insert:
+            raise BadInput("insertTag", "the same as removeTag")
+        found = await self._lists.get(account_id, read_id(list_id, "contact list"))
+        wanted = Replacing(found.id, body.remove, body.insert)
+        if found.contacts > AT_ONCE:
+            async with self._database.writing() as connection:
+                payload = msgspec.to_builtins(wanted)
+                await self._jobs.add(connection, KIND, account_id, payload)
+            return Replaced(list_id, "waiting", 0)
+        return Replaced(list_id, "done", await self._all(wanted))
+
+    async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
+        """Replace a tag in the background; begun again, it finds those that are left."""
+        done = await self._all(msgspec.convert(job.payload, Replacing), progress)
+        return {"contacts": done}
+
+    async def _all(self, wanted: Replacing, progress: Progress | None = None) -> int:
+        done = after = 0
+        while ids := await self._tagging.next_batch(wanted, after):
+            done, after = done + len(ids), ids[-1]
+            if progress:
+                await progress(done, None)
+        return done
+
+
+def _check(body: ListTagsBody) -> None:
+    if not (body.add or body.remove):
+        raise BadInput("tagsToAdd", "tagsToAdd or tagsToRemove must be given")
+    if set(body.add) & set(body.remove):
+        raise BadInput("tagsToRemove", "has a tag that is in tagsToAdd, too")

@@ -1,0 +1,59 @@
+"""E-mail by somebody's SMTP server."""
+
+from email.message import EmailMessage
+from typing import Literal
+
+import aiosmtplib
+from msgspec import Struct
+
+TIMEOUT_S = 30
+REFUSED = 500  # and above: for good (RFC 5321, section 4.2.1)
+Security = Literal["starttls", "tls", "none"]
+
+
+class MailRefused(Exception):
+    """The server does not take it, and would not later either."""
+
+
+class MailNotNow(Exception):
+    """The server is away or busy."""
+
+
+class Mail(Struct, frozen=True):
+    """A server, who may use it, and from whom letters are."""
+
+    host: str
+    port: int
+    security: Security
+    user: str
+    password: str
+    sender: str
+    most_bytes: int
+
+    async def send(self, letter: EmailMessage) -> None:
+        """Hand a letter over; raises MailRefused or MailNotNow."""
+        try:
+            await aiosmtplib.send(
+                letter,
+                hostname=self.host,
+                port=self.port,
+                username=self.user or None,
+                password=self.password or None,
+                use_tls=self.security == "tls",
+                start_tls=self.security == "starttls",
+                timeout=TIMEOUT_S,
+            )
+        except aiosmtplib.SMTPAuthenticationError:
+            raise MailRefused("the mail server does not let us in") from None
+        except aiosmtplib.SMTPRecipientsRefused as error:
+            first = error.recipients[0]
+            raise _fault(first.code, first.message) from None
+        except aiosmtplib.SMTPResponseException as error:
+            raise _fault(error.code, error.message) from None
+        except (aiosmtplib.SMTPException, OSError):
+            raise MailNotNow("the mail server can't be reached") from None
+
+
+def _fault(code: int, text: str) -> Exception:
+    kind = MailRefused if code >= REFUSED else MailNotNow
+    return kind(f"the mail server answered {code} {text}")
