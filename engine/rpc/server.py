@@ -115,7 +115,7 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.add_routes(callbacks.routes())
     app.add_routes(FlowHandlers(parts.store, parts.limits).routes())
     app.add_routes(RequestHandlers(parts.store, parts.limits).routes())
-    app.add_routes(TermsHandlers(parts.store.terms).routes())
+    app.add_routes(TermsHandlers(parts.store.terms, parts.terms).routes())
     app.add_routes(NodeHandlers(parts.switch).routes())
     app.add_routes(_of_events(parts))
     app.router.add_get("/openapi.json", _published)

@@ -21,8 +21,9 @@ _ONE = "/terms/{account}"
 class TermsHandlers:
     """One method a request."""
 
-    def __init__(self, kept: TermsStore) -> None:
+    def __init__(self, kept: TermsStore, book: TermsBook) -> None:
         self._kept = kept
+        self._book = book
 
     def routes(self) -> list[web.RouteDef]:
         """Say what is answered where."""
@@ -45,9 +46,10 @@ class TermsHandlers:
         return answer(AllTerms(tuple(views)))
 
     async def put(self, request: web.Request) -> web.Response:
-        """Say what an account may dial, from the next second on."""
+        """Say what an account may dial: here from now on, in other engines from the next second."""
         account, terms = name_in(request, "account"), await read(request, Terms)
         await self._kept.put(account, msgspec.json.encode(terms))
+        self._book.learn(account, terms)
         (version,) = await self._kept.versions([account])
         return answer(TermsView(account, terms.version, version))
 

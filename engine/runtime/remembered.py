@@ -54,12 +54,16 @@ class Remembered(Generic[K, V]):
             self._asked[key] = asyncio.get_running_loop().create_task(self._reread(key))
         return await asyncio.shield(self._asked[key])  # one who leaves must not fail the others
 
+    def learn(self, key: K, value: V) -> None:
+        """Remember what was written just now."""
+        if len(self._known) >= self._most:
+            self._known.clear()
+        self._known[key] = Known(value, self._now_ms())
+
     async def _reread(self, key: K) -> V:
         try:
             value = await self._read(key)
         finally:
             del self._asked[key]
-        if len(self._known) >= self._most:
-            self._known.clear()
-        self._known[key] = Known(value, self._now_ms())
+        self.learn(key, value)
         return value

@@ -70,6 +70,10 @@ class TermsBook:
             return "not_allowed"
         return await self._by_list(account, terms, party) if terms.do_not_call else ""
 
+    def learn(self, account: str, terms: Terms) -> None:
+        """Judge by terms that were stored just now."""
+        self._terms.learn(account, terms)
+
     async def close(self) -> None:
         """Leave what is being read: recovery asks again."""
         for task in self._tasks:

@@ -147,7 +147,7 @@ class Bench:
         clock = LoopClock(asyncio.get_running_loop())
         rules = Rules(SLOTS, 3_600_000, "+4700000000")
         gate = Gate(clock, 10_000, 10_000)
-        self.terms = TermsBook(self.store.terms, clock.now_ms, "+4700000000", fresh_ms=0)
+        self.terms = TermsBook(self.store.terms, clock.now_ms, "+4700000000")
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.seen.meter
         self.accounts = Accounts(self.store.outbox, clock.now_ms, os.urandom, Signer())

@@ -128,7 +128,14 @@ async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
     await until(lambda: len(legs()) == 2)  # the first, and the second number's
     _, shown = await bench.ask("GET", f"/calls/{call}")
     assert [leg["party"] for leg in shown["legs"]] == ["+4733333333", "+4722222222"]
-    _, story = await bench.ask("GET", f"/calls/{call}/timeline")
-    refused = [each["event"] for each in story["moments"] if each["event"]["is"] == "LegEnded"]
-    (event,) = refused
+    ended: list[dict[str, Any]] = []
+
+    async def is_told() -> bool:
+        _, story = await bench.ask("GET", f"/calls/{call}/timeline")
+        events = [each["event"] for each in story["moments"]]
+        ended[:] = [each for each in events if each["is"] == "LegEnded"]
+        return bool(ended)
+
+    await until(is_told)
+    (event,) = ended
     assert (event["leg"], event["cause"], event["reason"]) == (f"{call}.l1", 21, "not_allowed")
