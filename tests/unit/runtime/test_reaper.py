@@ -6,7 +6,7 @@ from engine.ari.request import Reply
 from engine.runtime.reaper import Reaper
 from tests.harness.until import until
 from tests.unit.calls.building import CHANNEL, ID, MAIN, outbound, say
-from tests.unit.runtime.test_node import BRIDGE, around
+from tests.unit.runtime.around import BRIDGE, around
 from tests.unit.runtime.test_translate import channel
 
 OTHER = "0-pbx1-gonegone"

@@ -1,68 +1,28 @@
 """record: what is heard first, what ends a message, what is told, and where it goes."""
 
-from typing import Any
-
 import msgspec
 import pytest
 
-from engine.calls.asked import DialRequested, HoldRequested
-from engine.calls.commands import Bridge, Play, StartMessage, StopMessage, StopMusic, StopPlayback
-from engine.calls.doing import Asking, Playing, Recording
+from engine.calls.commands import Play, StartMessage, StopMessage
+from engine.calls.doing import Asking, Playing
 from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     DigitPressed,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    MessageEnded,
     PlaybackEnded,
-    Recovered,
-    TapesFiled,
 )
-from engine.calls.recover import Seen, missed
-from engine.calls.refusals import refused
-from engine.calls.tape import Archive
 from engine.calls.tape_commands import FileTapes
 from engine.calls.verbs.play import BEEP
 from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
+from tests.unit.calls.verbs.messages import (
+    ARCHIVE,
+    ended,
+    filed,
+    leaving,
+    name_of,
+    recorded,
+    url_of,
+)
 from wire.media import Audio, Speech
-
-MESSAGE: dict[str, Any] = {"type": "record", "data": {"beep": False}}
-ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")
-SILENT: dict[str, Any] = {"beep": False}
-
-
-def leaving(action: Any = None, **data: Any) -> Story:
-    """Make a call in which a message is being left."""
-    verb = {"type": "record", "data": {**SILENT, **data}, "action": action or say("thanks")}
-    return called(verb, archive=ARCHIVE)
-
-
-def name_of(story: Story) -> str:
-    """Name the message."""
-    return story.wanted(StartMessage)[0].name
-
-
-def ended(story: Story, after_ms: int = 3_000, *, failed: bool = False) -> None:
-    """Let the PBX tell the message's end."""
-    story.take(MessageEnded(name_of(story), failed), after_ms)
-
-
-def filed(story: Story, duration_ms: int = 2_600, fault: str = "", after_ms: int = 30) -> None:
-    """Let the message be filed."""
-    story.take(TapesFiled(story.wanted(FileTapes)[0].request, duration_ms, fault), after_ms)
-
-
-def recorded(story: Story) -> tuple[str | None, ...]:
-    """Give what was told of the message: reason, address, length."""
-    (told,) = [each for each in story.told if each.event == "recorded"]
-    length = None if told.recording_duration is None else str(told.recording_duration)
-    return told.reason, told.recording_url, length
-
-
-def url_of(story: Story) -> str:
-    """Give where the message is filed."""
-    return f"s3://calls/acme/2026-11-21/{name_of(story).split('~')[2]}.wav"
 
 
 def test_prompt_and_beep_come_first() -> None:
@@ -236,81 +196,3 @@ def test_filing_that_takes_long_is_not_waited_for() -> None:
     story.due()
     assert recorded(story) == ("terminator", url_of(story), None)
     assert story.now - before == 5_000
-
-
-def test_a_message_is_not_held() -> None:
-    """Music would be heard instead of it: a hold is refused."""
-    story = leaving()
-    refusal = refused(story.call, HoldRequested(MAIN, True))
-    assert refusal is not None
-    assert refusal.code == "message_being_left"
-    assert refused(story.call, HoldRequested(MAIN, False)) is None
-
-
-def test_a_conversation_that_comes_upon_a_message() -> None:
-    """It ends there and is kept; afterwards another is recorded."""
-    story = leaving()
-    first = name_of(story)
-    story.take(DialRequested("+4744444444", 30), 1_000)
-    leg = story.call.invited[0]
-    story.take(LegPlaced(leg), 5)
-    assert StopMessage(first) in story.take(LegAnswered(leg), 1_000)
-    story.take(LegEnded(leg, 16), 5_000)
-    assert story.state == "Recording"
-    story.hang_up()
-    second = story.wanted(StartMessage)[1].name
-    assert [each.names for each in story.wanted(FileTapes)] == [(first,), (second,)]
-
-
-def test_a_message_is_taken_up_again() -> None:
-    """Live on the PBX it goes on; ended meanwhile it is told so; never begun, it begins."""
-    story = leaving()
-    name, start = name_of(story), story.wanted(StartMessage)[0]
-    here = {MAIN: "Up"}
-    live = Seen(here, messages=frozenset({name}))
-    assert missed(story.call, (start,), live, story.now) == ((), (Recovered(),))
-    over = Seen(here)
-    assert missed(story.call, (), over, story.now)[1] == (MessageEnded(name), Recovered())
-    assert missed(story.call, (start,), over, story.now) == ((start,), (Recovered(),))
-
-
-def test_filing_is_waited_for_again_after_an_outage() -> None:
-    """Its errand is done again: the next engine gives it its time."""
-    story = leaving()
-    story.press("#")
-    ended(story, 5)
-    story.take(Recovered(), 60_000)
-    assert story.doing(Recording).deadline_ms == story.now + 5_000
-
-
-def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
-    """As that of any verb; the message begins anew with it."""
-    story = called({"type": "record", "data": {"text": "Speak now."}}, archive=ARCHIVE)
-    story.fetched()
-    request = story.doing(Playing).request
-    story.take(DialRequested("+4744444444", 30), 100)
-    leg = story.call.invited[0]
-    story.take(LegPlaced(leg), 5)
-    assert StopPlayback(request) in story.take(LegAnswered(leg), 1_000)
-
-
-def test_a_party_who_answers_into_a_message() -> None:
-    """The message is stopped before they are joined: a leg that leaves one can't be bridged."""
-    story = leaving()
-    story.take(DialRequested("+4787654321", 40), 500)
-    party = story.call.legs[-1].id
-    commands = story.take(LegAnswered(party), 500)
-    assert commands[0] == StopMessage(name_of(story))
-    assert isinstance(commands[1], Bridge)
-
-
-def test_nobody_leaves_a_message_on_hold() -> None:
-    """Who was put on hold before is taken off it when the recording begins."""
-    story = called(
-        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE}, archive=ARCHIVE
-    )
-    story.take(HoldRequested(MAIN, held=True), 100)
-    commands = story.take(LegEnded(f"{ID}.l1", 17), 100)
-    assert not story.call.legs[0].held
-    assert StopMusic(MAIN) in commands
-    assert isinstance(commands[-1], StartMessage)

@@ -1,0 +1,121 @@
+"""How a gather ends otherwise than by its keys: webhooks that fail, legs that go, recoveries."""
+
+import pytest
+
+from engine.calls.commands import Hangup
+from engine.calls.doing import Asking, Gathering
+from engine.calls.errands import AskWebhook, FetchMedia
+from engine.calls.events import (
+    DigitPressed,
+    LegEnded,
+    LegRang,
+    MediaFetched,
+    PlaybackEnded,
+    Recovered,
+)
+from engine.calls.verbs.gather import GRACE_MS
+from engine.calls.verbs.play import FETCH_MS
+from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, dialing, say
+from tests.unit.calls.verbs.gatherings import HOOK, gathering, result
+
+
+def test_a_gather_whose_action_is_no_address() -> None:
+    """An action object, or none, runs without a webhook."""
+    story = gathering(action=say(), maxDigits=1)
+    assert [type(each) for each in story.press("1")] == [FetchMedia]
+    assert story.told[-1].dtmf == "1"
+    story = gathering(action=None, maxDigits=1)
+    assert story.press("1") == (Hangup(MAIN, 16),)
+
+
+def test_a_failing_webhook_runs_the_fallback() -> None:
+    """The fallback is kept while the webhook is asked."""
+    story = gathering(fallback=say())
+    story.press("#")
+    fallback = story.doing(Asking).fallback
+    assert fallback is not None
+    assert [type(each) for each in story.due()] == [FetchMedia]
+
+
+def test_a_caller_who_hangs_up_is_told_to_the_webhook() -> None:
+    """Reason `hangup`, with what was collected; nobody waits for the answer."""
+    story = gathering()
+    story.press("1")
+    assert [type(each) for each in story.hang_up()] == [AskWebhook]
+    assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "hangup")
+    assert [event.event for event in story.told[-2:]] == ["gathered", "completed"]
+    assert story.call.is_over
+
+
+def test_a_caller_who_hangs_up_without_a_webhook() -> None:
+    """Only the events tell it then."""
+    story = gathering(action=None)
+    assert story.hang_up() == ()
+    assert story.told[-2].reason == "hangup"
+
+
+def test_an_unknown_leg_is_not_listened_to() -> None:
+    """ChannelId names a leg; if it is gone, the fallback runs, or the webhook is told."""
+    story = gathering(channelId="0-pbx1-abcdefgh.l9", fallback=say())
+    assert story.state == "Playing"
+    story = gathering(channelId="0-pbx1-abcdefgh.l9")
+    assert story.state == "Asking"
+    assert (result(story)["dtmf"], result(story)["reason"]) == ("", "hangup")
+
+
+def test_resuming_on_the_same_leg() -> None:
+    """channelId: resume on same leg."""
+    story = gathering(channelId=MAIN, maxDigits=1)
+    story.press("5")
+    assert result(story)["to"] == {"channelId": MAIN}
+
+
+def test_another_leg_that_goes_ends_its_gather() -> None:
+    """A leg that hangs up has nothing more to press."""
+    gather = {"type": "gather", "data": {"channelId": f"{ID}.l1"}, "action": HOOK}
+    story = dialing("+4712345678", action=gather)
+    story.due()
+    assert story.doing(Gathering).leg == f"{ID}.l1"
+    story.take(LegEnded(f"{ID}.l1", 16), 10)
+    assert result(story)["reason"] == "hangup"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        DigitPressed("other", "1", 0),
+        MediaFetched("other", CLIPS),
+        PlaybackEnded("other"),
+        LegRang(MAIN),
+    ],
+)
+def test_what_does_not_concern_a_gather_is_ignored(event: DigitPressed) -> None:
+    """Another leg's digits, another request's audio: it listens on."""
+    story = gathering()
+    before = story.call
+    assert story.take(event) == ()
+    assert story.call is before
+
+
+@pytest.mark.parametrize("phase", ["fetch", "first", "between"])
+def test_a_recovery_gives_the_phase_its_time_again(phase: str) -> None:
+    """An outage is not the caller's silence."""
+    story = gathering(timeout=3_000, digitTimeout=1_000, audioUrl=HTTPS)
+    if phase != "fetch":
+        story.fetched(())
+    if phase == "between":
+        story.press("1")
+    given = {"fetch": FETCH_MS, "first": 3_000 + GRACE_MS, "between": 1_000 + GRACE_MS}
+    story.take(Recovered(), 500)
+    assert story.doing(Gathering).phase == phase
+    assert story.doing(Gathering).deadline_ms == story.now + given[phase]
+
+
+def test_gathers_may_nest_in_fallbacks() -> None:
+    """The fallback of a gather may be a gather; both clocks run, then the call ends."""
+    inner = {"type": "gather", "data": {"timeout": 1_000, "fallback": say("bye")}}
+    story = gathering(fallback=inner, timeout=1_000)
+    story.due()
+    assert story.state == "Gathering"
+    story.due()
+    assert story.state == "Playing"
