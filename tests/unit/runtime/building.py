@@ -13,7 +13,7 @@ from engine.runtime.desk import Desk
 from engine.runtime.dialplan import Dialplan
 from engine.runtime.place import Place
 from engine.store.change import Change
-from tests.unit.calls.building import NOW
+from tests.unit.calls.building import MAIN, NOW
 from wire.media import Clip, Source
 
 PLAN = Dialplan(
@@ -23,6 +23,8 @@ PLAN = Dialplan(
     media_url="http://127.0.0.1:8070",
 )
 OK = Reply(200, b"{}")
+ORIGINATE = "POST channels/create"
+HANGUP = f"DELETE channels/{MAIN}"
 LOST = Reply(0)
 
 

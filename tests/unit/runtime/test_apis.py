@@ -14,7 +14,7 @@ from engine.webhooks.addresses import guarded_session
 from engine.webhooks.api import ApiSender
 from engine.webhooks.failure import WebhookFailed
 from tests.sim.graphs import API
-from tests.unit.webhooks.test_ask import LOOPBACK, Server
+from tests.unit.webhooks.asking import LOOPBACK, Server
 from wire.request import ApiRequest
 
 

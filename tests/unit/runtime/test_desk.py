@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.ari.request import Reply
 from engine.calls.asked import HangupRequested
 from engine.calls.codec import decode_record
 from engine.calls.commands import Originate
@@ -21,11 +20,8 @@ from engine.runtime.actor import Actor
 from engine.runtime.overheard import Overheard
 from engine.store.errors import Overflow
 from tests.unit.calls.building import CHANNEL, CLIPS, HTTPS, ID, MAIN, inbound, outbound, say
-from tests.unit.runtime.building import LOST, World
+from tests.unit.runtime.building import HANGUP, ORIGINATE, World
 from wire.media import Speech
-
-ORIGINATE = "POST channels/create"
-HANGUP = f"DELETE channels/{MAIN}"
 
 
 def answered(world: World, action: object = None) -> Actor:
@@ -180,72 +176,6 @@ def test_a_deadline_that_comes_nearer_is_kept() -> None:
     world.pbx.settle()
     world.clock.pass_ms(5_000)
     assert world.pbx.lines[-2:] == [HANGUP, HANGUP]
-
-
-def test_a_held_desk_keeps_events_and_lets_no_time_pass() -> None:
-    """While the node can't be heard nothing is concluded; what came is taken on release."""
-    world = World()
-    actor = world.desk.open(outbound())
-    world.pbx.settle()
-    world.desk.hold()
-    world.desk.hold()
-    assert world.desk.is_held
-    before = actor.call
-    world.desk.feed(actor, LegRang(MAIN))
-    world.clock.pass_ms(60_000)
-    assert actor.call is before
-    world.desk.release()
-    assert actor.call.status == "ringing"
-    world.clock.pass_ms(1)
-    assert world.pbx.lines[-1] == HANGUP
-
-
-def test_a_new_life_forgets_replies_to_the_old_one() -> None:
-    """After a recovery, a late reply to an earlier request moves no queue."""
-    world = World()
-    actor = world.desk.open(outbound())
-    old = world.pbx.sent.pop()
-    world.desk.resume(actor, tuple(actor.outbox), ())
-    old.done(Reply(500))
-    assert actor.busy
-    assert [type(each) for each in actor.outbox] == [Originate]
-    assert world.pbx.lines == [ORIGINATE, ORIGINATE]
-    world.pbx.reply()
-    assert actor.outbox == []
-
-
-def test_a_recovery_does_not_forestall_a_commit() -> None:
-    """What its step's commit will bring is not done before it, nor twice."""
-    world = World()
-    world.writer.at_once = False
-    actor = world.desk.open(outbound())
-    world.desk.resume(actor, tuple(actor.outbox), ())
-    assert world.pbx.lines == []
-    assert [type(each) for each in actor.outbox] == [Originate]
-    world.writer.commit()
-    assert world.pbx.lines == [ORIGINATE]
-    world.pbx.settle()
-    assert (actor.outbox, actor.waiting) == ([], [])
-
-
-def test_what_waits_for_the_store_and_is_not_due_any_more_is_not_done() -> None:
-    """A prompt whose time was over before it could be stored counts as heard: it is not played."""
-    world = World()
-    world.writer.at_once = False
-    actor = world.desk.open(outbound())
-    world.desk.resume(actor, (), ())
-    world.writer.commit()
-    assert world.pbx.lines == []
-    assert (actor.outbox, actor.waiting) == ([], [])
-
-
-def test_no_reply_is_doubt() -> None:
-    """Status 0: it may or may not have been done. The command stays; a recovery finds out."""
-    world = World()
-    actor = world.desk.open(outbound())
-    world.pbx.reply(LOST)
-    assert world.doubts == 1
-    assert [type(each) for each in actor.outbox] == [Originate]
 
 
 def test_a_call_is_found_by_its_channels() -> None:

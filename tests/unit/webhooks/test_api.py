@@ -3,7 +3,6 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from aiohttp import ClientSession, web
 from engine.webhooks.addresses import guarded_session
 from engine.webhooks.api import ApiAnswer, ApiSender
 from engine.webhooks.failure import WebhookFailed
-from tests.unit.webhooks.test_ask import LOOPBACK, Server, raw_server
+from tests.unit.webhooks.asking import Server, raw_server
 from wire.request import ApiRequest
 
 SECRET = "s3cr3t"  # noqa: S105 - of a server that lives for one test
@@ -30,13 +29,6 @@ class Collecting(Server):
         """Keep the request line, too."""
         self.lines.append(f"{request.method} {request.raw_path}")
         return await super().handle(request)
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[ClientSession]:
-    """Open a guarded session that may reach this machine."""
-    async with guarded_session(LOOPBACK) as opened:
-        yield opened
 
 
 def known(**values: Any) -> Any:

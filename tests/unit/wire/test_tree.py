@@ -1,30 +1,15 @@
 """Action trees: what is accepted, where and how each fault is told (design section 7, Verbs)."""
 
-import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as some
 
+from tests.unit.wire.trees import HTTPS, chain, fault, parse
 from wire import verbs
 from wire.errors import BadInput
 from wire.tree import Limits, parse_action
 
-HTTPS = "https://example.com/a"
 INSECURE = Limits(allow_insecure=True)
-
-
-def parse(tree: Any, limits: Limits = Limits()) -> verbs.Action:  # noqa: B008 - frozen
-    """Parse a tree as an originate's action."""
-    return parse_action(json.dumps(tree).encode(), limits, "action")
-
-
-def fault(tree: Any, limits: Limits = Limits()) -> tuple[str, str]:  # noqa: B008 - frozen
-    """Give the path and the message of a tree's fault."""
-    with pytest.raises(BadInput) as caught:
-        parse(tree, limits)
-    return caught.value.path, caught.value.message
 
 
 def test_every_verb_of_the_specification_is_read() -> None:
@@ -231,41 +216,6 @@ def test_userinfo_that_looks_like_loopback_is_refused() -> None:
     assert fault("http://localhost:1@evil.example/", INSECURE)[1] == "expected an https:// address"
 
 
-def chain(depth: int, key: str = "action") -> dict[str, Any]:
-    """Nest hangups or gather fallbacks."""
-    verb: dict[str, Any] = {"type": "hangup"}
-    for _ in range(depth - 1):
-        if key == "action":
-            verb = {"type": "hangup", "action": verb}
-        else:
-            verb = {"type": "gather", "data": {"fallback": verb}}
-    return verb
-
-
-@pytest.mark.parametrize("key", ["action", "fallback"])
-def test_depth_is_limited(key: str) -> None:
-    """Fifty actions deep and no deeper, along nested actions and along fallbacks."""
-    parse(chain(50, key))
-    assert fault(chain(51, key))[1] == "nested deeper than 50 actions"
-
-
-@pytest.mark.parametrize("opening", ['{"type":"hangup","action":', "[", '{"a":'])
-def test_bottomless_nesting_is_bad_input(opening: str) -> None:
-    """No RecursionError leaves the border, whatever is nested."""
-    with pytest.raises(BadInput):
-        parse_action((opening * 2500).encode(), prefix="action")
-    with pytest.raises(BadInput):
-        parse_action((opening * 20_000).encode(), Limits(size_bytes=1_000_000))
-
-
-def test_size_is_limited() -> None:
-    """A tree larger than the limit is refused before it is read."""
-    with pytest.raises(BadInput) as caught:
-        parse_action(b" " * 65_537)
-    assert caught.value.code == "too_large"
-    assert str(caught.value) == "larger than 65536 bytes"
-
-
 def test_the_code_tells_programs_what_is_wrong() -> None:
     """Unknown verbs, insecure addresses and depth have codes of their own; the rest is invalid."""
     for tree, code in (
@@ -277,40 +227,6 @@ def test_the_code_tells_programs_what_is_wrong() -> None:
         with pytest.raises(BadInput) as caught:
             parse(tree)
         assert caught.value.code == code
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b'"\xff"', b"\xff\xfe", b"\x00", b'{"type":"play"'])
-def test_what_is_no_json_is_bad_input(body: bytes) -> None:
-    """Bytes that are no JSON, or no UTF-8, are refused like any other fault."""
-    with pytest.raises(BadInput):
-        parse_action(body)
-
-
-@given(some.binary(max_size=200))
-def test_no_bytes_do_harm(body: bytes) -> None:
-    """Any bytes are an action or bad input."""
-    try:
-        parse_action(body)
-    except BadInput as error:
-        assert error.message  # noqa: PT017 - most bytes are no action
-
-
-KEYS = some.sampled_from(["type", "data", "action", "timeout", "audioUrl", "number", "fallback"])
-VALUES = some.sampled_from(["play", "say", "gather", "dial", "hangup", HTTPS, "1234", 5, None, -1])
-TREES = some.recursive(
-    VALUES,
-    lambda inner: some.dictionaries(KEYS, inner, max_size=4) | some.lists(inner, max_size=2),
-    max_leaves=12,
-)
-
-
-@given(TREES)
-def test_no_tree_does_harm(tree: Any) -> None:
-    """Any JSON made of our own words is an action or bad input."""
-    try:
-        parse(tree)
-    except BadInput as error:
-        assert error.path.startswith("action")  # noqa: PT017 - either outcome is right
 
 
 @pytest.mark.parametrize("number", ["sip:eve@evil.example", "sips:eve@127.0.0.1.evil.example"])

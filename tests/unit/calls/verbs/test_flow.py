@@ -5,50 +5,32 @@ from typing import Any
 import pytest
 
 from engine.calls.asked import DialRequested
-from engine.calls.codec import Record, decode_record, encode
 from engine.calls.commands import Hangup, Originate
-from engine.calls.errands import AskApi, FetchMedia, LoadFlow, LoadNode
+from engine.calls.errands import LoadFlow, LoadNode
 from engine.calls.events import (
     ActionFailed,
     ApiAnswered,
-    ApiFailed,
     FlowEntered,
     LegAnswered,
     LegEnded,
     LegPlaced,
     NodeLoaded,
-    Recovered,
 )
-from engine.calls.frame import Frame
 from engine.calls.running import MOST_VERBS
 from engine.calls.values import MOST_CHARS, MOST_VARIABLES
-from engine.calls.verbs.flow import API_MS, FLOW_MS, MOST_VISITS
+from engine.calls.verbs.flow import FLOW_MS, MOST_VISITS
 from engine.flows.document import node_in
 from engine.runtime.flows import known_to
-from tests.unit.calls.building import ID, MAIN, Story, called, say
-from tests.unit.calls.flows import API, RUN, answered, heard, outline, pressed, run, silent, walk
+from tests.unit.calls.building import ID, MAIN, called, say
+from tests.unit.calls.flows import RUN, heard, outline, pressed, run, silent, walk
+from tests.unit.calls.verbs.flow_calls import LOOKUP_FLOW, said
 from wire.flow import SayNode
-from wire.media import Speech
 from wire.tree import DEFAULT_LIMITS
 from wire.verbs import SayData
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}
 MENU_FLOW = outline("menu", menu=MENU, **ENDS)
-LOOKUP = {"type": "request", "data": {"requestId": API}, "success": "good", "failure": "bad"}
-LOOKUP_FLOW = outline(
-    "lookup",
-    lookup=LOOKUP,
-    good=say("{{answers.lookup.name}}"),
-    bad=say("{{answers.lookup.reason}}"),
-)
-
-
-def said(story: Story) -> str:
-    """Give the last text that was to be spoken."""
-    [source] = story.wanted(FetchMedia)[-1].sources
-    assert isinstance(source, Speech)
-    return source.text
 
 
 def test_a_flow_runs_node_after_node_then_what_comes_after() -> None:
@@ -176,64 +158,6 @@ def test_a_flow_that_goes_round_for_ever() -> None:
         rounds, _ = rounds + 1, silent(story, flow)
     assert (rounds, story.call.reason) == (MOST_VISITS, "too_many_loops")
     assert story.call.verbs < MOST_VERBS
-
-
-def test_an_api_request_and_its_answer() -> None:
-    """The request is asked for by its id; its values are variables, and `success` follows."""
-    story = run(LOOKUP_FLOW)
-    assert story.wanted(AskApi) == [AskApi(f"{ID}.r3", API)]
-    assert said(answered(story, LOOKUP_FLOW, name="Ada", tier=None)) == "Ada"
-    assert story.call.variables == {"answers.lookup.name": "Ada", "answers.lookup.status": 200}
-
-
-def test_an_api_request_that_fails() -> None:
-    """`failure` follows, which can tell why; earlier answers of the node are forgotten."""
-    story = run(LOOKUP_FLOW)
-    wanted = story.take(ApiFailed(f"{ID}.r3", "status_404", 404))
-    assert said(walk(story, LOOKUP_FLOW, wanted)) == "status_404"
-    assert story.call.variables == {
-        "answers.lookup.status": 404,
-        "answers.lookup.reason": "status_404",
-    }
-
-
-def test_an_api_request_without_an_answer() -> None:
-    """A state that waits has a deadline, which is a failure too."""
-    story = run(LOOKUP_FLOW)
-    assert story.call.doing.deadline_ms == story.now + API_MS  # type: ignore[union-attr]  # Asking
-    assert said(silent(story, LOOKUP_FLOW)) == "timeout"
-
-
-def test_answers_that_there_is_no_room_for() -> None:
-    """They are a failure of the request, not of the call."""
-    story = run(LOOKUP_FLOW)
-    assert said(answered(story, LOOKUP_FLOW, name="x" * 2_000)) == "too_many_variables"
-
-
-def test_another_requests_answer_moves_nothing() -> None:
-    """An answer that is not waited for is ignored."""
-    story = run(LOOKUP_FLOW)
-    before = story.call
-    for event in (
-        ApiAnswered("other", 200, {}),
-        ApiFailed("other", "x"),
-        FlowEntered("other", "f", 1, "a"),
-        NodeLoaded("other", "a", SayNode(SayData("x"))),
-    ):
-        assert story.take(event) == ()
-    assert story.call is before
-
-
-def test_a_recovery_waits_again() -> None:
-    """The outbox asks again with the same key; the wait begins anew, at the same node."""
-    story = run(LOOKUP_FLOW)
-    record = decode_record(encode(Record(story.call)))
-    assert record.call == story.call
-    assert record.call.rest[0] == Frame(
-        "support", 1, "lookup", (("success", "good"), ("failure", "bad"))
-    )
-    assert story.take(Recovered(), 16_000) == ()
-    assert said(answered(story, LOOKUP_FLOW, name="Ada")) == "Ada"
 
 
 def test_a_node_that_cannot_be_read_ends_the_call() -> None:

@@ -1,0 +1,76 @@
+"""API requests of a flow: what they bring, and what they do not (spec, flows)."""
+
+from engine.calls.codec import Record, decode_record, encode
+from engine.calls.errands import AskApi
+from engine.calls.events import (
+    ApiAnswered,
+    ApiFailed,
+    FlowEntered,
+    NodeLoaded,
+    Recovered,
+)
+from engine.calls.frame import Frame
+from engine.calls.verbs.flow import API_MS
+from tests.unit.calls.building import ID
+from tests.unit.calls.flows import API, answered, run, silent, walk
+from tests.unit.calls.verbs.flow_calls import LOOKUP_FLOW, said
+from wire.flow import SayNode
+from wire.verbs import SayData
+
+
+def test_an_api_request_and_its_answer() -> None:
+    """The request is asked for by its id; its values are variables, and `success` follows."""
+    story = run(LOOKUP_FLOW)
+    assert story.wanted(AskApi) == [AskApi(f"{ID}.r3", API)]
+    assert said(answered(story, LOOKUP_FLOW, name="Ada", tier=None)) == "Ada"
+    assert story.call.variables == {"answers.lookup.name": "Ada", "answers.lookup.status": 200}
+
+
+def test_an_api_request_that_fails() -> None:
+    """`failure` follows, which can tell why; earlier answers of the node are forgotten."""
+    story = run(LOOKUP_FLOW)
+    wanted = story.take(ApiFailed(f"{ID}.r3", "status_404", 404))
+    assert said(walk(story, LOOKUP_FLOW, wanted)) == "status_404"
+    assert story.call.variables == {
+        "answers.lookup.status": 404,
+        "answers.lookup.reason": "status_404",
+    }
+
+
+def test_an_api_request_without_an_answer() -> None:
+    """A state that waits has a deadline, which is a failure too."""
+    story = run(LOOKUP_FLOW)
+    assert story.call.doing.deadline_ms == story.now + API_MS  # type: ignore[union-attr]  # Asking
+    assert said(silent(story, LOOKUP_FLOW)) == "timeout"
+
+
+def test_answers_that_there_is_no_room_for() -> None:
+    """They are a failure of the request, not of the call."""
+    story = run(LOOKUP_FLOW)
+    assert said(answered(story, LOOKUP_FLOW, name="x" * 2_000)) == "too_many_variables"
+
+
+def test_another_requests_answer_moves_nothing() -> None:
+    """An answer that is not waited for is ignored."""
+    story = run(LOOKUP_FLOW)
+    before = story.call
+    for event in (
+        ApiAnswered("other", 200, {}),
+        ApiFailed("other", "x"),
+        FlowEntered("other", "f", 1, "a"),
+        NodeLoaded("other", "a", SayNode(SayData("x"))),
+    ):
+        assert story.take(event) == ()
+    assert story.call is before
+
+
+def test_a_recovery_waits_again() -> None:
+    """The outbox asks again with the same key; the wait begins anew, at the same node."""
+    story = run(LOOKUP_FLOW)
+    record = decode_record(encode(Record(story.call)))
+    assert record.call == story.call
+    assert record.call.rest[0] == Frame(
+        "support", 1, "lookup", (("success", "good"), ("failure", "bad"))
+    )
+    assert story.take(Recovered(), 16_000) == ()
+    assert said(answered(story, LOOKUP_FLOW, name="Ada")) == "Ada"

@@ -1,0 +1,35 @@
+"""Trees parsed, and what is wrong with them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from wire import verbs
+from wire.errors import BadInput
+from wire.tree import Limits, parse_action
+
+HTTPS = "https://example.com/a"
+
+
+def parse(tree: Any, limits: Limits = Limits()) -> verbs.Action:  # noqa: B008 - frozen
+    """Parse a tree as an originate's action."""
+    return parse_action(json.dumps(tree).encode(), limits, "action")
+
+
+def fault(tree: Any, limits: Limits = Limits()) -> tuple[str, str]:  # noqa: B008 - frozen
+    """Give the path and the message of a tree's fault."""
+    with pytest.raises(BadInput) as caught:
+        parse(tree, limits)
+    return caught.value.path, caught.value.message
+
+
+def chain(depth: int, key: str = "action") -> dict[str, Any]:
+    """Nest hangups or gather fallbacks."""
+    verb: dict[str, Any] = {"type": "hangup"}
+    for _ in range(depth - 1):
+        if key == "action":
+            verb = {"type": "hangup", "action": verb}
+        else:
+            verb = {"type": "gather", "data": {"fallback": verb}}
+    return verb
