@@ -23,7 +23,7 @@ LAB_REDIS_URL = f"redis://127.0.0.1:{VALKEY_PORT}/0"
 def ensure_env(path: Path, environ: Mapping[str, str] = os.environ) -> Mapping[str, str]:
     """Write what `.env` lacks, readable by its owner only, and return all settings."""
     known = _read(path)
-    missing = {name: value for name, value in _defaults(known).items() if name not in known}
+    missing = {name: value for name, value in _defaults(path, known).items() if name not in known}
     if missing:
         path.touch(mode=0o600)
         with path.open("a") as out:
@@ -41,7 +41,7 @@ def _read(path: Path) -> dict[str, str]:
     return {name: value for name, value in dotenv_values(path).items() if value is not None}
 
 
-def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
+def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
     """Return a whole file; the nodes' password is the one that the file has already, if it has."""
     ari_password = known.get("SWITCHROOM_ARI_PASSWORD", secrets.token_urlsafe(24))
     return {
@@ -65,6 +65,7 @@ def _defaults(known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_NODES": json.dumps(_nodes(ari_password)),
         "SWITCHROOM_SLOTS": "8",
         "SWITCHROOM_MEDIA_DIR": ".lab/engine/media",
+        "SWITCHROOM_RECORDINGS_URL": f"file://{path.absolute().parent}/.lab/engine/recordings",
         "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',

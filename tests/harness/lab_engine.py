@@ -25,7 +25,6 @@ class LabEngine(Server):
             **self._settings,
             "SWITCHROOM_RPC_PORT": str(self._port),
             "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
-            "SWITCHROOM_RECORDINGS_URL": f"file://{self.folder / 'recordings'}",
         }
 
     async def answers(self) -> bool:

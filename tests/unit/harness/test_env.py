@@ -48,6 +48,12 @@ def test_what_was_set_stays(path: Path) -> None:
     assert {node["password"] for node in nodes} == {"mine"}
 
 
+def test_recordings_have_one_place(path: Path) -> None:
+    """A second engine and `switchroom doctor` file where the lab's engine does."""
+    place = f"file://{path.parent}/.lab/engine/recordings"
+    assert ensure_env(path, NOTHING_SET)["SWITCHROOM_RECORDINGS_URL"] == place
+
+
 def test_the_environment_wins(path: Path) -> None:
     """A variable of the environment goes before the file, as it does in the engine."""
     assert ensure_env(path, {"SWITCHROOM_SLOTS": "3"})["SWITCHROOM_SLOTS"] == "3"
