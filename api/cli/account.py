@@ -95,6 +95,8 @@ def listed() -> None:
         table = Table(
             "account", "name", "active", "calls", "calls/s", "region", "may call", box=None
         )
+        for column in table.columns:
+            column.overflow = "fold"  # whole, to be copied
         for each in await accounts.all():
             may_call = "any" if each.destinations is None else " ".join(each.destinations)
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")

@@ -43,7 +43,7 @@ def run_on(deed: Callable[[Database], Awaitable[None]]) -> None:
     try:
         asyncio.run(_run(settings_of(Stored).database_url, deed))
     except (Refused, BadInput) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"switchroom: {error}\n")
         sys.exit(2)
 
 

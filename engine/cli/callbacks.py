@@ -140,7 +140,7 @@ def _print(view: CallbackView) -> None:
     pace = f", {view.per_s:g} a second" if view.per_s else ""
     table.add_row("pace", f"{view.concurrency} at once{pace}")
     if view.secret:
-        table.add_row("secret", f"{view.secret} (shown once)")
+        table.add_row("secret, shown once", view.secret)
     if view.previous_until_ms:
         table.add_row("the one before", f"signs until {_moment(view.previous_until_ms)}")
     Console(highlight=False, markup=False, soft_wrap=True).print(table)

@@ -137,6 +137,7 @@ async def _put_request(request_id: str, document: str, account: str, where: Wher
 async def _list_requests(account: str, where: Where) -> None:
     found = await _asked(ApiRequests, "GET", ("requests",), account, where)
     table = Table("id", "name", "method", "url", box=None)
+    table.columns[-1].overflow = "fold"
     for each in found.requests:
         table.add_row(each.request_id, each.name, each.method, each.url)
     _print(table if found.requests else "no API requests")

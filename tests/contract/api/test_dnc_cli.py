@@ -47,7 +47,7 @@ async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
     assert (await switchroom(rest, tmp_path, *revoke, "acme", token_id))[0] == 0
     assert await tokens.account_of(token.strip()) is None
     status, said = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "nobody"])
-    assert (status, said) == (2, "no account nobody\n")
+    assert (status, said) == (2, "switchroom: no account nobody\n")
 
 
 @pytest.mark.parametrize("words", [("api", "terms"), ("api", "terms", "--anew")])
