@@ -96,7 +96,8 @@ def listed() -> None:
             "account", "name", "active", "calls", "calls/s", "region", "may call", box=None
         )
         for column in table.columns:
-            column.overflow = "fold"  # whole, to be copied
+            column.overflow = "fold"
+        table.columns[0].no_wrap = True  # to be copied
         for each in await accounts.all():
             may_call = "any" if each.destinations is None else " ".join(each.destinations)
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")
