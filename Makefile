@@ -12,7 +12,7 @@ up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
 down: $(INSTALLED)  ## stop it; logs and stored calls stay in .lab/
 	@$(PYTHON) -m tests.harness.lab down
 
-demo: up  ## show it at work
+demo: $(INSTALLED) tools  ## start the lab, and show it at work
 	@$(PYTHON) -m tests.demo
 
 test: $(INSTALLED) tools  ## all four rings of tests

@@ -16,6 +16,7 @@ from tests.demo.rest import customer
 from tests.demo.stage import Stage
 from tests.harness import lab
 from tests.harness.env import read_env
+from tests.harness.ports import taken_ports
 
 OUT = lab.HERE / "demo-out"
 
@@ -59,7 +60,10 @@ def _verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
 
 
 def _trunk_port(settings: Mapping[str, str]) -> int:
-    return int(settings.get("SWITCHROOM_TRUNK", lab.TRUNK).rpartition(":")[2])
+    port = int(settings.get("SWITCHROOM_TRUNK", lab.TRUNK).rpartition(":")[2])
+    if taken_ports([port]):
+        raise RuntimeError(f"its phones need port {port}, where another phone listens: end that")
+    return port
 
 
 if __name__ == "__main__":
