@@ -46,6 +46,12 @@ from api.numbers import routes as numbers
 from api.numbers import slice as numbers_slice
 from api.numbers.service import NumberService
 from api.outside import Outside
+from api.platform.client import opened as platform_opened
+from api.templates import deed_routes, webhook_routes
+from api.templates import routes as templates
+from api.templates import slice as templates_slice
+from api.templates.media import MOST_BYTES as MOST_MEDIA_BYTES
+from api.templates.slice import TemplateSlice
 from api.terms.pusher import Pusher
 from api.voice import routes as voice
 from api.voice import slice as voice_slice
@@ -65,8 +71,17 @@ ROUTERS = (
     dnc.router,
     tag_routes.router,
     download_routes.router,
+    deed_routes.router,
+    templates.router,
+    webhook_routes.router,
     health.router,
 )
+
+FORM_BYTES = 65_536  # what a form has beside its file
+MOST_BYTES = {
+    deed_routes.UPLOAD: MOST_MEDIA_BYTES + FORM_BYTES,
+    webhook_routes.PATH: webhook_routes.MOST_BYTES,
+}
 
 
 class Parts(Struct, frozen=True):
@@ -87,6 +102,7 @@ class Parts(Struct, frozen=True):
     people: PeopleSlice
     dnc: DncService
     pusher: Pusher
+    templates: TemplateSlice
     metrics: Metrics
     now_ms: Clock
 
@@ -100,6 +116,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
         urls = [str(url) for url in settings.engine_urls]
         token = settings.rpc_token.get_secret_value()
         engine = await house.enter_async_context(engine_opened(urls, token))
+        platform = await house.enter_async_context(platform_opened(settings.msgapp))
         accounts = Accounts(database, clock)
         keys, jobs = Keys(database, clock), Jobs(database, clock)
         pusher = Pusher(engine, accounts, DncStore(database, clock))
@@ -120,6 +137,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
             lists=lists_slice.put_together(database, accounts, jobs, clock),
             dnc=dnc_slice.put_together(database, accounts, pusher, clock),
             pusher=pusher,
+            templates=templates_slice.put_together(database, platform, clock),
             metrics=Metrics(),
             now_ms=clock,
         )
@@ -148,5 +166,7 @@ def application(parts: Parts) -> ASGIApp:
             allow_methods=["*"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
         )
-    uploads = dict.fromkeys((lists.UPLOAD, lists.CHANGE), parts.settings.most_upload_bytes)
-    return Outside(BodyLimit(app, parts.settings.most_body_bytes, uploads), parts.metrics)
+    limits = MOST_BYTES | dict.fromkeys(
+        (lists.UPLOAD, lists.CHANGE), parts.settings.most_upload_bytes
+    )
+    return Outside(BodyLimit(app, parts.settings.most_body_bytes, limits), parts.metrics)

@@ -12,6 +12,7 @@ from pydantic_settings import (
 )
 
 from api.mail import Mail, Security
+from api.platform.settings import MsgappSettings
 from wire.tree import Limits
 
 DatabaseUrl = Annotated[
@@ -22,7 +23,9 @@ DatabaseUrl = Annotated[
 class Stored(BaseSettings):
     """What an administrator's command needs, too: where the database is."""
 
-    model_config = SettingsConfigDict(env_prefix="SWITCHROOM_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
+    )
 
     database_url: DatabaseUrl = "sqlite+aiosqlite:////var/lib/switchroom/switchroom.db"
 
@@ -69,6 +72,8 @@ class Settings(Stored):
     api_key: SecretStr | None = None
     api_secret: SecretStr | None = None
     caller_ids: tuple[str, ...] = ()
+
+    msgapp: MsgappSettings = MsgappSettings()
 
     @property
     def limits(self) -> Limits:

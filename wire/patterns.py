@@ -37,6 +37,8 @@ VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,31}" + END
 REFERENCE = r"^[A-Za-z_][A-Za-z0-9_\-]{0,63}(\.[A-Za-z0-9_\-]{1,64}){0,5}" + END
 HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~\-]{1,64}" + END  # RFC 9110, section 5.1
 HEADER_TEXT = r"^[^\x00-\x1f\x7f]*" + END
+LINE = r"^[^\x00-\x1f\x7f]+" + END
+LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+" + END
 POINTER = r"^(/([^/~]|~[01])*)*" + END  # RFC 6901
 EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
@@ -55,6 +57,8 @@ PATTERNS = {
     HEX_ID: "the id of an API request: 24 digits of 0-9 a-f",
     HEADER: "the name of a header",
     HEADER_TEXT: "a header's text, without control characters",
+    LINE: "a text on one line, without control characters",
+    LINES: "a text without control characters",
     POINTER: "a JSON pointer such as /customer/name",
     VARIABLE: "1 to 32 letters, digits or _, not a digit first",
     REFERENCE: "the name of a value, such as contact.fName or answers.lookup.tier",

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec.json import encode
 
 from api.auth.routes import Authenticated
@@ -76,13 +76,13 @@ async def list_numbers(who: Authenticated, page: PageAsked, numbers: Numbers) ->
     ),
 )
 async def change_number(
-    id: str,  # noqa: A002 - the specification's name
+    number_id: Annotated[str, Path(alias="id")],
     who: Authenticated,
     numbers: Numbers,
     asked: Annotated[NumberChange, Depends(reading(NumberChange))],
 ) -> Response:
     """Change what is given, and leave the rest."""
-    return answer(await numbers.change(who.account_id, id, asked))
+    return answer(await numbers.change(who.account_id, number_id, asked))
 
 
 @router.delete(
@@ -90,9 +90,9 @@ async def change_number(
     **described("Take a messaging number away", answered=Removed, statuses=(401, 404)),
 )
 async def remove_number(
-    id: str,  # noqa: A002 - the specification's name
+    number_id: Annotated[str, Path(alias="id")],
     who: Authenticated,
     numbers: Numbers,
 ) -> Response:
     """Take a number away; templates stay, for they are the business account's."""
-    return answer(await numbers.remove(who.account_id, id))
+    return answer(await numbers.remove(who.account_id, number_id))

@@ -12,9 +12,7 @@ from wire.errors import BadInput
 from wire.fields import Name
 
 Via = Literal["add", "register"]
-Words = Annotated[
-    str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f]*" + patterns.END)
-]
+Words = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.LINE)]
 Phone = Annotated[str, Meta(min_length=4, max_length=32)]
 Deprecated = Annotated[Via | None, Meta(extra_json_schema={"deprecated": True})]
 DeprecatedChange = Annotated[Via | UnsetType | None, Meta(extra_json_schema={"deprecated": True})]

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from api.numbers.flows import MessageFlows
-from api.numbers.phone import e164
+from api.numbers.phone import international
 from api.numbers.schemas import (
     NewNumber,
     NumberChange,
@@ -51,7 +51,7 @@ class NumberService(Struct, frozen=True):
         columns = columns_of(asked)
         match columns:
             case {"business_msgapp_number": str(phone)}:
-                columns["business_msgapp_number"] = e164(phone, "businessMsgappNumber")
+                columns["business_msgapp_number"] = international(phone, "businessMsgappNumber")
         match columns:
             case {"flowbuilder_id": str(flow_id)}:
                 await self.flows.check(account_id, flow_id, "flowbuilderId")

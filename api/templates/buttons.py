@@ -1,0 +1,91 @@
+"""Which buttons a template may have, how many of each, and in which order."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from api.templates.components import (
+    Button,
+    Buttons,
+    FlowButton,
+    Otp,
+    QuickReply,
+    UrlButton,
+)
+from api.templates.placeholders import placeholders
+from wire.errors import BadInput
+
+MOST = {"URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "VOICE_CALL": 1, "OTP": 1}
+
+
+def check_buttons(given: Buttons, category: str, path: str) -> None:
+    """Check a template's buttons; raises BadInput."""
+    _check_counts(given.buttons, path)
+    _check_groups(given.buttons, path)
+    for place, button in enumerate(given.buttons):
+        where = f"{path}[{place}]"
+        match button:
+            case UrlButton():
+                _check_url(button, where)
+            case FlowButton():
+                _check_flow(button, where)
+            case Otp():
+                _check_otp(button, category, where)
+            case _:
+                pass  # its shape says it all
+
+
+def _check_counts(buttons: Sequence[Button], path: str) -> None:
+    for kind, count in Counter(each.__struct_config__.tag for each in buttons).items():
+        most = MOST.get(str(kind), count)
+        if count > most:
+            text = f"{most} of type {kind} at most, there are {count}"
+            raise BadInput(path, text, "too_many_buttons")
+    labels = [each.text for each in buttons if isinstance(each, QuickReply)]
+    if len(set(labels)) < len(labels):
+        raise BadInput(path, "two quick replies have the same text", "same_text")
+
+
+def _check_groups(buttons: Sequence[Button], path: str) -> None:
+    """Quick replies stand together: the platform takes no others between them."""
+    replies = [isinstance(each, QuickReply) for each in buttons]
+    changes = sum(one is not other for one, other in pairwise(replies))
+    if changes > 1:
+        text = "quick replies stand together, before or after the other buttons"
+        raise BadInput(path, text, "bad_order")
+
+
+def _check_url(button: UrlButton, path: str) -> None:
+    names = placeholders(button.url, "POSITIONAL", f"{path}.url")
+    if names and (len(names) > 1 or not button.url.endswith("{{1}}") or button.url.count("{{") > 1):
+        text = "one placeholder at most, {{1}} at the end"
+        raise BadInput(f"{path}.url", text, "bad_placeholder")
+    if not _is_web(button.url.removesuffix("{{1}}")):
+        raise BadInput(f"{path}.url", "an https:// or http:// address is expected", "bad_url")
+    if len(button.example or ()) != len(names):
+        text = f"one example for each placeholder is expected ({len(names)})"
+        raise BadInput(f"{path}.example", text, "examples_do_not_fit")
+
+
+def _is_web(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"https", "http"} and bool(parts.hostname) and " " not in url
+
+
+def _check_flow(button: FlowButton, path: str) -> None:
+    given = [button.flow_id, button.flow_name, button.flow_json]
+    if sum(each is not None for each in given) != 1:
+        raise BadInput(path, "one of flow_id, flow_name and flow_json is expected")
+
+
+def _check_otp(button: Otp, category: str, path: str) -> None:
+    if category != "AUTHENTICATION":
+        raise BadInput(f"{path}.type", "OTP only in templates of category AUTHENTICATION")
+    if button.otp_type != "COPY_CODE" and not button.supported_apps:
+        raise BadInput(f"{path}.supported_apps", f"required with otp_type {button.otp_type}")
+    if button.otp_type == "ZERO_TAP" and not button.zero_tap_terms_accepted:
+        raise BadInput(f"{path}.zero_tap_terms_accepted", "must be true with otp_type ZERO_TAP")

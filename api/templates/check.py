@@ -1,0 +1,138 @@
+"""Whether a template's components can be right, before the platform is asked.
+
+What is checked is what its documentation says ("Template components", "Authentication
+templates"); whether a text is fit to be sent, the platform alone decides.
+"""
+
+from collections.abc import Sequence
+
+from api.templates.buttons import check_buttons
+from api.templates.components import (
+    Body,
+    Buttons,
+    Footer,
+    Header,
+    HeaderExample,
+    Named,
+    Otp,
+)
+from api.templates.placeholders import Format, placeholders
+from api.templates.reading import Placed
+from wire.errors import BadInput
+
+
+def check(components: Sequence[Placed], category: str, style: Format) -> None:
+    """Check a template's components; raises BadInput."""
+    if not any(isinstance(each, Body) for _, each in components):
+        raise BadInput("components", "a BODY is required", "no_body")
+    if category == "AUTHENTICATION":
+        _check_authentication(components)
+    for path, each in components:
+        match each:
+            case Header():
+                _check_header(each, style, path)
+            case Body() if category != "AUTHENTICATION":
+                _check_body(each, style, path)
+            case Footer() if category != "AUTHENTICATION":
+                _check_footer(each, path)
+            case Buttons():
+                check_buttons(each, category, f"{path}.buttons")
+            case _:
+                pass  # an authentication template's own
+
+
+def _check_header(header: Header, style: Format, path: str) -> None:
+    example = header.example or HeaderExample()
+    if header.format == "TEXT":
+        _check_header_text(header, example, style, path)
+    else:
+        _check_header_media(header, example, path)
+
+
+def _check_header_media(header: Header, example: HeaderExample, path: str) -> None:
+    if header.text is not None or example.header_text or example.header_text_named_params:
+        raise BadInput(f"{path}.text", f"not in a header of format {header.format}")
+    if header.format == "LOCATION":
+        if header.example is not None:
+            raise BadInput(f"{path}.example", "not in a header of format LOCATION")
+    elif len(example.header_handle or ()) != 1:
+        text = "one file is required: upload it, and give its handle"
+        raise BadInput(f"{path}.example.header_handle", text, "example_required")
+
+
+def _check_header_text(header: Header, example: HeaderExample, style: Format, path: str) -> None:
+    if header.text is None:
+        raise BadInput(f"{path}.text", "required in a header of format TEXT")
+    if example.header_handle is not None:
+        raise BadInput(f"{path}.example.header_handle", "not in a header of format TEXT")
+    names = placeholders(header.text, style, f"{path}.text")
+    if len(names) > 1:
+        text = f"a header has one placeholder at most, this one {len(names)}"
+        raise BadInput(f"{path}.text", text, "too_many_placeholders")
+    given = example.header_text, example.header_text_named_params
+    _check_examples(names, style, *given, f"{path}.example.header_text")
+
+
+def _check_body(body: Body, style: Format, path: str) -> None:
+    if body.text is None:
+        raise BadInput(f"{path}.text", "required")
+    if body.add_security_recommendation is not None:
+        where = f"{path}.add_security_recommendation"
+        raise BadInput(where, "only in templates of category AUTHENTICATION")
+    names = placeholders(body.text, style, f"{path}.text")
+    positional = body.example.positional if body.example else None
+    named = body.example.body_text_named_params if body.example else None
+    _check_examples(names, style, positional, named, f"{path}.example.body_text")
+
+
+def _check_footer(footer: Footer, path: str) -> None:
+    if footer.code_expiration_minutes is not None:
+        where = f"{path}.code_expiration_minutes"
+        raise BadInput(where, "only in templates of category AUTHENTICATION")
+    if footer.text is None:
+        raise BadInput(f"{path}.text", "required")
+    if "{{" in footer.text or "}}" in footer.text:
+        raise BadInput(f"{path}.text", "a footer has no placeholders", "too_many_placeholders")
+
+
+def _check_authentication(components: Sequence[Placed]) -> None:
+    """Its text is the platform's own; what is to be given is the button."""
+    has_otp = False
+    for path, each in components:
+        match each:
+            case Header():
+                raise BadInput(path, "no header in a template of category AUTHENTICATION")
+            case Body(text=str()) | Footer(text=str()):
+                text = "the platform's own in a template of category AUTHENTICATION"
+                raise BadInput(f"{path}.text", text)
+            case Buttons(buttons=(Otp(),)):
+                has_otp = True
+            case _:
+                pass
+    if not has_otp:
+        text = "a template of category AUTHENTICATION has one button, of type OTP"
+        raise BadInput("components", text, "otp_required")
+
+
+def _check_examples(
+    names: tuple[str, ...],
+    style: Format,
+    positional: tuple[str, ...] | None,
+    named: tuple[Named, ...] | None,
+    path: str,
+) -> None:
+    """Check that there is an example for each placeholder, in the template's own format."""
+    by_name = [each.param_name for each in named or ()]
+    named_path = f"{path}_named_params"
+    if style == "NAMED":
+        unfit, where, count = positional is not None, named_path, len(by_name)
+        fits, other = sorted(by_name) == sorted(names), path
+    else:
+        unfit, where, count = named is not None, path, len(positional or ())
+        fits, other = count == len(names), named_path
+    if unfit:
+        raise BadInput(other, f"not in a template of format {style}")
+    if not fits:
+        wanted = ", ".join(f"{{{{{each}}}}}" for each in names) or "none"
+        text = f"one example for each placeholder is expected ({wanted}), there are {count}"
+        raise BadInput(where, text, "examples_do_not_fit")

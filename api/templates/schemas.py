@@ -1,0 +1,147 @@
+"""What is sent about templates, and what is shown of them, spelled as the specification does."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.cdrs.schemas import Words
+from api.templates.placeholders import Format
+from wire import patterns
+from wire.fields import Name
+
+Category = Literal["AUTHENTICATION", "MARKETING", "UTILITY"]
+TemplateName = Annotated[
+    str, Meta(max_length=512, pattern=r"^[a-z0-9_]+" + patterns.END, description="a-z, 0-9 and _")
+]
+Language = Annotated[str, Meta(pattern=r"^[a-z]{2,3}(_[A-Z]{2,3})?" + patterns.END)]
+SubCategory = Annotated[str, Meta(pattern=r"^[A-Z0-9_]{1,64}" + patterns.END)]
+Given = Annotated[
+    list[str | dict[str, Any]],
+    Meta(max_length=4, description="Each an object, or a text that holds one as JSON."),
+]
+Text = Annotated[str, Meta(min_length=1, max_length=1_024)]
+Values = Annotated[
+    dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=2_000)]],
+    Meta(max_length=100),
+]
+MOST_LISTED = 1_000
+
+
+class NewTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A template to be made; `headerText`, `bodyText` and `footerText` stand for components."""
+
+    name: TemplateName
+    language: Language
+    category: Category
+    phone_number_id: Name = field(name="phoneNumberId")
+    parameter_format: Format = "POSITIONAL"
+    sub_category: SubCategory | None = None
+    platform_template_id: Name | None = field(name="platformTemplateId", default=None)
+    is_primary_device_delivery_only: bool = False
+    components: Given | None = None
+    header_text: Text | None = field(name="headerText", default=None)
+    body_text: Text | None = field(name="bodyText", default=None)
+    footer_text: Text | None = field(name="footerText", default=None)
+
+
+class TemplateChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be changed; what is left out stays, and a text of null takes its component away.
+
+    Name and language stay as they are, and may be given as such.
+    """
+
+    name: TemplateName | UnsetType = UNSET
+    language: Language | UnsetType = UNSET
+    category: Category | UnsetType = UNSET
+    phone_number_id: Name | UnsetType = field(name="phoneNumberId", default=UNSET)
+    parameter_format: Format | UnsetType = UNSET
+    sub_category: SubCategory | UnsetType | None = UNSET
+    is_primary_device_delivery_only: bool | UnsetType = UNSET
+    components: Given | UnsetType = UNSET
+    header_text: Text | UnsetType | None = field(name="headerText", default=UNSET)
+    body_text: Text | UnsetType = field(name="bodyText", default=UNSET)
+    footer_text: Text | UnsetType | None = field(name="footerText", default=UNSET)
+
+
+class SendAsTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A message to be sent as a test."""
+
+    template_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    phone_number: Annotated[str, Meta(min_length=4, max_length=32)]
+    variable_values: Values = {}
+    sender_phone_number_id: Name | None = None
+
+
+class SentAsTest(Struct, frozen=True, rename="camel"):
+    """A message that the platform took; whether it arrives, it tells elsewhere."""
+
+    message_id: str
+    message_status: str | None
+    phone_number: str
+
+
+class Uploaded(Struct, frozen=True, rename="camel"):
+    """A file for a header, by the handle that a component's example names it with."""
+
+    handle: str
+    media_kind: str
+    mime_type: str
+    size: int
+
+
+class Synced(Struct, frozen=True):
+    """What asking the platform changed.
+
+    `missing` are templates of ours that it does not have; `unknown` counts those of its that we do
+    not have.
+    """
+
+    checked: int
+    updated: int
+    missing: tuple[str, ...]
+    unknown: int
+
+
+class TemplateView(Struct, frozen=True):
+    """A template as it is kept; `status` and `statusReason` are the platform's words."""
+
+    id: str
+    name: str
+    language: str
+    category: str
+    sub_category: str | None
+    phone_number_id: str = field(name="phoneNumberId")
+    parameter_format: str
+    platform_template_id: str | None = field(name="platformTemplateId")
+    is_primary_device_delivery_only: bool
+    components: list[dict[str, Any]]
+    header_text: str | None = field(name="headerText")
+    body_text: str | None = field(name="bodyText")
+    footer_text: str | None = field(name="footerText")
+    status: str | None
+    status_reason: str | None = field(name="statusReason")
+    created_at: str = field(name="createdAt")
+    updated_at: str = field(name="updatedAt")
+
+
+class TemplatePage(Struct, frozen=True):
+    """A page, newest first."""
+
+    data: tuple[TemplateView, ...]
+    total: int
+    limit: int
+    offset: int
+
+
+class Listing(BaseModel):
+    """A page of the list; an empty filter means any."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Words = Field(description="Part of a name.")
+    category: Words
+    status: Words = Field(description="As the platform spells it.")
+    phone_number_id: Words = Field("", alias="phoneNumberId")
+    limit: int = Field(100, ge=1, le=MOST_LISTED)
+    offset: int = Field(0, ge=0, le=2**53 - 1)

@@ -1,0 +1,33 @@
+"""Templates as they are shown."""
+
+from api.moments import shown
+from api.templates.schemas import TemplateView
+from api.templates.store import Template
+
+
+def view(template: Template) -> TemplateView:
+    """Show a template; the texts of its components once more by themselves."""
+    texts = {
+        str(each.get("type", "")).upper(): each.get("text")
+        for each in template.components
+        if isinstance(each.get("text"), str)
+    }
+    return TemplateView(
+        id=template.id,
+        name=template.name,
+        language=template.language,
+        category=template.category,
+        sub_category=template.sub_category,
+        phone_number_id=template.phone_number_id,
+        parameter_format=template.parameter_format,
+        platform_template_id=template.platform_template_id,
+        is_primary_device_delivery_only=template.is_primary_device_delivery_only,
+        components=template.components,
+        header_text=texts.get("HEADER"),
+        body_text=texts.get("BODY"),
+        footer_text=texts.get("FOOTER"),
+        status=template.status,
+        status_reason=template.status_reason,
+        created_at=shown(template.created_ms),
+        updated_at=shown(template.updated_ms),
+    )

@@ -1,0 +1,49 @@
+"""Names and secrets of the messaging platform's double, and what it tells by itself."""
+
+import hashlib
+import hmac
+import json
+import time
+from typing import Any
+
+APP, SECRET, VERIFY = "584544743160774", "the-apps-secret", "the-verify-token"
+PRODUCT, VERSION = "simulated", "v23.0"
+
+
+def business_id(account: str) -> str:
+    """Name an account's business account."""
+    return f"business-{account}"
+
+
+def phone_id(account: str) -> str:
+    """Name an account's phone number."""
+    return f"phone-{account}"
+
+
+def token(account: str) -> str:
+    """Give the token of an account's business account."""
+    return f"token-of-{account}"
+
+
+def notice(
+    account: str, template_id: str, event: str, *, at_s: int = 0, **value: Any
+) -> tuple[bytes, dict[str, str]]:
+    """Make what the platform tells of a template, and the header that it signs it with."""
+    told = {
+        "event": event,
+        "message_template_id": int(template_id),
+        "message_template_name": "hello",
+        "message_template_language": "en-US",
+        "reason": "NONE",
+        **value,
+    }
+    change = {"field": "message_template_status_update", "value": told}
+    entry = {"id": business_id(account), "time": at_s or int(time.time()), "changes": [change]}
+    return signed({"object": "business_account", "entry": [entry]})
+
+
+def signed(told: Any, secret: str = SECRET) -> tuple[bytes, dict[str, str]]:
+    """Sign what is told."""
+    body = json.dumps(told).encode()
+    digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return body, {"X-Hub-Signature-256": f"sha256={digest}"}
