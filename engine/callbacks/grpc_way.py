@@ -39,10 +39,12 @@ class GrpcWay:
         self._answer_s = answer_s
         self._roots = roots  # certificates to trust; None: gRPC's own
         self._channels: OrderedDict[Grpc, aio.Channel] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
         """See Carrier."""
         assert isinstance(place, Grpc)  # noqa: S101 - narrows for mypy
+        channel = None
         try:
             async with asyncio.timeout(self._answer_s):
                 channel = await self._channel(place)
@@ -54,14 +56,15 @@ class GrpcWay:
         except OSError:
             return Failed("connect")
         except aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNAVAILABLE:
-                await self._drop(place)  # its name may lead elsewhere by now
+            if error.code() is grpc.StatusCode.UNAVAILABLE and self._channels.get(place) is channel:
+                self._drop(place)  # its name may lead elsewhere by now
             return _failed(error)
 
     async def close(self) -> None:
-        """Close all channels."""
+        """Close all channels, when nothing is on its way any more."""
         for place in list(self._channels):
-            await self._drop(place)
+            self._drop(place)
+        await asyncio.gather(*self._closing)
 
     async def _asked(self, channel: aio.Channel, parcel: Parcel) -> Outcome:
         deliver: Deliver = channel.unary_unary(
@@ -82,7 +85,7 @@ class GrpcWay:
             channel = self._channels[place] = self._opened(place, address)
         self._channels.move_to_end(place)
         if len(self._channels) > MOST_CHANNELS:
-            await self._drop(next(iter(self._channels)))
+            self._drop(next(iter(self._channels)))
         return channel
 
     async def _address(self, place: Grpc) -> str:
@@ -103,10 +106,12 @@ class GrpcWay:
         options.append(("grpc.ssl_target_name_override", place.host))
         return aio.secure_channel(address, grpc.ssl_channel_credentials(self._roots), options)
 
-    async def _drop(self, place: Grpc) -> None:
-        channel = self._channels.pop(place, None)
-        if channel is not None:
-            await channel.close()
+    def _drop(self, place: Grpc) -> None:
+        """Tell nothing more over a channel; closed at once, it would cancel what is on its way."""
+        channel = self._channels.pop(place)
+        closing = asyncio.get_running_loop().create_task(channel.close(self._answer_s))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
 
 def message(body: bytes) -> CallEvent:

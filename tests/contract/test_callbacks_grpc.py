@@ -16,9 +16,10 @@ from engine.store.store import Store
 from tests.contract.posting import SLOT, posting, verified
 from tests.harness.grpc_customer import GrpcCustomer
 from tests.harness.ports import free_port
+from tests.harness.until import until
 from wire.generated.callback_pb2 import Ack
 
-CALL = "3-pbx1-aaaaaaaa"
+CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
 
 
 async def test_a_signed_message(store: Store) -> None:
@@ -53,6 +54,30 @@ async def test_in_order_and_again(store: Store) -> None:
         await post.tell(CALL, 0, 1, 2, target=customer.target)
         await post.emptied()
     assert [each.event.sequence_number for each in customer.got] == [0, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
+async def test_who_is_refused_takes_nobody_along(store: Store, code: grpc.StatusCode) -> None:
+    """What another call is being told over the same connection goes on, and arrives."""
+    came_again = asyncio.Event()
+
+    async def answer(context: aio.ServicerContext) -> None:
+        calls = [each.event.call_id for each in customer.got]
+        if calls[-1] == CALL:
+            await came_again.wait()
+        elif calls.count(OTHER) == 1:
+            await context.abort(code, "not now")
+        else:
+            came_again.set()
+
+    async with GrpcCustomer() as customer, posting(store) as post:
+        customer.answer = answer
+        await post.tell(CALL, 0, 1, target=customer.target)
+        await until(lambda: bool(customer.got), what="the first call's event")
+        await post.tell(OTHER, 0, target=customer.target)
+        await post.emptied()
+    ids = [each.event.id for each in customer.got]
+    assert sorted(ids) == [f"{CALL}.e0", f"{CALL}.e1", f"{OTHER}.e0", f"{OTHER}.e0"]
 
 
 async def test_pushback(store: Store) -> None:
