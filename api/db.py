@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, MetaData, event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
@@ -30,6 +30,10 @@ metadata = MetaData(
 # With `on_conflict_…`, which each has in its own dialect.
 INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 BUSY_MS = 5_000
+# PostgreSQL's classes of what passes (its manual, appendix A): connections that break, transactions
+# rolled back as in a deadlock, no resources, no lock, who operates it, the machine. To SQLAlchemy,
+# asyncpg's errors of these are no OperationalError.
+PASSING = frozenset({"08", "40", "53", "55", "57", "58"})
 PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
@@ -50,7 +54,11 @@ class Database:
     def __init__(self, url: str) -> None:
         self.is_sqlite = url.startswith("sqlite")
         # A dropped connection is found before it is used.
-        self._engine = create_async_engine(url, pool_pre_ping=not self.is_sqlite)
+        self._engine = create_async_engine(
+            url,
+            pool_pre_ping=not self.is_sqlite,
+            hide_parameters=True,  # errors are logged, what customers sent is not
+        )
         self._writer = asyncio.Lock()  # SQLite's own waiting is by sleeps
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "connect", _prepare)
@@ -82,9 +90,16 @@ class Database:
 async def _known_faults() -> AsyncIterator[None]:
     try:
         yield
-    except (OperationalError, InterfaceError, NoConnection, OSError) as error:
+    except (DBAPIError, NoConnection, OSError) as error:
+        if isinstance(error, DBAPIError) and not _passes(error):
+            raise
         log.warning("database", error=str(error))
         raise DatabaseDown("the database can't be used now", retry_after_s=1) from error
+
+
+def _passes(error: DBAPIError) -> bool:
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return isinstance(error, OperationalError | InterfaceError) or state[:2] in PASSING
 
 
 def _prepare(connection: Any, _record: Any) -> None:

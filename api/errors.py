@@ -100,6 +100,7 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(Faults, _faults)
     app.add_exception_handler(RequestValidationError, _unread)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _internal)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
@@ -132,6 +133,10 @@ async def _http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - for the type checker
     code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _internal(_request: Request, _error: Exception) -> Response:
+    return problem(Refused.status, Refused.code)  # it is logged further outside
 
 
 def _path(place: tuple[str | int, ...]) -> str:

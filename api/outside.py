@@ -30,10 +30,12 @@ class Outside:
             await self._app(scope, receive, send)
             return
         began_s, request_id, status = time.perf_counter(), _request_id(scope), 0
+        is_whole = False
         structlog.contextvars.bind_contextvars(request_id=request_id)
 
         async def told(message: Message) -> None:
-            nonlocal status
+            nonlocal status, is_whole
+            is_whole = message["type"] == "http.response.body" and not message.get("more_body")
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [
@@ -46,9 +48,10 @@ class Outside:
             await self._app(scope, receive, told)
         except Exception:
             log.exception("request failed", route=_route(scope))  # a path may hold a token
-            if status:
+            if not status:
+                await problem(500, "internal")(scope, receive, told)
+            elif not is_whole:
                 raise  # half an answer is told: the connection ends
-            await problem(500, "internal")(scope, receive, told)
         finally:
             self._note(scope, status, time.perf_counter() - began_s)
             structlog.contextvars.unbind_contextvars("request_id")

@@ -105,6 +105,8 @@ class Jobs:
 
     async def get(self, account_id: str, kind: str, job_id: str) -> Job | None:
         """Read an account's job."""
+        if not job_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
+            return None
         query = select(jobs).where(
             jobs.c.id == job_id, jobs.c.account_id == account_id, jobs.c.kind == kind
         )

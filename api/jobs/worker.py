@@ -50,6 +50,9 @@ class Worker:
             except Refused as error:
                 log.warning("no jobs", reason=error.detail)
                 found = False
+            except Exception:
+                log.exception("no jobs")  # whatever it is, the next look may be well
+                found = False
             if not found:
                 await asyncio.sleep(look_s)
 

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import Account, Accounts, accounts
@@ -12,6 +12,8 @@ from api.clock import now_ms
 from api.db import Database, DatabaseDown, metadata
 from api.errors import Conflict
 from api.migrate import migrate
+from tests.contract.api.databases import emptied
+from tests.harness.postgres import Postgres
 
 
 async def test_many_processes_may_start_at_once(database_url: str) -> None:
@@ -64,6 +66,50 @@ async def test_a_database_that_is_away_is_told_as_such() -> None:
     with pytest.raises(DatabaseDown):
         await Accounts(away, now_ms).all()
     await away.close()
+
+
+@pytest.mark.parametrize("deed", ["pg_terminate_backend", "pg_cancel_backend"])
+async def test_a_server_that_cuts_a_statement_off_is_told_as_such(
+    postgres: Postgres, deed: str
+) -> None:
+    """As when it is stopped for an upgrade; afterwards all is well again."""
+    database = Database(postgres.url)
+
+    async def asked(statement: str) -> object:
+        async with database.reading() as connection:
+            return (await connection.execute(text(statement))).scalar_one()
+
+    with pytest.raises(DatabaseDown):
+        await asked(f"SELECT {deed}(pg_backend_pid())")
+    assert await asked("SELECT 7") == 7
+    await database.close()
+
+
+async def test_two_that_wait_for_each_other_are_told_as_such(postgres: Postgres) -> None:
+    """PostgreSQL rolls one of them back: it may try again."""
+    database = Database(await emptied(postgres))
+    await migrate(database)
+    async with database.writing() as connection:
+        for name in ("acme", "other"):
+            await _add(connection, name)
+    both_hold_one = asyncio.Barrier(2)
+
+    async def renamed(*names: str) -> None:
+        async with database.writing() as connection:
+            for name in names:
+                await connection.execute(
+                    update(accounts).where(accounts.c.id == name).values(name="")
+                )
+                if name == names[0]:
+                    await both_hold_one.wait()
+
+    outcomes = await asyncio.gather(
+        renamed("acme", "other"), renamed("other", "acme"), return_exceptions=True
+    )
+    assert {type(each) for each in outcomes} == {DatabaseDown, type(None)}
+    (down,) = filter(None, outcomes)
+    assert "acme" not in str(down.__cause__)  # the log has no business with what is written
+    await database.close()
 
 
 async def _add(connection: AsyncConnection, name: str) -> None:

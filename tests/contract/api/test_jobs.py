@@ -11,6 +11,7 @@ from api.jobs.store import LEASE_MS, MOST_ATTEMPTS, Job, Jobs, LeaseLost
 from api.jobs.worker import Hopeless, Progress, Worker
 from api.metrics import Metrics
 from tests.contract.api.hand import Hand
+from tests.harness.until import until
 
 
 async def added(database: Database, clock: Hand, count: int = 1) -> tuple[Jobs, list[str]]:
@@ -100,6 +101,32 @@ async def test_a_hopeless_job_is_not_tried_again(database: Database) -> None:
     await Worker(jobs, {"sum": hopeless}, Metrics()).once()
     job = await _got(jobs, job_id)
     assert (job.state, job.error) == ("failed", "there is no such file")
+
+
+async def test_a_worker_outlives_faults_of_its_own(database: Database) -> None:
+    """Whatever goes wrong between jobs, the next one is done."""
+    _, (job_id,) = await added(database, Hand())
+    jobs = MoodyJobs(database, Hand())
+    working = asyncio.create_task(Worker(jobs, {"sum": double}, Metrics()).run(look_s=0.01))
+
+    async def is_done() -> bool:
+        return (await _got(jobs, job_id)).state == "done"
+
+    await until(is_done, what="the job")
+    working.cancel()
+
+
+class MoodyJobs(Jobs):
+    """Its first claim goes wrong as nobody foresaw."""
+
+    is_well = False
+
+    async def claim(self, owner: str, kinds: list[str]) -> Job | None:
+        """Claim a job, but the first time."""
+        if not self.is_well:
+            self.is_well = True
+            raise ZeroDivisionError
+        return await super().claim(owner, kinds)
 
 
 async def _got(jobs: Jobs, job_id: str) -> Job:

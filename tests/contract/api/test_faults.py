@@ -1,0 +1,28 @@
+"""Faults of our own: told as a problem, without their insides."""
+
+import httpx2
+import pytest
+from msgspec.structs import replace
+
+from api.app import application
+from tests.contract.api.rest import Rest
+
+
+async def test_a_fault_within_is_a_problem_like_any_other(rest: Rest) -> None:
+    """500 in the same shape as all refusals, with the request's id; and no more of it."""
+    broken = application(replace(rest.parts, cdrs=None))
+    headers = {"Authorization": rest.token}
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(broken), base_url="http://api", headers=headers
+    ) as client:
+        answer = await client.get("/srmain/cdr/3-pbx1-aaaaaaaa")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["x-request-id"]
+    told = {"title": "Internal error", "status": 500, "code": "internal"}
+    assert (answer.status_code, answer.json()) == (500, told)
+
+
+@pytest.mark.parametrize("path", ["exports/%00", "exports/%00/download", "%00"])
+async def test_a_nul_in_a_path_names_nothing(kept: Rest, path: str) -> None:
+    """PostgreSQL takes none, not even to look for it."""
+    assert (await kept.refused("GET", f"/srmain/cdr/{path}"))[:2] == (404, "not_found")
