@@ -7,7 +7,7 @@ slowly is waited for, so it lags in the store's stream, and is told when that ha
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 
 import aiohttp
@@ -16,13 +16,14 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from api.engine_client import EngineClient
-from api.errors import TooMany
+from api.errors import NotNow, Refused, TooMany
 
 MOST_READERS = 20  # of one account, at this process
 HEARTBEAT_S = 10.0
 STUCK_S = 30.0
 COMMENT = b":\n\n"
 RETRY = b"retry: 1000\n\n"
+Door = Callable[[], Awaitable[object]]  # lets a reader in again; raises Refused
 log = structlog.get_logger()
 
 
@@ -33,8 +34,8 @@ class Live:
         self._engine = engine
         self._readers: Counter[str] = Counter()
 
-    async def stream(self, account_id: str, last: str | None) -> StreamingResponse:
-        """Follow an account's events from now on, or from a Last-Event-ID."""
+    async def stream(self, account_id: str, last: str | None, door: Door) -> StreamingResponse:
+        """Follow an account's events from now on, or from a Last-Event-ID, while the door opens."""
         if self._readers[account_id] >= MOST_READERS:
             raise TooMany(f"{MOST_READERS} streams are open", retry_after_s=5)
         headers = {} if last is None else {"Last-Event-ID": last}
@@ -42,7 +43,7 @@ class Live:
             self._readers[account_id] += 1
             house.callback(self._left, account_id)
             told = self._engine.stream("/events", {"account": account_id}, headers)
-            chunks = _beating(await house.enter_async_context(told))
+            chunks = _beating(await house.enter_async_context(told), door)
             kept = house.pop_all()
         return EventStream(chunks, kept)
 
@@ -72,14 +73,27 @@ class EventStream(StreamingResponse):
                 log.info("a reader of live events took nothing, and was let go")
 
 
-async def _beating(told: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+async def _beating(told: aiohttp.StreamReader, door: Door) -> AsyncIterator[bytes]:
     """Pass on what an engine tells; of its comments, one that nothing came, only now and then."""
     yield RETRY
     beat_s = time.monotonic()
     try:
         async for chunk in told.iter_any():
+            if not await _opens(door):
+                return
             if chunk != COMMENT or time.monotonic() - beat_s >= HEARTBEAT_S:
                 beat_s = time.monotonic()
                 yield chunk
     except (aiohttp.ClientError, TimeoutError):
         return  # the reader comes back with its Last-Event-ID, and another engine answers
+
+
+async def _opens(door: Door) -> bool:
+    """Tell whether who was let in would be let in now: a key may be revoked, a token ends."""
+    try:
+        await door()
+    except NotNow:
+        return True  # who can't be looked up now
+    except Refused:
+        return False
+    return True

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
-from api.auth.routes import Authenticated
+from api.auth.routes import Authenticated, authenticated
+from api.auth.service import Principal
 from api.cdrs.routes import slice_of
 from api.shapes import described
 
@@ -21,4 +22,8 @@ async def live_events(
     last_event_id: Annotated[str | None, Header(max_length=16_384)] = None,
 ) -> Response:
     """Follow the account's events, from now on or after the one with a Last-Event-ID."""
-    return await slice_of(request).live.stream(who.account_id, last_event_id)
+
+    async def door() -> Principal:
+        return await authenticated(request, request.headers.get("Authorization"))
+
+    return await slice_of(request).live.stream(who.account_id, last_event_id, door)

@@ -10,6 +10,7 @@ import aiohttp
 import msgspec
 import pytest
 
+from api.auth.store import key_id
 from api.cdrs.live import MOST_READERS
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.records import events_of, record
@@ -60,6 +61,19 @@ async def reading(rest: Served, who: str = "acme", last: str = "") -> AsyncItera
     async with rest.http.get(f"{rest.url}{EVENTS}", headers=headers) as reply:
         assert (reply.status, reply.content_type) == (200, "text/event-stream")
         yield Reader(reply)
+
+
+async def test_a_stream_ends_with_its_key(rest: Served) -> None:
+    """Revoked, it opens nothing, and closes what it has opened; another's stream goes on."""
+    await rest.add("acme", name="spare")
+    async with reading(rest) as ours, reading(rest, "spare") as spare:
+        known = key_id(rest.keys["acme"])
+        assert known is not None
+        await rest.parts.keys.expire("acme", known, rest.parts.now_ms())
+        await ours.ended()
+        async with asyncio.timeout(5):
+            assert await spare.reply.content.readany()
+            assert not spare.reply.content.at_eof()
 
 
 async def test_an_account_hears_its_own_events(rest: Served, bench: Bench) -> None:
