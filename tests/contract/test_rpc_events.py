@@ -86,7 +86,17 @@ async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "last",
-    ["x", "5-0", "[]", '{"0": 5}', '{"0": "x"}', '{"99": "0-0"}', '{"-1": "0-0"}', '{"0": "$"}'],
+    [
+        "x",
+        "5-0",
+        "[]",
+        '{"0": 5}',
+        '{"0": "x"}',
+        '{"99": "0-0"}',
+        '{"-1": "0-0"}',
+        '{"0": "$"}',
+        '{"0": "18446744073709551616-0"}',
+    ],
 )
 async def test_a_place_that_is_none(bench: Bench, last: str) -> None:
     """An id that this stream never gave is bad input, told before the stream begins."""
