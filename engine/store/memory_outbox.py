@@ -105,8 +105,9 @@ class MemoryOutbox:
         return self._accounts.get(account)
 
     def _await(self, kept: _Slot, call_id: str, way: str, seq: int, event: bytes) -> bool:
-        full = kept.waiting[way] >= self._room.of_way or kept.waiting[ALL] >= self._room.of_slot
-        if full:
+        room, its = self._room, kept.waiting[_account_of(way)]
+        is_full = kept.waiting[ALL] >= room.of_slot and its >= room.share
+        if is_full or its >= room.of_account:
             return False
         call = kept.calls.get(call_id)
         if call is None:
@@ -153,12 +154,17 @@ class MemoryOutbox:
 
 
 def _count(kept: _Slot, way: str, by: int) -> None:
-    kept.waiting[way] += by
+    account = _account_of(way)
+    kept.waiting[account] += by
     kept.waiting[ALL] += by
-    if not kept.waiting[way]:
-        del kept.waiting[way]
+    if not kept.waiting[account]:
+        del kept.waiting[account]
 
 
 def _place(entry: str) -> tuple[int, int]:
     at_ms, _, number = entry.partition("-")
     return int(at_ms or -1), int(number or -1)
+
+
+def _account_of(way: str) -> str:
+    return way.partition(" ")[0]

@@ -4,7 +4,7 @@
 -- {sN}:ways        where its events go: "account target"
 -- {sN}:tries       how often its first event was tried
 -- {sN}:since       since when it has had something due
--- {sN}:waiting     how many events wait, by way, and of all ("*")
+-- {sN}:waiting     how many events wait, by account, and of all ("*")
 -- {sN}:dead:<account>  a stream of what was given up
 local slot = string.match(KEYS[1], '^{.-}')
 local clock = redis.call('TIME')
@@ -12,15 +12,18 @@ local now_ms = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 local function whole(number) return string.format('%.0f', number) end
 
+local function account_of(way) return string.match(way, '^%S+') end
+
 local function counted(way, by)
-  if redis.call('HINCRBY', slot .. ':waiting', way, by) <= 0 then
-    redis.call('HDEL', slot .. ':waiting', way)
+  local account = account_of(way)
+  if redis.call('HINCRBY', slot .. ':waiting', account, by) <= 0 then
+    redis.call('HDEL', slot .. ':waiting', account)
   end
   redis.call('HINCRBY', slot .. ':waiting', '*', by)
 end
 
 local function bury(id, way, seq, event, reason, tries, room)
-  local key = slot .. ':dead:' .. string.match(way, '^%S+')
+  local key = slot .. ':dead:' .. account_of(way)
   redis.call('XADD', key, 'MAXLEN', '~', room.dead, '*', 'c', id, 'w', way, 's', seq, 'e', event,
     'r', reason, 't', tries)
   redis.call('PEXPIRE', key, whole(room.dead_kept_ms))
@@ -28,10 +31,9 @@ end
 
 -- Notes an event; false when there is no room for it.
 local function await(id, way, seq, event, room)
-  local held = redis.call('HMGET', slot .. ':waiting', way, '*')
-  if tonumber(held[1] or 0) >= room.of_way or tonumber(held[2] or 0) >= room.of_slot then
-    return false
-  end
+  local held = redis.call('HMGET', slot .. ':waiting', account_of(way), '*')
+  local its, all = tonumber(held[1] or 0), tonumber(held[2] or 0)
+  if its >= room.of_account or (all >= room.of_slot and its >= room.share) then return false end
   if redis.call('ZADD', slot .. ':due:' .. id, seq, event) == 1 then counted(way, 1) end
   redis.call('HSETNX', slot .. ':ways', id, way)
   redis.call('ZADD', slot .. ':since', 'NX', whole(now_ms), id)

@@ -11,10 +11,11 @@ from msgspec import Struct
 
 
 class Room(Struct, frozen=True):
-    """How much may wait, for one way and in one slot, and how many dead letters are kept."""
+    """How much may wait, of one account and in one slot, and how many dead letters are kept."""
 
-    of_way: int = 10_000
+    of_account: int = 10_000
     of_slot: int = 50_000
+    share: int = 1_000  # of an account, also where others have filled the slot
     hold_ms: int = 10_000
     dead: int = 10_000  # of an account in a slot
     dead_kept_ms: int = 30 * 86_400_000

@@ -124,9 +124,9 @@ async def test_dead_letters(store: Store) -> None:
     assert await store.outbox.dead(SLOT, "acme", "", 10) == []
 
 
-async def test_too_many_for_one_way(opened: Opener) -> None:
+async def test_too_many_of_one_account(opened: Opener) -> None:
     """What finds no room becomes a dead letter, is counted, and holds up nobody else."""
-    store = opened(room=Room(of_way=2))
+    store = opened(room=Room(of_account=2))
     token = await claimed(store, SLOT)
     assert await store.commit(SLOT, token, [change(CALL, 0, 1, 2, 3)]) == 2
     assert await store.commit(SLOT, token, [change(OTHER, 0, account="other")]) == 0
@@ -139,12 +139,24 @@ async def test_too_many_for_one_way(opened: Opener) -> None:
 
 async def test_too_many_in_a_slot(opened: Opener) -> None:
     """The slot has a limit of its own; the call itself is stored all the same."""
-    store = opened(room=Room(of_slot=1))
+    store = opened(room=Room(of_slot=1, share=0))
     token = await claimed(store, SLOT)
     changes = [change(CALL, 0), change(OTHER, 0, account="other")]
     assert await store.commit(SLOT, token, changes) == 1
     assert await store.read(SLOT, OTHER) == b"state"
     assert await numbers(store, OTHER) == []
+
+
+async def test_who_fills_a_slot_takes_no_other_accounts_room(opened: Opener) -> None:
+    """However many targets an account's calls name, others have their share."""
+    store = opened(room=Room(of_account=3, of_slot=2, share=1))
+    token = await claimed(store, SLOT)
+    calls = [f"3-pbx1-0000000{place}" for place in range(4)]
+    filling = [change(each, 0, target=f"grpc://127.0.0.1:900{each[-1]}") for each in calls]
+    assert await store.commit(SLOT, token, filling) == 2
+    others = change(OTHER, 0, 1, account="other")
+    assert await store.commit(SLOT, token, [others]) == 1
+    assert await numbers(store, OTHER) == [0]
 
 
 async def test_the_longest_wait(store: Store) -> None:
