@@ -9,7 +9,7 @@ from rich.table import Table
 
 from api.accounts.store import Account, Accounts
 from api.auth.store import Keys
-from api.cli.dnc import dnc_token
+from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.run import run
@@ -19,6 +19,7 @@ app = App(name="account", help="Accounts, their keys, numbers and limits.", vers
 app.command(key)
 app.command(number)
 app.command(dnc_token)
+app.command(dnc)
 
 Calls = Annotated[int | None, Parameter(help="Most live calls; 0 for no limit.")]
 Rate = Annotated[float | None, Parameter(help="Most new calls a second; 0 for no limit.")]

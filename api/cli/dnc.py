@@ -1,20 +1,66 @@
-"""`switchroom account dnc-token`: who may change an account's do-not-call list; shown once."""
+"""`switchroom account dnc-token`: who may change an account's do-not-call list; shown once.
 
+`switchroom account dnc import`: a whole list at once.
+"""
+
+import itertools
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
+from cyclopts.types import ExistingFile
 from rich.console import Console
 from rich.table import Table
 
+from api.accounts.store import Accounts
 from api.cli.run import run_on
 from api.clock import now_ms
+from api.contacts.phones import NoNumber, e164
 from api.db import Database
+from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
 
 dnc_token = App(
     name="dnc-token", help="Tokens that change an account's do-not-call list.", version_flags=()
 )
+dnc = App(name="dnc", help="An account's do-not-call list.", version_flags=())
+CHUNK = 10_000
+LONGEST = 64  # as in the interface
+
+
+@dnc.command(name="import")
+def imported(
+    account: str,
+    file: ExistingFile,
+    *,
+    provider: Annotated[str, Parameter(help="Whose entries they are.")],
+) -> None:
+    """Put the numbers of a file on the list, one a line; what is no number is told, and left."""
+    if not 0 < len(provider) <= LONGEST:
+        sys.exit(f"--provider: 1 to {LONGEST} letters are expected")
+
+    async def deed(database: Database) -> None:
+        region = (await Accounts(database, now_ms).get(account)).region
+        store, count = DncStore(database, now_ms), 0
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            numbers = _numbers(lines, region)
+            while chunk := list(itertools.islice(numbers, CHUNK)):
+                await store.put(account, chunk, provider)
+                count += len(chunk)
+        sys.stdout.write(f"{count} numbers\n")
+
+    run_on(deed)
+
+
+def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
+    for place, line in enumerate(lines, 1):
+        try:
+            if text := line.strip():
+                yield e164(text, region)
+        except NoNumber as error:
+            sys.stderr.write(f"line {place}: {error}\n")
 
 
 @dnc_token.command

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
@@ -61,3 +62,22 @@ async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple
     status, said = await switchroom(rest, tmp_path, *words)
     assert status == 0, said
     assert await rest.bench.store.terms.listed("acme", [CUSTOMER]) is True
+
+
+async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
+    """A number a line, in the account's region or with its country; what is none is told."""
+    acme = await rest.parts.accounts.get("acme")
+    await rest.parts.accounts.change(replace(acme, region="NO"))
+    file = tmp_path / "numbers.txt"
+    file.write_bytes(b"+4790000001\n\n90 00 00 02\nnobody\n\xff\xfe\n+4790000001\n")
+    words = ("account", "dnc", "import", "acme", str(file), "--provider", "p")
+    status, said = await switchroom(rest, tmp_path, *words)
+    assert status == 0, said
+    assert said.splitlines() == [
+        "line 4: not a phone number",
+        "line 5: not a phone number",
+        "3 numbers",
+    ]
+    await rest.parts.pusher.compare()
+    for number in ("+4790000001", "+4790000002"):
+        assert await rest.bench.store.terms.listed("acme", [number]), number
