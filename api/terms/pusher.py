@@ -45,7 +45,7 @@ class Pusher:
             due_s = loop.time() + every_s
             try:
                 await self.compare()
-            except NotNow as error:
+            except Refused as error:  # an older engine, too, has no terms: it will be replaced
                 log.info("terms not compared", reason=error.detail)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):

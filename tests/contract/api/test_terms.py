@@ -9,6 +9,8 @@ from sqlalchemy import delete
 
 from api.dnc import tables
 from api.dnc.store import DncStore, Extent
+from api.engine_client import EngineClient
+from api.errors import NotFound
 from api.terms import pusher as pushing
 from api.terms.pusher import Pusher
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
@@ -158,3 +160,20 @@ async def test_versions_only_grow(kept: Rest) -> None:
     assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
     assert [each.number for each in found if not each.is_listed] == [MANY[0]]
     assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
+
+
+async def test_an_engine_without_terms_is_asked_again(kept: Rest) -> None:
+    """While an older one runs beside a newer REST layer, the layer waits for its successor."""
+    asked: list[str] = []
+
+    class Older(EngineClient):
+        async def raw(self, method: str, path: str, *_more: Any) -> bytes:
+            asked.append(f"{method} {path}")
+            raise NotFound("no such path")
+
+    pusher = Pusher(Older(kept.parts.engine.http, ()), kept.parts.accounts, lists(kept))
+    task = asyncio.create_task(pusher.run(0.01))
+    await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
+    assert not task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
