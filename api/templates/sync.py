@@ -20,6 +20,7 @@ class Sync(Struct, frozen=True):
     statuses: Statuses
     platform: PlatformTemplates
     now_ms: Clock
+    longest_s: float = LONGEST_S
 
     async def sync(self, account_id: str) -> Synced:
         """Bring statuses up to date."""
@@ -27,7 +28,7 @@ class Sync(Struct, frozen=True):
         ours, seen, updated, unknown = await self._ours(account_id), set[str](), 0, 0
         asked_ms = self.now_ms()
         try:
-            async with asyncio.timeout(LONGEST_S):
+            async with asyncio.timeout(self.longest_s):
                 async for page in self.platform.pages(business):
                     found = [(known, each) for each in page if (known := ours.of(each))]
                     updated += await self.statuses.note(list(_stale(found)), asked_ms)
@@ -35,7 +36,9 @@ class Sync(Struct, frozen=True):
                     unknown += len(page) - len(found)
                     asked_ms = self.now_ms()
         except TimeoutError:
-            text = f"the messaging platform took longer than {LONGEST_S:.0f} s for all templates"
+            text = (
+                f"the messaging platform took longer than {self.longest_s:.0f} s for all templates"
+            )
             raise PlatformDown(text, may_be_done=True) from None
         missing = tuple(sorted(ours.ids - seen))
         return Synced(len(ours.ids), updated, missing, unknown)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from api.platform.problems import PlatformDown
 from api.platform.templates import MOST_PAGES, PAGE_ROWS
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.hand import Hand
@@ -157,6 +159,19 @@ async def test_pages_that_never_end(one: Messaging) -> None:
         body = f'{{"data": [], "paging": {{"cursors": {{"after": "{number}"}}, "next": "y"}}}}'
         one.platform.next_answers(faults.answers(body.encode()))
     assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+
+
+async def test_pages_that_take_too_long_together(one: Messaging) -> None:
+    """Each within its time, but all of them not: given up with what was noted."""
+    made = await one.create()
+    one.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
+    for number in range(PAGE_ROWS):
+        one.there.put(str(number), name=f"t{number}")
+    one.platform.next_answers(faults.passed(), faults.silent())
+    sync = structs.replace(one.rest.parts.templates.sync, longest_s=0.5)
+    with pytest.raises(PlatformDown, match="longer than"):
+        await sync.sync("acme")
+    assert (await one.get(made["id"]))["status"] == "APPROVED"
 
 
 async def test_nobody_is_there(one: Messaging) -> None:
