@@ -16,6 +16,7 @@ from tests.bench.callbacks import callbacks
 from tests.bench.capacity import capacity
 from tests.bench.cdrs import cdrs, cdrs_postgres
 from tests.bench.commits import commits
+from tests.bench.contact_search import contact_search
 from tests.bench.control import control
 from tests.bench.core import core
 from tests.bench.digit_webhook import digit_webhook
@@ -45,6 +46,7 @@ BENCHES: Mapping[str, Bench] = {
     "core": core,
     "store": store,
     "cdrs": cdrs,
+    "contact_search": contact_search,
     "sim": sim,
 }
 ALL: Mapping[str, Bench] = {**BENCHES, "cdrs_postgres": cdrs_postgres}  # which takes long

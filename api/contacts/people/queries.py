@@ -33,6 +33,7 @@ class Lookup(Struct, frozen=True):
     by: tuple[Condition, ...]
     beside: tuple[Condition, ...] = ()
     is_covered: bool = False  # what must fit besides is in the index, too
+    is_whole: bool = False  # all of it is looked at, in any order
 
     def first(self, limit: int) -> sa.Select[Any]:
         """Select the first that are wanted: what they are ordered by, and their ids."""
@@ -41,7 +42,8 @@ class Lookup(Struct, frozen=True):
     def fitting(self, most: int) -> sa.Select[Any]:
         """Select the first that are looked up, and whether each is wanted."""
         fits = sa.case((sa.and_(*self.beside), 1), else_=0) if self.beside else sa.literal(1)
-        return self._places(fits.label("fits")).limit(most)
+        places = self._places(fits.label("fits")).limit(most)
+        return places.order_by(None) if self.is_whole else places
 
     def _places(self, *more: sa.ColumnElement[Any]) -> sa.Select[Any]:
         order = [each.label(f"o{place}") for place, each in enumerate(self.order)]
@@ -74,6 +76,10 @@ def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
     found = lookups(filters)
     is_cheap = all(each.is_covered or not each.beside for each in found)
     share = max(1, (most if is_cheap else most // LOOKED_AT) // len(found))
+    if len(found) == 1:  # none is found twice
+        looked = found[0].fitting(share).subquery()
+        fitting = sa.func.coalesce(sa.func.sum(looked.c.fits), 0)
+        return sa.select(fitting, sa.func.count()).select_from(looked), share
     marked = []
     for place, each in enumerate(found):
         part = each.fitting(share).subquery()
@@ -117,7 +123,14 @@ def _of_small_list(filters: Filters) -> Lookup:
     """Look at each of its contacts, and put them in the order that the index would have had."""
     whose = (contacts.c.list_id == filters.list_id,)
     rest = tuple(_looked_at(filters, "list").values())
-    return Lookup(contacts.c.id, (*_order(filters), contacts.c.id), whose, rest, is_covered=True)
+    return Lookup(
+        contacts.c.id,
+        (*_order(filters), contacts.c.id),
+        whose,
+        rest,
+        is_covered=True,
+        is_whole=True,
+    )
 
 
 def _order(filters: Filters) -> tuple[Column, ...]:

@@ -148,14 +148,14 @@ async def _kept_counts(
     whose = its(filters.account_id)
     if filters.list_id is not None:
         whose = sa.and_(whose, lists.c.id == filters.list_id)
-    total = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0)).where(whose)
-    known = int((await connection.execute(total)).scalar_one())
-    if filters.list_id is not None:
-        return known, ()
-    deleted = sa.select(lists.c.id).where(
-        lists.c.account_id == filters.account_id, lists.c.is_deleted
-    )
-    return known, tuple((await connection.execute(deleted)).scalars())
+    own = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0)).where(whose)
+    deleted = sa.and_(lists.c.account_id == filters.account_id, lists.c.is_deleted)
+    some = sa.select(lists.c.id).where(deleted)
+    both = sa.select(own.scalar_subquery(), some.exists())
+    known, are_deleted = (await connection.execute(both)).one()
+    if filters.list_id is not None or not are_deleted:
+        return int(known), ()
+    return int(known), tuple((await connection.execute(some)).scalars())
 
 
 async def _page(
