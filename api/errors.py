@@ -7,6 +7,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem
@@ -100,6 +101,7 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(Faults, _faults)
     app.add_exception_handler(RequestValidationError, _unread)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientDisconnect, _left)
     app.add_exception_handler(Exception, _internal)
 
 
@@ -133,6 +135,10 @@ async def _http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - for the type checker
     code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _left(_request: Request, _error: Exception) -> Response:
+    return problem(400, "disconnected")  # nobody hears it; no fault of ours either
 
 
 async def _internal(_request: Request, _error: Exception) -> Response:

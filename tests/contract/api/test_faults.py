@@ -3,9 +3,12 @@
 import httpx2
 import pytest
 from msgspec.structs import replace
+from starlette.types import Message
 
 from api.app import application
 from tests.contract.api.rest import Rest
+
+LEFT = "http.disconnect"
 
 
 async def test_a_fault_within_is_a_problem_like_any_other(rest: Rest) -> None:
@@ -26,3 +29,20 @@ async def test_a_fault_within_is_a_problem_like_any_other(rest: Rest) -> None:
 async def test_a_nul_in_a_path_names_nothing(kept: Rest, path: str) -> None:
     """PostgreSQL takes none, not even to look for it."""
     assert (await kept.refused("GET", f"/srmain/cdr/{path}"))[:2] == (404, "not_found")
+
+
+async def test_who_leaves_in_the_middle_of_a_body_is_no_fault(rest: Rest) -> None:
+    """It is noted as a bad request: strangers can't fill the log with traces."""
+    comes = iter(({"type": "http.request", "body": b"{", "more_body": True}, {"type": LEFT}))
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return next(comes)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    path = "/auth/get-access-token/acme"
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+    await application(rest.parts)(scope, receive, send)
+    assert sent[0]["status"] == 400
