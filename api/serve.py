@@ -10,6 +10,7 @@ from api.accounts.given import make_given
 from api.app import application, opened
 from api.cdrs.consumer import Consumer, consuming, own_name
 from api.config import Settings
+from api.heads import BoundedHeads
 from api.jobs.worker import working
 from api.migrate import migrate
 from api.sweep import sweeping
@@ -44,7 +45,9 @@ async def _served(running: uvicorn.Server) -> None:
     await running.serve()
 
 
-def server(settings: Settings, app: object) -> uvicorn.Server:
+def server(
+    settings: Settings, app: object, heads: type[BoundedHeads] = BoundedHeads
+) -> uvicorn.Server:
     """Make the HTTP server of an application."""
     return uvicorn.Server(
         uvicorn.Config(
@@ -52,7 +55,7 @@ def server(settings: Settings, app: object) -> uvicorn.Server:
             host=settings.api_host,
             port=settings.api_port,
             loop="none",  # it runs already
-            http="httptools",
+            http=heads,
             lifespan="off",
             access_log=False,
             log_config=None,
