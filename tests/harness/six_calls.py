@@ -17,9 +17,9 @@ from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer
 
-PROMPT_MS = 9_000
-RINGS_MS = 8_000
-THINKS_MS = 6_000
+PROMPT_MS = 13_000
+RINGS_MS = 11_000
+THINKS_MS = 9_000
 SLACK_MS = 150  # a prompt that is steered is stopped and played on from where it was
 KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 
