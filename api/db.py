@@ -7,6 +7,7 @@ before could never both go on (https://sqlite.org/lang_transaction.html, "BEGIN 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -59,10 +60,16 @@ class Database:
             pool_pre_ping=not self.is_sqlite,
             hide_parameters=True,  # errors are logged, what customers sent is not
         )
+        self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._writer = asyncio.Lock()  # SQLite's own waiting is by sleeps
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "connect", _prepare)
             event.listen(self._engine.sync_engine, "begin", _lock)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether SQLite has yet to make its file."""
+        return self._path is not None and not self._path.exists()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:

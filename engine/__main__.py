@@ -67,7 +67,7 @@ app.command(
 )
 # What else is installed brings commands of its own, imported when they are asked for.
 for found in entry_points(group="switchroom.commands"):
-    app.command(found.value, name=found.name)
+    app.command(found.value, name=found.name, help=f"See `switchroom {found.name} --help`.")
 
 
 @app.command

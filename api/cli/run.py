@@ -49,6 +49,8 @@ def run_on(deed: Callable[[Database], Awaitable[None]]) -> None:
 
 async def _run(url: str, deed: Callable[[Database], Awaitable[None]]) -> None:
     database = Database(url)
+    if database.is_new:
+        sys.stderr.write(f"switchroom: a new database, {url} (SWITCHROOM_DATABASE_URL)\n")
     try:
         await migrate(database)
         await deed(database)

@@ -11,6 +11,7 @@ from engine.rpc.bodies import answer, read
 from engine.rpc.callbacks import check_told
 from engine.rpc.everyone import Everyone
 from engine.rpc.finding import call_of, live_calls
+from engine.rpc.flows import check_flow
 from engine.rpc.problems import Conflict
 from engine.rpc.terms import check_terms
 from engine.rpc.views import call_view, timeline
@@ -63,6 +64,7 @@ class CallsHandlers:
         check_data(asked.custom_data, "customData")
         check_data(asked.contact, "contact")
         await check_told(self._accounts, self._store, asked.account, asked.status_callback_url)
+        await check_flow(self._store, asked.account, asked.flow_id)
         await self._check_terms(asked)
         call = await self._switch.originate(asked)
         if call.account != asked.account:

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from engine.calls.templates import fill
 from engine.flows.check import SIZE_BYTES, check_graph, read_document, requests_of
-from engine.flows.document import is_graph
+from engine.flows.document import is_graph, read_outline
 from engine.rpc.bodies import answer
 from engine.rpc.documents import name_in
 from engine.rpc.problems import NotFound
@@ -99,6 +99,18 @@ class FlowHandlers:
         found = await self._store.requests(account) if requests_of(document) else {}
         wanted = requests_of(document) & found.keys()
         return {each: msgspec.json.decode(found[each], type=ApiRequest) for each in wanted}
+
+
+async def check_flow(store: Store, account: str, flow_id: str | None) -> None:
+    """Check that what a call is to run is there, and for calls; raises BadInput, StoreDown."""
+    if flow_id is None:
+        return
+    found = await store.flow(account, flow_id)
+    if found is None:
+        raise BadInput("flowId", f"no flow {flow_id}", "unknown_flow")
+    outline = read_outline(found[1])
+    if outline is not None and outline.kind == "message":
+        raise BadInput("flowId", f"flow {flow_id} is of kind message: no call can run it")
 
 
 def _version_in(request: web.Request) -> int:

@@ -54,6 +54,17 @@ async def test_a_flow_is_taken_away(bench: Bench) -> None:
     assert (await bench.ask("PUT", "/flows/acme/menu", GRAPH))[1]["version"] == 2
 
 
+async def test_a_call_names_a_flow_that_is_there(bench: Bench) -> None:
+    """And that is for calls: a typing error is told before anybody's phone rings."""
+    body = {"account": "acme", "from": "+4721930000", "to": "+4722222222", "flowId": "menu"}
+    assert await bench.problem("POST", "/calls", body) == (400, "unknown_flow")
+    await bench.ask("PUT", "/flows/acme/menu", {**GRAPH, "kind": "message"})
+    assert (await bench.problem("POST", "/calls", body))[0] == 400
+    assert bench.pbx.lines == []
+    await bench.ask("PUT", "/flows/acme/menu", GRAPH)
+    assert (await bench.ask("POST", "/calls", body))[0] == 201
+
+
 async def test_accounts_do_not_see_each_others_flows(bench: Bench) -> None:
     """Another account's flow or API request is not found, nor does a flow know its requests."""
     await bench.ask("PUT", "/flows/acme/menu", GRAPH)
