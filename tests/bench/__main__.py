@@ -17,6 +17,7 @@ from tests.bench.capacity import capacity
 from tests.bench.cdrs import cdrs, cdrs_postgres
 from tests.bench.commits import commits
 from tests.bench.contact_search import contact_search
+from tests.bench.contacts import contacts, contacts_postgres
 from tests.bench.control import control
 from tests.bench.core import core
 from tests.bench.digit_webhook import digit_webhook
@@ -47,6 +48,8 @@ BENCHES: Mapping[str, Bench] = {
     "store": store,
     "cdrs": cdrs,
     "contact_search": contact_search,
+    "contacts": contacts,
+    "contacts_postgres": contacts_postgres,
     "sim": sim,
 }
 ALL: Mapping[str, Bench] = {**BENCHES, "cdrs_postgres": cdrs_postgres}  # which takes long

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
-from typing import Any
+from typing import Any, BinaryIO
 
 import aiohttp
 
 from api.jobs.worker import Worker
 from tests.contract.api.serving import Served
+from tests.harness.records_api import RecordsApi
 
 BASE = "/srmain/contacts_list"
 PHONES = {"Phone": "phoneNumber"}
@@ -25,15 +26,37 @@ async def sent(  # noqa: PLR0913 - a form has that many parts
     **data: Any,
 ) -> tuple[int, Any]:
     """Send a form; a list is called Spring unless it is said otherwise."""
-    form = aiohttp.FormData(default_to_multipart=True)
-    if content is not None:
-        form.add_field("file", content, filename=file_name)
-    if method == "POST":
-        data = {"name": "Spring", **data}
-    form.add_field("data", json.dumps(data))
+    file = None if content is None else io.BytesIO(content)
+    said = {"name": "Spring", **data} if method == "POST" else data
     url, headers = f"{rest.url}{BASE}{path}", rest.headers(who)
+    form = form_of(file, file_name, said)
     async with rest.http.request(method, url, data=form, headers=headers) as reply:
         return reply.status, await reply.json(content_type=None)
+
+
+def form_of(file: BinaryIO | None, file_name: str, data: object) -> aiohttp.FormData:
+    """Make a form."""
+    form = aiohttp.FormData(default_to_multipart=True, quote_fields=False)
+    if file is not None:
+        form.add_field("file", file, filename=file_name)
+    form.add_field("data", json.dumps(data))
+    return form
+
+
+async def sent_to(api: RecordsApi, file: BinaryIO, mappings: dict[str, str], **data: Any) -> str:
+    """Make a list of a file in another process, and map its columns; gives its id."""
+    headers, form = {"Authorization": api.api_key}, form_of(file, "contacts", data)
+    async with (
+        aiohttp.ClientSession(headers=headers) as http,
+        http.post(f"{api.url}{BASE}/upload", data=form) as reply,
+    ):
+        made = await reply.json()
+        assert reply.status == 201, made
+    list_id = str(made["contactListId"])
+    body = {"mappings": mappings}
+    status, told = await api.ask("POST", f"{BASE}/map-fields/{list_id}", body)
+    assert status == 200, told
+    return list_id
 
 
 async def uploaded(rest: Served, content: bytes, **data: Any) -> str:
