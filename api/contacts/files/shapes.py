@@ -11,7 +11,7 @@ Fields = dict[str, str]  # of a header, the field that its column fills
 MOST_COLUMNS = 500
 MOST_ROW = 65_536  # letters
 MOST_SAMPLE = 10
-BATCH_ROWS = 5_000
+BATCH_ROWS = 20_000  # numbers come in any order: each batch touches most pages of the indexes
 
 
 class Unreadable(ValueError):
