@@ -23,7 +23,9 @@ from wire.verbs import (
     SayData,
 )
 
-Scalar = str | int | float | bool
+Scalar = str | int | float | bool  # as answers bring them: texts where a number is too large
+Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # that can be stored with a call
+Given = str | Number | float | bool  # in a document
 ApiRequestId = Annotated[str, Meta(pattern=patterns.HEX_ID)]
 Variable = Annotated[str, Meta(pattern=patterns.VARIABLE)]
 Reference = Annotated[str, Meta(pattern=patterns.REFERENCE)]
@@ -110,7 +112,7 @@ class Case(Shape, frozen=True):
     variable: Reference
     next: Name
     operator: Operator = "eq"
-    value: Annotated[str, Meta(max_length=1024)] | int | float | bool | None = None
+    value: Annotated[str, Meta(max_length=1024)] | Number | float | bool | None = None
 
 
 class ConditionNode(Shape, frozen=True, tag="condition"):
@@ -123,7 +125,7 @@ class ConditionNode(Shape, frozen=True, tag="condition"):
 class SetNode(Shape, frozen=True, tag="set"):
     """Set variables, which are `{{vars.name}}` from then on; null takes one away."""
 
-    variables: Annotated[dict[Variable, Scalar | None], Meta(min_length=1, max_length=64)]
+    variables: Annotated[dict[Variable, Given | None], Meta(min_length=1, max_length=64)]
     next: Name | None = None
 
 

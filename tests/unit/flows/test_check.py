@@ -66,6 +66,10 @@ def test_a_good_flow() -> None:
         (nodes(a={"type": "sing"}), {"nodes.a.type": "unknown_node_type"}),
         (nodes(a=say("x", after="b")), {"nodes.a.after": "invalid"}),
         (
+            nodes(a={"type": "set", "variables": {"n": 2**63}}),  # no call could be stored with it
+            {"nodes.a.variables[...]": "invalid"},
+        ),
+        (
             nodes(a={"type": "menu", "branches": {"1": "a"}}),
             {"nodes.a.noInput": "missing_branch"},
         ),
@@ -104,7 +108,7 @@ def test_a_good_flow() -> None:
             {"nodes.a.branches": "invalid"},
         ),
     ],
-    ids=["nothing", "no nodes", "top fields", "type", "field", "menu", "else", "failure",
+    ids=["nothing", "no nodes", "top fields", "type", "field", "large", "menu", "else", "failure",
          "several", "number", "edge", "address", "fallback", "dial a flow",
          "keys"],
 )  # fmt: skip
