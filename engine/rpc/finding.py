@@ -22,7 +22,8 @@ async def call_of(switch: Switch, request: web.Request, account: str | None) -> 
 
 
 async def live_call_of(switch: Switch, request: web.Request, account: str | None) -> Call:
-    """Find the live call that a path names; one that has ended is refused."""
+    """Find the live call that a path names, heard if soon; one that has ended is refused."""
+    await switch.heard(request.match_info["call"])  # first: what it is then decides the answer
     call = await call_of(switch, request, account)
     if switch.find(call.id) is None:
         if not call.is_over:

@@ -88,7 +88,10 @@ class Switch:
 
         Raises Refused, NoRoom while its node or the store is away, StoreDown when that takes long.
         """
-        desk, actor = await self._live(call)
+        desk, actor = self.find(call) or (None, None)
+        if desk is None or actor is None:
+            self.check_ours(call)
+            raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
         if refusal := refused(actor.call, event):
             raise Refused(refusal)
         self._check_heard(desk)
@@ -99,15 +102,11 @@ class Switch:
         await in_time(stored, f"call {call} took it, and it is not stored yet")
         return after
 
-    async def _live(self, call: str) -> tuple[Desk, Actor]:
-        """Find a live call, once its node is heard if that is soon; raises Refused, Elsewhere."""
+    async def heard(self, call: str) -> None:
+        """Give the node of a live call a moment, when it is being looked at."""
         desk, _ = self.find(call) or (None, None)
         if desk is not None and desk.is_held and desk.place.slot not in self.going:
             await soon(desk.standstill.over)
-        if found := self.find(call):
-            return found
-        self.check_ours(call)
-        raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
 
     def check_ours(self, call: str) -> None:
         """Raise Elsewhere when a call's slot is not this engine's."""

@@ -115,8 +115,11 @@ async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> Non
     for desk in bench.switch.nodes["pbx1"].desks.values():
         desk.hold()
         asyncio.get_running_loop().call_later(0.1, desk.release)
-    view = await talk.posted("mute", channelId=talk.agent)
-    assert view["legs"][1]["muted"] == "in"
+    asked = [("mute", {"channelId": talk.agent}), *[("dial", {"target": "agent:1002"})] * 2]
+    muted, *told = await asyncio.gather(*(talk.posted(deed, **more) for deed, more in asked))
+    assert muted["legs"][1]["muted"] == "in"
+    assert told[0] == told[1]  # asked twice, called once
+    assert len((await talk.shown())["legs"]) == 3
 
 
 async def test_while_the_node_is_away_nothing_is_promised(bench: Bench) -> None:
