@@ -1,12 +1,14 @@
 """Events told by API requests: the account's own request, filled in with the event."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import msgspec
 
 from engine.callbacks.parcel import Delivered, Failed, Gone, Outcome, Parcel
 from engine.webhooks.failure import WebhookFailed
+from engine.webhooks.retry import asked_s
 from wire.targets import ApiRequest, Place
 
 GONE = "status_410"
@@ -26,8 +28,9 @@ class ApiWay:
     server knows it.
     """
 
-    def __init__(self, apis: Apis) -> None:
+    def __init__(self, apis: Apis, clock: Callable[[], float] = time.time) -> None:
         self._apis = apis
+        self._clock = clock
 
     async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
         """See Carrier."""
@@ -36,5 +39,7 @@ class ApiWay:
         try:
             await self._apis.deliver(parcel.account, place.id, event, parcel.id)
         except WebhookFailed as error:
-            return Gone() if error.reason == GONE else Failed(error.reason)
+            if error.reason == GONE:
+                return Gone()
+            return Failed(error.reason, asked_s(error.retry_after, self._clock()))
         return Delivered()

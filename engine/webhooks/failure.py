@@ -18,14 +18,21 @@ class WebhookFailed(Exception):
     """No action came: a reason in one word, a detail for people, and all tries.
 
     Reasons: connect, timeout, status_NNN, redirect, too_large, encoded, not_http, not_json,
-    invalid_action, refused_address, bad_url.
+    invalid_action, refused_address, bad_url. `retry_after` is what the server asked for at last.
     """
 
-    def __init__(self, reason: str, detail: str, attempts: tuple[Attempt, ...]) -> None:
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        attempts: tuple[Attempt, ...],
+        retry_after: str | None = None,
+    ) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
         self.attempts = attempts
+        self.retry_after = retry_after
 
 
 class Fault(Exception):

@@ -54,7 +54,8 @@ class Sender:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None
         except Fault as fault:
-            raise WebhookFailed(fault.reason, fault.detail, tuple(attempts)) from None
+            tries = tuple(attempts)
+            raise WebhookFailed(fault.reason, fault.detail, tries, fault.retry_after) from None
         return got, tuple(attempts)
 
     async def _sent(

@@ -43,6 +43,17 @@ async def test_an_event_is_told_by_a_request(store: Store) -> None:
     assert keys == [f"{CALL_ID}.e{number}" for number in numbers]
 
 
+async def test_retry_after(store: Store) -> None:
+    """A server that asks for more time than a request has gets it."""
+    async with Customer() as customer, posting(store) as post:
+        await put(store, customer.url("/"))
+        customer.answers["/"] = scripted(429, 429, 204, Retry_After="2")
+        await post.tell(CALL_ID, 0, target=API)
+        await post.emptied()
+    *tried, last = customer.got
+    assert last.at_s - tried[-1].at_s >= 2
+
+
 async def test_a_request_that_is_gone(store: Store) -> None:
     """Another account's request is none; what could not be told is kept as a dead letter."""
     async with Customer() as customer, posting(store) as post:
