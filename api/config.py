@@ -1,9 +1,10 @@
 """Settings of the REST layer: `SWITCHROOM_…` variables, a TOML file, or `.env`."""
 
 import os
+from ipaddress import ip_network
 from typing import Annotated, Literal
 
-from pydantic import Field, HttpUrl, SecretStr, StringConstraints
+from pydantic import Field, HttpUrl, IPvAnyNetwork, SecretStr, StringConstraints
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -18,6 +19,9 @@ from wire.tree import Limits
 DatabaseUrl = Annotated[
     str, StringConstraints(pattern=r"^(sqlite\+aiosqlite:///|postgresql\+asyncpg://)")
 ]
+
+
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
 class Stored(BaseSettings):
@@ -50,6 +54,8 @@ class Settings(Stored):
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(8000, ge=0, le=65535)
+    # Who is believed to say for whom it asks (X-Forwarded-For): failures are counted by address.
+    api_proxies: tuple[IPvAnyNetwork, ...] = LOOPBACK
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
     rpc_token: SecretStr = Field(min_length=1)
     token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes

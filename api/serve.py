@@ -60,6 +60,7 @@ def server(
             access_log=False,
             log_config=None,
             server_header=False,
+            forwarded_allow_ips=list(map(str, settings.api_proxies)),
             timeout_graceful_shutdown=10,
         )
     )

@@ -13,6 +13,7 @@ from api.app import Parts, application, opened
 from api.auth.store import Keys, drawn
 from api.clock import Clock, now_ms
 from api.config import Settings
+from api.heads import BoundedHeads
 from api.migrate import migrate
 from api.serve import server
 from tests.contract.api.rest import CHEAP, settings_for
@@ -71,22 +72,25 @@ async def serving(
     async with AsyncExitStack() as house:
         parts = await house.enter_async_context(opened(settings, clock))
         await migrate(parts.database)
-        url = await house.enter_async_context(_served(settings, parts))
+        port = await house.enter_async_context(running(settings, application(parts)))
         http = await house.enter_async_context(aiohttp.ClientSession())
-        rest = Served(parts, url, http)
+        rest = Served(parts, f"http://127.0.0.1:{port}", http)
         await rest.add("acme")
         await rest.add("other")
         yield rest
 
 
 @asynccontextmanager
-async def _served(settings: Settings, parts: Parts) -> AsyncIterator[str]:
+async def running(
+    settings: Settings, app: object, heads: type[BoundedHeads] = BoundedHeads
+) -> AsyncIterator[int]:
+    """Run an application as the service is run; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        uvicorn = server(settings, application(parts))
+        uvicorn = server(settings, app, heads)
         task = asyncio.create_task(uvicorn.serve(sockets=[listener]))
         try:
             await until(lambda: uvicorn.started, what="the service")
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield listener.getsockname()[1]
         finally:
             uvicorn.should_exit = uvicorn.force_exit = True
             await task

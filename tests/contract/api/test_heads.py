@@ -1,7 +1,6 @@
 """Heads of requests that are too large, or never end: their connections do."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -9,10 +8,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from api.heads import MOST_BYTES, BoundedHeads
-from api.serve import server
 from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE
-from tests.harness.until import until
+from tests.contract.api.serving import NOWHERE, running
 
 BEGUN = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
@@ -26,18 +23,13 @@ class Impatient(BoundedHeads):
 @asynccontextmanager
 async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Connect to a service that answers everything."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        settings = settings_for("sqlite+aiosqlite:///nowhere", NOWHERE)
-        uvicorn = server(settings, PlainTextResponse("here"), Impatient)
-        task = asyncio.create_task(uvicorn.serve(sockets=[listener]))
-        await until(lambda: uvicorn.started, what="the service")
-        reader, writer = await asyncio.open_connection(*listener.getsockname())
+    settings = settings_for("sqlite+aiosqlite:///nowhere", NOWHERE)
+    async with running(settings, PlainTextResponse("here"), Impatient) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
             yield reader, writer
         finally:
             writer.close()
-            uvicorn.should_exit = uvicorn.force_exit = True
-            await task
 
 
 @pytest.mark.parametrize("head", [b"A: " + b"a" * MOST_BYTES, b"A: a\r\n" * (MOST_BYTES // 6)])

@@ -1,0 +1,34 @@
+"""For whom a proxy says that it asks, and which proxies are believed."""
+
+import aiohttp
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from tests.contract.api.rest import settings_for
+from tests.contract.api.serving import NOWHERE, running
+
+DATABASE = "sqlite+aiosqlite:///nowhere"
+
+
+async def who(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the address that failures are counted by."""
+    client = Request(scope).client
+    await PlainTextResponse(client.host if client else "")(scope, receive, send)
+
+
+@pytest.mark.parametrize(
+    ("believed", "seen"),
+    [({}, "203.0.113.7"), ({"api_proxies": ["10.0.0.0/8"]}, "127.0.0.1")],
+    ids=["this host's", "others"],
+)
+async def test_who_asks(believed: dict[str, object], seen: str) -> None:
+    """A proxy on this host is believed unless the settings name others; customers never are."""
+    said = {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}
+    async with (
+        running(settings_for(DATABASE, NOWHERE, **believed), who) as port,
+        aiohttp.ClientSession() as http,
+        http.get(f"http://127.0.0.1:{port}/", headers=said) as reply,
+    ):
+        assert await reply.text() == seen
