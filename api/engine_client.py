@@ -13,6 +13,7 @@ import aiohttp
 import msgspec
 
 from api.errors import Conflict, Invalid, NotFound, NotNow, Refused
+from api.turns import Turns
 from wire.rpc import Problem
 
 T = TypeVar("T")
@@ -34,8 +35,7 @@ class EngineClient:
 
     def __init__(self, http: aiohttp.ClientSession, urls: Sequence[str]) -> None:
         self.http = http
-        self._urls = [url.rstrip("/") for url in urls]
-        self._turn = 0
+        self._turns = Turns(urls)
 
     async def ask(
         self,
@@ -57,14 +57,13 @@ class EngineClient:
     ) -> bytes:
         """Ask, and give the answer as it is."""
         data = None if body is None else msgspec.json.encode(body)
-        self._turn += 1
-        for place in range(len(self._urls)):
-            url = self._urls[(self._turn + place) % len(self._urls)]
+        for engine in self._turns:
             try:
-                return await self._asked(method, f"{url}/rpc/v1{path}", data, query)
+                return await self._asked(method, f"{engine}/rpc/v1{path}", data, query)
             except aiohttp.ClientConnectorError:
-                continue
+                self._turns.failed(engine)
             except (aiohttp.ClientError, TimeoutError):
+                self._turns.failed(engine)
                 if method != "GET":
                     break
         raise NoEngine("no engine answers", retry_after_s=1)
@@ -74,14 +73,13 @@ class EngineClient:
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """Ask for something that does not end, which must say something every few seconds."""
-        self._turn += 1
-        for place in range(len(self._urls)):
-            url = f"{self._urls[(self._turn + place) % len(self._urls)]}/rpc/v1{path}"
-            limit = aiohttp.ClientTimeout(connect=CONNECT_S, sock_read=ANSWER_S)
-            asked = self.http.get(url, params=query, headers=headers, timeout=limit)
+        limit = aiohttp.ClientTimeout(connect=CONNECT_S, sock_read=ANSWER_S)
+        for engine in self._turns:
+            url = f"{engine}/rpc/v1{path}"
             try:
-                reply = await asked
+                reply = await self.http.get(url, params=query, headers=headers, timeout=limit)
             except (aiohttp.ClientError, TimeoutError):
+                self._turns.failed(engine)
                 continue
             async with reply:
                 if reply.status >= FAILED:
