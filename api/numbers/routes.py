@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec.json import encode
 
+from api.answers import once, told
 from api.auth.routes import Authenticated
 from api.idempotency import Key
 from api.numbers.schemas import NewNumber, NumberChange, NumberPage, NumberView, Removed
 from api.numbers.service import NumberService
 from api.paging import Page, paging
 from api.shapes import answer, described, reading
-from api.voice.providers import once, told
 
 router = APIRouter(tags=["Messaging numbers"])
 BASE = "/srmain/msgapp-numbers"

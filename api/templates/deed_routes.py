@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from msgspec.json import encode
 
+from api.answers import once, told
 from api.auth.routes import Authenticated
 from api.forms import form_described, form_of
 from api.idempotency import Key
@@ -13,7 +14,6 @@ from api.templates import examples
 from api.templates.media import KINDS
 from api.templates.providers import ASKS, BASE, Slice
 from api.templates.schemas import SendAsTest, SentAsTest, Synced, Uploaded
-from api.voice.providers import once, told
 
 router = APIRouter(tags=["Message templates"])
 UPLOAD = f"{BASE}/upload-header-media"

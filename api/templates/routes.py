@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec.json import encode
 
+from api.answers import once, told
 from api.auth.routes import Authenticated
 from api.idempotency import Key
 from api.numbers.schemas import Removed
@@ -18,7 +19,6 @@ from api.templates.schemas import (
     TemplatePage,
     TemplateView,
 )
-from api.voice.providers import once, told
 
 router = APIRouter(tags=["Message templates"])
 

@@ -1,0 +1,20 @@
+"""How answers leave: as the bytes they are, and once for an idempotency key."""
+
+from fastapi import Request, Response
+
+from api.auth.service import Principal
+from api.idempotency import Asked, Deed
+
+
+def told(answer: bytes, status: int = 200) -> Response:
+    """Answer with what an engine said."""
+    return Response(answer, status, media_type="application/json")
+
+
+async def once(request: Request, who: Principal, key: str | None, deed: Deed) -> bytes:
+    """Do a deed; with an idempotency key, once."""
+    if key is None:
+        return await deed("")
+    asked = Asked(who.account_id, key, request.url.path, await request.body())
+    answer: bytes = await request.app.state.parts.idempotency.once(asked, deed)
+    return answer
