@@ -22,7 +22,7 @@ class Process:
     async def map(self, account_id: str, list_id: int, mappings: dict[str, str]) -> None:
         """Say which column fills which field."""
         async with self._kept.database.writing() as connection:
-            found = await self._kept.lists.read(connection, account_id, list_id)
+            found = await self._kept.lists.hold(connection, account_id, list_id)
             file = _file(found, await self._kept.files.of(connection, list_id))
             checked = mapping.checked(mappings, file.headers, found.assigned_fields)
             await self._kept.files.map(connection, file.id, checked)
@@ -33,7 +33,7 @@ class Process:
         """Take a list's file in, in the background."""
         region = (await self._known.get(account_id)).account.region
         async with self._kept.database.writing() as connection:
-            found = await self._kept.lists.read(connection, account_id, list_id)
+            found = await self._kept.lists.hold(connection, account_id, list_id)
             file = _file(found, await self._kept.files.of(connection, list_id))
             payload = msgspec.to_builtins(_asked(file, region, action))
             job_id = await self._kept.jobs.add(connection, importing.KIND, account_id, payload)

@@ -70,7 +70,7 @@ class Service:
         _unlocked(await self._kept.lists.get(account_id, list_id))
         file_id = await self._uploads.store(account_id, file, data) if file else None
         async with self._kept.database.writing() as connection:
-            _unlocked(await self._kept.lists.read(connection, account_id, list_id))
+            _unlocked(await self._kept.lists.hold(connection, account_id, list_id))
             if file_id is not None:
                 await self._kept.files.give(connection, file_id, list_id)
                 await self._kept.imports.forget(connection, list_id)

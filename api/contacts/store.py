@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.accounts.store import accounts
 from api.clock import Clock
 from api.contacts.folding import folded
 from api.contacts.tables import list_tags, lists
@@ -60,11 +61,11 @@ class Lists:
 
     async def read(self, connection: AsyncConnection, account_id: str, list_id: int) -> ContactList:
         """Read a list within a transaction; raises NotFound."""
-        query = sa.select(*_SHOWN).where(its(account_id), lists.c.id == list_id)
-        row = (await connection.execute(query)).mappings().first()
-        if row is None:
-            raise NotFound("no contact list of this id")
-        return (await _with_tags(connection, [dict(row)]))[0]
+        return await _one(connection, _is(account_id, list_id))
+
+    async def hold(self, connection: AsyncConnection, account_id: str, list_id: int) -> ContactList:
+        """Read a list that nobody else changes before this transaction ends; raises NotFound."""
+        return await _one(connection, _is(account_id, list_id).with_for_update(key_share=True))
 
     async def page(
         self, account_id: str, filters: ListFilters, limit: int, offset: int
@@ -113,6 +114,9 @@ class Lists:
             raise NotFound("no contact list of this id")
 
     async def _no_default(self, connection: AsyncConnection, account_id: str) -> None:
+        """Make room for a default list: of two who do so at once, the second waits."""
+        account = sa.select(accounts.c.id).where(accounts.c.id == account_id)
+        await connection.execute(account.with_for_update(key_share=True))
         change = sa.update(lists).where(its(account_id), lists.c.is_default)
         await connection.execute(change.values(is_default=False))
 
@@ -126,6 +130,17 @@ def deleted(account_id: str) -> sa.ScalarSelect[int]:
     """Name the lists whose contacts nobody sees any more: `contacts.list_id.not_in(...)`."""
     query = sa.select(lists.c.id).where(lists.c.account_id == account_id, lists.c.is_deleted)
     return query.scalar_subquery()
+
+
+def _is(account_id: str, list_id: int) -> sa.Select[Any]:
+    return sa.select(*_SHOWN).where(its(account_id), lists.c.id == list_id)
+
+
+async def _one(connection: AsyncConnection, query: sa.Select[Any]) -> ContactList:
+    row = (await connection.execute(query)).mappings().first()
+    if row is None:
+        raise NotFound("no contact list of this id")
+    return (await _with_tags(connection, [dict(row)]))[0]
 
 
 async def counted(connection: AsyncConnection, list_id: int, more: int) -> None:

@@ -56,9 +56,8 @@ class Service:
                 if into.id != old.list_id:
                     values["list_id"] = into.id
                     values.setdefault("fields", _kept(old, into))
-                    await counted(connection, old.list_id, -1)
-                    await counted(connection, into.id, 1)
                 await self._people.change(connection, old.id, values)
+                await _moved(connection, old.list_id, into.id)
                 return await self._shown(connection, account_id, old.id, "contact-changed")
 
     async def set_status(
@@ -82,7 +81,7 @@ class Service:
         return view(old)
 
     async def _old(self, connection: AsyncConnection, account_id: str, contact_id: str) -> Contact:
-        found = await self._people.read(connection, account_id, read_id(contact_id, "contact"))
+        found = await self._people.hold(connection, account_id, read_id(contact_id, "contact"))
         return _there(found)
 
     async def _into(
@@ -107,6 +106,13 @@ class Service:
         contact = _there(await self._people.read(connection, account_id, contact_id))
         await self._told.tell(connection, contact, event)
         return view(contact)
+
+
+async def _moved(connection: AsyncConnection, old: int, new: int) -> None:
+    """Count a contact where it is now; lists in one order, or two could wait for each other."""
+    if old != new:
+        for list_id in sorted((old, new)):
+            await counted(connection, list_id, 1 if list_id == new else -1)
 
 
 @contextmanager

@@ -88,11 +88,16 @@ class People:
         self, connection: AsyncConnection, account_id: str, contact_id: int
     ) -> Contact | None:
         """Read a contact within a transaction; none of a list that is deleted."""
-        query = (
-            sa.select(*_SHOWN)
-            .join(lists, lists.c.id == contacts.c.list_id)
-            .where(its(account_id), contacts.c.id == contact_id)
-        )
+        return await self._one(connection, _its(account_id, contact_id))
+
+    async def hold(
+        self, connection: AsyncConnection, account_id: str, contact_id: int
+    ) -> Contact | None:
+        """Read a contact that nobody else changes before this transaction ends."""
+        query = _its(account_id, contact_id)
+        return await self._one(connection, query.with_for_update(of=contacts))
+
+    async def _one(self, connection: AsyncConnection, query: sa.Select[Any]) -> Contact | None:
         rows = (await connection.execute(query)).mappings().all()
         found = await _with_tags(connection, [Contact(**row) for row in rows])
         return found[0] if found else None
@@ -196,6 +201,14 @@ def keyed(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in values
     }
     return {**values, **keys}
+
+
+def _its(account_id: str, contact_id: int) -> sa.Select[Any]:
+    return (
+        sa.select(*_SHOWN)
+        .join(lists, lists.c.id == contacts.c.list_id)
+        .where(its(account_id), contacts.c.id == contact_id)
+    )
 
 
 def _is(contact_id: int) -> sa.ColumnElement[bool]:
