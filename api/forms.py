@@ -9,11 +9,13 @@ from typing import Any
 
 from fastapi import Request
 from msgspec import Struct
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 
 from wire.errors import BadInput
 
 MOST_FIELDS = 4
+UTF_8 = (b"utf-8", b"utf8")
 MOST_FIELD_BYTES = 65_536
 
 
@@ -39,11 +41,19 @@ class Form(Struct, frozen=True):
 @asynccontextmanager
 async def form_of(request: Request) -> AsyncIterator[Form]:
     """Read a form with at most one file, `file`; what is large of it lies on disk meanwhile."""
+    _check_letters(request)
     parts = request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
     async with parts as given:
         fields = {name: each for name, each in given.items() if isinstance(each, str)}
         file = given.get("file")
         yield Form(fields, file if isinstance(file, UploadFile) else None)
+
+
+def _check_letters(request: Request) -> None:
+    """Refuse a charset: RFC 7578 has none, and some that Python knows give what is no text."""
+    _, options = parse_options_header(request.headers.get("content-type"))
+    if options.get(b"charset", b"utf-8").lower() not in UTF_8:
+        raise BadInput("", "a form's texts are UTF-8: no other charset is expected")
 
 
 def form_described(

@@ -57,7 +57,9 @@ class PlatformClient:
         data = None if body is None else msgspec.json.encode(body)
         if data is not None:
             headers["Content-Type"] = "application/json"
-        return await self._answered(shape, method, path, headers=headers, params=query, data=data)
+        return await self._answered(
+            shape, business, method, path, headers=headers, params=query, data=data
+        )
 
     async def send_file(
         self, shape: type[T], business: BusinessAccount, path: str, file: IO[bytes]
@@ -69,12 +71,16 @@ class PlatformClient:
             "file_offset": "0",
             "Content-Type": "application/octet-stream",
         }
-        return await self._answered(shape, "POST", path, headers=headers, data=file)
+        return await self._answered(shape, business, "POST", path, headers=headers, data=file)
 
-    async def _answered(self, shape: type[T], method: str, path: str, **more: Any) -> T:
+    async def _answered(
+        self, shape: type[T], business: BusinessAccount, method: str, path: str, **more: Any
+    ) -> T:
         status, answer, headers = await self._bytes(method, f"{self._base}/{path}", **more)
         if status not in SUCCESS:
-            raise refusal(status, answer, headers)
+            # A token that it does not take, it may repeat; the customer is to see our problem.
+            token = business.token.get_secret_value().encode()
+            raise refusal(status, answer.replace(token, b"(the token)"), headers)
         try:
             return msgspec.json.decode(answer, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

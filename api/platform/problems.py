@@ -106,7 +106,7 @@ def _minutes(usage: str) -> int:
         found: dict[str, list[dict[str, Any]]] = msgspec.json.decode(
             usage, type=dict[str, list[dict[str, Any]]]
         )
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return 0
     waits = (
         each.get("estimated_time_to_regain_access") for all_ in found.values() for each in all_

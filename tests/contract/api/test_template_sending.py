@@ -10,7 +10,7 @@ from tests.contract.api.databases import sqlite_url
 from tests.contract.api.messaging import BASE, HELLO, Messaging, messaging
 from tests.contract.rpc_bench import Bench
 from tests.harness import msgapp_faults as faults
-from tests.harness.msgapp_names import APP, PRODUCT, phone_id
+from tests.harness.msgapp_names import APP, PRODUCT, phone_id, token
 
 SEND, UPLOAD = f"{BASE}/test-send", f"{BASE}/upload-header-media"
 TO = "+4722222222"
@@ -134,6 +134,18 @@ async def test_what_the_platform_says_of_a_message(house: Messaging) -> None:
     assert refused == (400, "unknown_template", ["templateId"])
 
 
+async def test_a_token_that_is_told_back_is_kept_secret(house: Messaging) -> None:
+    """The platform repeats one that it does not understand; the customer never sees it."""
+    made = await approved(house)
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    text = f"Malformed access token {token('acme')}"
+    house.platform.next_answers(faults.fails(401, 190, text))
+    answer = await house.rest.ask("POST", SEND, asked)
+    assert (answer.status_code, answer.json()["code"]) == (503, "platform_denied")
+    assert "Malformed access token" in answer.text
+    assert token("acme") not in answer.text
+
+
 @pytest.mark.parametrize("fault", [faults.deaf(), faults.silent(), faults.fails(500)])
 async def test_a_message_is_not_sent_twice(house: Messaging, fault: faults.Fault) -> None:
     """Whatever was answered: only who asked may ask again."""
@@ -237,6 +249,10 @@ async def test_forms_that_are_none(house: Messaging) -> None:
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     for body in (b"--y\r\n", b"--x\r\nnonsense", b"x" * 1_000):
         assert (await house.rest.refused("POST", UPLOAD, body, headers=headers))[0] == 400
+    whole = b'--x\r\nContent-Disposition: form-data; name="mediaKind"\r\n\r\n+2AA-\r\n--x--\r\n'
+    for charset in ("undefined", "utf-7", "punycode"):
+        headers = {"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
+        assert (await house.rest.refused("POST", UPLOAD, whole, headers=headers))[0] == 400
     headers = {"Content-Type": "multipart/form-data"}
     assert (await house.rest.refused("POST", UPLOAD, b"--x", headers=headers))[0] == 400
     headers = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": "2000000000"}
