@@ -25,6 +25,7 @@ from api.jobs.worker import Hopeless, Progress
 
 KIND = "contacts-import"
 GONE = "the list or its file was deleted"
+ANEW = "the file was processed anew"
 
 
 class Asked(Struct, frozen=True):
@@ -77,6 +78,8 @@ class Importer:
                 raise Hopeless(GONE)
             file.flush()
             done = await self._imports.rows(job.id)
+            if done is None:
+                raise Hopeless(ANEW)
             await progress(done, asked.total)
             wanted = Wanted(
                 path=file.name,

@@ -67,11 +67,12 @@ class Imports:
         """Forget what became of a list's file."""
         await connection.execute(sa.delete(imports).where(imports.c.list_id == list_id))
 
-    async def rows(self, job_id: str) -> int:
-        """Tell how many of the file's rows have been taken in."""
+    async def rows(self, job_id: str) -> int | None:
+        """Tell how many of the file's rows have been taken in; none once it is forgotten."""
         query = sa.select(imports.c.rows).where(imports.c.job_id == job_id)
         async with self._database.reading() as connection:
-            return int((await connection.execute(query)).scalar_one_or_none() or 0)
+            found: int | None = (await connection.execute(query)).scalar_one_or_none()
+        return found
 
     async def step(self, connection: AsyncConnection, job_id: str, step: Step) -> None:
         """Note a batch within the transaction that writes it; LeaseLost if somebody else did."""

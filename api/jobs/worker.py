@@ -36,10 +36,17 @@ class NotThisTime(Exception):
 class Worker:
     """One worker: claims, does, tells."""
 
-    def __init__(self, jobs: Jobs, handlers: Mapping[str, Handler], metrics: Metrics) -> None:
+    def __init__(
+        self,
+        jobs: Jobs,
+        handlers: Mapping[str, Handler],
+        metrics: Metrics,
+        hold_s: float = LEASE_MS / 3_000,
+    ) -> None:
         self._jobs = jobs
         self._handlers = handlers
         self._metrics = metrics
+        self._hold_s = hold_s
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
 
     async def run(self, look_s: float = LOOK_S) -> None:
@@ -92,8 +99,9 @@ class Worker:
 
         async def holding() -> None:
             while True:
-                await asyncio.sleep(LEASE_MS / 3_000)
-                await self._jobs.hold(job)
+                await asyncio.sleep(self._hold_s)
+                with suppress(Refused):  # a database that is back in time has the lease still
+                    await self._jobs.hold(job)
 
         work = asyncio.ensure_future(self._handlers[job.kind](job, progress))
         hold = asyncio.create_task(holding())

@@ -11,6 +11,7 @@ from wire import patterns
 MOST_LISTED = 1_000
 FARTHEST = 100_000  # passing over rows costs time; who wants them all asks for a download
 LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
+LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + patterns.END
 _YES = frozenset({"1", "true", "yes"})
 _NO = frozenset({"", "0", "false", "no"})
 
@@ -70,7 +71,8 @@ class Viewed(InList):
 
 Name = Annotated[str, Meta(max_length=128, pattern=LINE)]
 Email = Annotated[str, Meta(max_length=254, pattern=patterns.EMAIL)]
-FieldText = Annotated[str, Meta(max_length=1_024)]
+# PostgreSQL has no NUL in JSON that it looks into, as an import does that updates contacts.
+FieldText = Annotated[str, Meta(max_length=1_024, pattern=LINES)]
 
 
 class ContactBody(Struct, frozen=True, forbid_unknown_fields=True):

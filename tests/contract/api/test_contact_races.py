@@ -3,14 +3,18 @@
 import asyncio
 import io
 from collections import Counter
+from functools import partial
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
+from api.contacts import importing
 from api.contacts.files.shapes import Format, Found
 from api.contacts.filestore import Files
 from api.contacts.tables import imports
 from api.errors import Conflict
+from api.jobs.worker import Hopeless
 from tests.contract.api.contact_lists import BASE, a_list, contacts_in, some
 from tests.contract.api.rest import Rest
 
@@ -81,3 +85,16 @@ async def test_of_lists_made_default_at_once_one_is(kept: Rest) -> None:
     assert [each.status_code for each in answers] == [200] * TIMES
     shown = (await kept.ask("GET", f"{BASE}/contactlists?limit=100")).json()["data"]
     assert [each["isDefault"] for each in shown].count(True) == 1
+
+
+async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest) -> None:
+    """One whose process died after its end is taken up once more: and ends, instead of for ever."""
+    parts, list_id = kept.parts, await a_mapped_list(kept)
+    await parts.lists.process.start("acme", list_id, "skip")
+    old = await parts.jobs.claim("dead", [importing.KIND])
+    assert old is not None
+    await parts.lists.jobs[importing.KIND](old, partial(parts.jobs.progress, old))
+    await parts.lists.process.start("acme", list_id, "skip")
+    with pytest.raises(Hopeless):
+        await parts.lists.jobs[importing.KIND](old, partial(parts.jobs.progress, old))
+    assert (await parts.lists.lists.get("acme", list_id)).status == "PROCESSING"

@@ -180,6 +180,7 @@ async def test_crm_tells_of_calls(kept: Rest) -> None:
         ({"lName": "a\u0000b"}, "lName"),
         ({"addToRunningCampaign": "yes"}, "addToRunningCampaign"),
         ({"fields": {"shoe": "44"}}, "fields.shoe"),
+        ({"fields": {"shoe": "a\x00b"}}, "fields[...]"),
         ({"name": "Nina"}, "name"),
     ],
 )

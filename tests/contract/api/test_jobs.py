@@ -7,6 +7,7 @@ import pytest
 
 from api.accounts.store import Account, Accounts
 from api.db import Database
+from api.errors import NotNow
 from api.jobs.store import LEASE_MS, MOST_ATTEMPTS, Job, Jobs, LeaseLost
 from api.jobs.worker import Hopeless, Progress, Worker
 from api.metrics import Metrics
@@ -133,3 +134,30 @@ async def _got(jobs: Jobs, job_id: str) -> Job:
     job = await jobs.get("acme", "sum", job_id)
     assert job is not None
     return job
+
+
+async def test_a_lease_outlives_a_database_that_is_away_for_a_moment(database: Database) -> None:
+    """What is being done goes on: the lease is still ours when the database is back."""
+    clock = Hand()
+    jobs, (job_id,) = await added(database, clock)
+    shy = ShyJobs(database, clock)
+
+    async def slow(_job: Job, _progress: Progress) -> dict[str, Any]:
+        await until(lambda: shy.held > 1, what="a lease that is held again")
+        return {}
+
+    assert await Worker(shy, {"sum": slow}, Metrics(), hold_s=0.01).once()
+    assert (await _got(jobs, job_id)).state == "done"
+
+
+class ShyJobs(Jobs):
+    """Away when a lease is held for the first time."""
+
+    held = 0
+
+    async def hold(self, job: Job) -> None:
+        """See Jobs."""
+        self.held += 1
+        if self.held == 1:
+            raise NotNow("the database can't be used now")
+        await super().hold(job)
