@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engine.ari.generated.events import ChannelDestroyed, ChannelDtmfReceived, PlaybackFinished
+from engine.ari.generated.events import (
+    ChannelDestroyed,
+    ChannelDtmfReceived,
+    ChannelStateChange,
+    PlaybackFinished,
+)
 from engine.ari.request import Request
 from tests.sim.checks import faults_of
 from tests.sim.crowd import kept_seeds, run_world, run_worlds
@@ -133,6 +138,10 @@ PLANTED = {
     "snoops stay": (
         Broken(pbx=lambda pbx: Careless(pbx, _asks("DELETE", r"channels/.*\.s\d+"))),
         "needed by nobody",
+    ),
+    "answers are not heard": (
+        Broken(hear=lambda hear: Deaf(hear, ChannelStateChange)),
+        "answered, and left in silence",
     ),
     "keys are not heard": (Broken(hear=lambda hear: Deaf(hear, ChannelDtmfReceived)), "gathered"),
     "tapes are not started": (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.calls.doing import Dialing, Gathering
+from engine.calls.doing import Asking, Dialing, Gathering, Recording
 from tests.harness.sim_channel import SimChannel
 from tests.harness.sim_phone import is_dialled
 from tests.sim.checks.spans import AT_ONCE_MS
@@ -20,11 +20,11 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
         if isinstance(moment.call.doing, Dialing)
         for leg in moment.call.doing.greetings
     }
-    asked_ms = _asked_ms(told)
+    silent_ms = _silent_ms(told)
     channels = [*world.pbx.past.values(), *world.pbx.channels.values()]
     for channel in channels:
         is_waiting = is_dialled(channel) and channel.id not in greeted
-        if is_waiting and (waited_ms := _waited_ms(world, channel, asked_ms)) > AT_ONCE_MS:
+        if is_waiting and (waited_ms := _waited_ms(world, channel, silent_ms)) > AT_ONCE_MS:
             yield channel.id, f"answered, and left in silence for {waited_ms:.0f} ms"
         # Nobody repeats a refusal that was lost: the reaper has it.
         is_due = channel.id in opened or "lost" not in world.faults.kinds
@@ -32,25 +32,28 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
             yield channel.id, "came in and was not answered"
 
 
-def _asked_ms(told: Sequence[Story]) -> dict[str, float]:
-    """Tell since when a leg's keys were waited for, in silence: a prompt may count as heard."""
+def _silent_ms(told: Sequence[Story]) -> dict[str, float]:
+    """Tell since when a leg could hear nothing, rightly."""
     since_ms: dict[str, float] = {}
     for story in told:
         for moment in story.moments:
-            match moment.call.doing:
-                case Gathering(leg=leg, phase="first" | "between"):
+            call = moment.call
+            match call.doing:
+                case Asking() | Recording():  # a transfer may have left the tree to a called leg
+                    since_ms.setdefault(call.main, moment.now)
+                case Gathering(leg=leg, phase="first" | "between"):  # a prompt may count as heard
                     since_ms.setdefault(leg, moment.now)
                 case _:
                     pass
     return since_ms
 
 
-def _waited_ms(world: World, channel: SimChannel, asked_ms: Mapping[str, float]) -> float:
+def _waited_ms(world: World, channel: SimChannel, silent_ms: Mapping[str, float]) -> float:
     if channel.up_ms is None:
         return 0
     heard = (span.begin_ms for span in channel.spans if span.kind in {"bridge", "moh", "play"})
     until_ms = next(heard, channel.ended_ms or world.clock.at_ms)
-    until_ms = min(until_ms, asked_ms.get(channel.id, until_ms))
+    until_ms = min(until_ms, silent_ms.get(channel.id, until_ms))
     return world.faults.healthy_ms(channel.up_ms, until_ms)
 
 
