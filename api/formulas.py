@@ -10,13 +10,19 @@ from typing import Any
 # are full-width forms of the first.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"\+?[0-9]{1,20}")
+# Where semicolons stand between cells, as in most of Europe, or tabs, a cell begins in the middle.
+_INSIDE = re.compile(
+    r"([;\t\r\n])(?!\s*\+?[0-9]{1,20}\s*(?:[;\t\r\n]|$))(?=[\s\"]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
+)
 
 
 def neutralised(value: Any) -> Any:
     """Put an apostrophe before what would be a formula; a phone number is none."""
-    if isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    safe = _INSIDE.sub(r"\1'", value)
+    is_formula = value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA)
+    return f"'{safe}" if is_formula else safe
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> bytes:

@@ -1,12 +1,14 @@
 """E-mail by somebody's SMTP server."""
 
+import asyncio
 from email.message import EmailMessage
 from typing import Literal
 
 import aiosmtplib
 from msgspec import Struct
 
-TIMEOUT_S = 30
+TIMEOUT_S = 30  # for each answer
+WHOLE_S = 120.0  # for all of them: other jobs wait meanwhile
 REFUSED = 500  # and above: for good (RFC 5321, section 4.2.1)
 Security = Literal["starttls", "tls", "none"]
 
@@ -29,20 +31,13 @@ class Mail(Struct, frozen=True):
     password: str
     sender: str
     most_bytes: int
+    whole_s: float = WHOLE_S
 
     async def send(self, letter: EmailMessage) -> None:
         """Hand a letter over; raises MailRefused or MailNotNow."""
         try:
-            await aiosmtplib.send(
-                letter,
-                hostname=self.host,
-                port=self.port,
-                username=self.user or None,
-                password=self.password or None,
-                use_tls=self.security == "tls",
-                start_tls=self.security == "starttls",
-                timeout=TIMEOUT_S,
-            )
+            async with asyncio.timeout(self.whole_s):
+                await self._handed(letter)
         except aiosmtplib.SMTPAuthenticationError:
             raise MailRefused("the mail server does not let us in") from None
         except aiosmtplib.SMTPRecipientsRefused as error:
@@ -50,8 +45,22 @@ class Mail(Struct, frozen=True):
             raise _fault(first.code, first.message) from None
         except aiosmtplib.SMTPResponseException as error:
             raise _fault(error.code, error.message) from None
+        except TimeoutError:
+            raise MailNotNow("the mail server is too slow") from None
         except (aiosmtplib.SMTPException, OSError):
             raise MailNotNow("the mail server can't be reached") from None
+
+    async def _handed(self, letter: EmailMessage) -> None:
+        await aiosmtplib.send(
+            letter,
+            hostname=self.host,
+            port=self.port,
+            username=self.user or None,
+            password=self.password or None,
+            use_tls=self.security == "tls",
+            start_tls=self.security == "starttls",
+            timeout=TIMEOUT_S,
+        )
 
 
 def _fault(code: int, text: str) -> Exception:

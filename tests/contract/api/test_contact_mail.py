@@ -1,15 +1,19 @@
 """A list's contacts by e-mail, through a real SMTP server."""
 
+import asyncio
 import io
 import zipfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from api.jobs.worker import Worker
+from api.mail import Mail, MailNotNow
 from tests.contract.api.contact_lists import BASE, a_list, contacts_in, some
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.hand import Hand
@@ -150,3 +154,26 @@ async def test_without_server_or_address_nothing_is_begun(
         told = await found.refused("GET", f"{BASE}/{list_id}/export")
         assert told[:2] == (409, "no_email")
         assert (await found.refused("GET", f"{BASE}/999/export"))[0] == 404
+
+
+async def test_a_server_that_never_ends_what_it_says_is_left() -> None:
+    """Each of its lines is in time; other jobs wait for it no longer than for any."""
+
+    async def drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b"220-wait\r\n")
+                await writer.drain()
+                await asyncio.sleep(0.01)  # its pace: it is what is tested
+        writer.close()
+        left.set()
+
+    left = asyncio.Event()
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        mail = Mail("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 0.2)
+        with pytest.raises(MailNotNow, match="too slow"):
+            await mail.send(EmailMessage())
+        async with asyncio.timeout(5):
+            await left.wait()
