@@ -12,7 +12,7 @@ from msgspec import Struct
 from api.clock import Clock
 from api.columns import Key, Millis
 from api.db import INSERTS, Database, metadata
-from api.jobs.store import jobs
+from api.jobs.store import LeaseLost, jobs
 
 KEPT_MS = 7 * 86_400_000
 Place = tuple[int, int]
@@ -28,6 +28,10 @@ job_parts = sa.Table(
     sa.Column("made_ms", Millis, nullable=False, index=True),
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
+
+
+class PartsGone(Exception):
+    """What a job made was taken out while it was read: half of it must not pass for the whole."""
 
 
 class Made(Struct, frozen=True):
@@ -61,7 +65,10 @@ class Parts:
         return Made(row[0] + 1, int(rows), (row[1], row[2])) if row else Made()
 
     async def add(self, job_id: str, made: Made, rows: int, after: Place, body: bytes) -> Made:
-        """Keep the next part; one that is there already is the same."""
+        """Keep the next part; raises LeaseLost if somebody else made one.
+
+        Theirs may end with another row: to go on after ours would leave rows out.
+        """
         row = {
             "job_id": job_id,
             "part": made.parts,
@@ -73,7 +80,9 @@ class Parts:
         }
         async with self._database.writing() as connection:
             insert = INSERTS[connection.dialect.name](job_parts)
-            await connection.execute(insert.on_conflict_do_nothing().values(row))
+            added = await connection.execute(insert.on_conflict_do_nothing().values(row))
+        if not added.rowcount:
+            raise LeaseLost(job_id)
         return Made(made.parts + 1, made.rows + rows, after)
 
     async def clear(self, job_id: str) -> None:
@@ -82,18 +91,16 @@ class Parts:
             await connection.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
-        """Read the parts one by one."""
-        part = 0
-        while True:
+        """Read the parts one by one; raises PartsGone if they are taken out meanwhile."""
+        for part in range((await self.made(job_id)).parts):
             query = sa.select(job_parts.c.body).where(
                 job_parts.c.job_id == job_id, job_parts.c.part == part
             )
             async with self._database.reading() as connection:
                 body = (await connection.execute(query)).scalar_one_or_none()
             if body is None:
-                return
+                raise PartsGone(job_id)
             yield body
-            part += 1
 
     def oldest_ms(self) -> int:
         """Tell since when jobs must have been asked for to be kept still."""

@@ -12,8 +12,8 @@ from api.contacts.downloads.sheet import Book
 from api.contacts.downloads.store import downloads
 from api.contacts.people.told import events
 from api.contacts.tables import contact_tags, contacts, lists
-from api.jobs.parts import Parts, job_parts
-from api.jobs.store import Job
+from api.jobs.parts import Made, Parts, PartsGone, job_parts
+from api.jobs.store import Job, LeaseLost
 from api.jobs.worker import Worker
 from tests.contract.api.contact_lists import BASE, a_list, contacts_in, some
 from tests.contract.api.rest import Rest
@@ -161,3 +161,26 @@ async def test_what_is_wrong_is_named(rest: Rest, body: dict[str, Any], fault: s
     """Each fault by its path."""
     told = await rest.refused("POST", REQUESTS, body or b"{}")
     assert (told[0], told[2]) == (400, [fault])
+
+
+async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
+    """One whose list is deleted while it is fetched ends in a fault, not as if it were all."""
+    list_id = await a_list(kept.parts)
+    await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
+    download = await asked(kept, list_id, "csv")
+    await Worker(kept.parts.jobs, kept.parts.people.jobs, kept.parts.metrics).once()
+    _, content = await kept.parts.people.downloads.content("acme", download["id"])
+    assert await anext(content)
+    assert await anext(content)
+    await kept.parts.lists.lists.delete("acme", int(list_id))
+    with pytest.raises(PartsGone):
+        await anext(content)
+
+
+async def test_of_two_who_make_a_file_one_goes_on(kept: Rest) -> None:
+    """The other's part may end elsewhere: whoever comes second leaves it."""
+    download = await asked(kept, await a_list(kept.parts), "csv")
+    parts = Parts(kept.parts.database, kept.parts.now_ms)
+    await parts.add(download["id"], Made(), 2, (1, 2), b"two")
+    with pytest.raises(LeaseLost):
+        await parts.add(download["id"], Made(), 3, (1, 3), b"three")
