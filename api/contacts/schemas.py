@@ -15,7 +15,7 @@ MOST_LISTED = 1_000
 FARTHEST = 100_000
 
 Name = Annotated[
-    str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*$(?!\n)")
+    str, Meta(min_length=1, max_length=256, pattern=r"^(?=.*\S)[^\x00-\x1f\x7f]+" + patterns.END)
 ]
 Description = Annotated[
     str, Meta(max_length=2_000, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$(?!\n)")

@@ -64,6 +64,8 @@ async def test_forms_are_checked(rest: Served) -> None:
         ({"name": ""}, "data.name"),
         ({"name": " "}, "data.name"),
         ({"name": "a\nb"}, "data.name"),
+        ({"name": "a\x00b"}, "data.name"),
+        ({"name": "\x1b"}, "data.name"),
         ({"isDefault": "yes"}, "data.isDefault"),
         ({"assignedFields": ["fName"]}, "data.assignedFields[0]"),
         ({"assignedFields": ["a", "a"]}, "data.assignedFields[1]"),
