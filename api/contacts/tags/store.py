@@ -63,8 +63,9 @@ async def _next(connection: AsyncConnection, wanted: Replacing, after: int) -> l
 
 
 async def _insert(connection: AsyncConnection, list_id: int, tag: str, ids: list[int]) -> None:
-    # One that is being deleted meanwhile is waited for, and is gone then.
-    there = sa.select(contacts.c.id).where(contacts.c.id.in_(ids))
+    # One that is being deleted meanwhile, or put elsewhere, is waited for, and is gone then.
+    its = sa.and_(contacts.c.list_id == list_id, contacts.c.id.in_(ids))
+    there = sa.select(contacts.c.id).where(its)
     held = await connection.execute(there.with_for_update(read=True, key_share=True))
     insert = INSERTS[connection.dialect.name](contact_tags).on_conflict_do_nothing()
     rows = [{"list_id": list_id, "tag_id": tag, "contact_id": each} for each in held.scalars()]

@@ -12,7 +12,9 @@ import sqlalchemy as sa
 from api.contacts import importing
 from api.contacts.files.shapes import Format, Found
 from api.contacts.filestore import Files
-from api.contacts.tables import imports
+from api.contacts.people.store import People
+from api.contacts.tables import contact_tags, imports
+from api.contacts.tags.store import Replacing, Tagging
 from api.errors import Conflict
 from api.jobs.worker import Hopeless
 from tests.contract.api.contact_lists import BASE, a_list, contacts_in, some
@@ -98,3 +100,22 @@ async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest)
     with pytest.raises(Hopeless):
         await parts.lists.jobs[importing.KIND](old, partial(parts.jobs.progress, old))
     assert (await parts.lists.lists.get("acme", list_id)).status == "PROCESSING"
+
+
+async def test_a_tag_is_of_the_list_in_which_its_contact_is(kept: Rest) -> None:
+    """One that is put elsewhere while all get a tag is not found where it was."""
+    parts = kept.parts
+    lists = [await a_list(parts), await a_list(parts, name="Autumn")]
+    (contact_id,) = await contacts_in(parts, lists[0], *some(1))
+    wanted = Replacing(int(lists[0]), None, "vip")
+    async with parts.database.writing() as connection:
+        moved = {"list_id": int(lists[1])}
+        await People(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
+        tagging = asyncio.create_task(Tagging(parts.database).next_batch(wanted, 0))
+        done, _ = await asyncio.wait({tagging}, timeout=0.5)
+        assert not done
+    await tagging
+    async with parts.database.reading() as connection:
+        assert set((await connection.execute(sa.select(contact_tags.c.list_id))).scalars()) <= {
+            moved["list_id"]
+        }
