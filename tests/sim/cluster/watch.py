@@ -16,6 +16,7 @@ class Watch:
         self._ground = crew.ground
         self._clock = crew.ground.clock
         self._able_ms = self._whole_ms = self._clock.at_ms
+        self._loose: set[tuple[str, int]] = set()  # nodes' slots that nobody controlled just now
         self._again()
 
     def _again(self) -> None:
@@ -25,6 +26,8 @@ class Watch:
             self._whole_ms = self._clock.at_ms
         if (quiet_ms := self._since(self._able_ms)) > self._claimed_ms + 1_000 + SLACK_MS:
             self._look_for_control(quiet_ms)
+        else:
+            self._loose = set()
         if (quiet_ms := self._since(self._whole_ms)) > SHARED_MS + SLACK_MS:
             self._look_for_shares(quiet_ms)
         self._clock.after(EVERY_MS, self._again)
@@ -42,11 +45,17 @@ class Watch:
         return self._clock.at_ms - max(begin_ms, self._ground.weather.last_ms)
 
     def _look_for_control(self, quiet_ms: float) -> None:
-        for pbx in self._ground.pbxs.values():
-            for slot in range(self._ground.slots):
-                if pbx.is_up and not self._crew.controls(pbx.name, slot):
-                    what = f"nobody controls slot {slot} at {pbx.name}"
-                    self._say("", f"{what}, {quiet_ms:.0f} ms after the last fault")
+        """Find slots that nobody controls, and did not a look ago: handing one over takes less."""
+        loose = {
+            (pbx.name, slot)
+            for pbx in self._ground.pbxs.values()
+            for slot in range(self._ground.slots)
+            if pbx.is_up and not self._crew.controls(pbx.name, slot)
+        }
+        for node, slot in sorted(loose & self._loose):
+            what = f"nobody controls slot {slot} at {node}"
+            self._say("", f"{what}, {quiet_ms:.0f} ms after the last fault")
+        self._loose = loose
 
     def _look_for_shares(self, quiet_ms: float) -> None:
         if not self._crew.is_shared:
