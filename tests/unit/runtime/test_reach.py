@@ -119,7 +119,10 @@ class Asker:
         self.next_s = self._asked_s = max(now_s + TICK_S, self._asked_s + PATIENCE.pulse_s)
 
 
-OUTAGES = st.lists(st.tuples(st.floats(0.1, 20), st.floats(0.1, 20)), min_size=1, max_size=6)
+# Longer than from one question to the next: in step with what comes and goes as often as they ask,
+# one engine would hear only answers, and another none.
+LASTS_S = st.floats(PATIENCE.pulse_s + 5 * TICK_S, 20)
+OUTAGES = st.lists(st.tuples(LASTS_S, LASTS_S), min_size=1, max_size=6)
 
 
 @given(OUTAGES, st.floats(0, 0.3), st.floats(0, 0.3), st.booleans())
