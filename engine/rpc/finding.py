@@ -16,6 +16,8 @@ async def call_of(switch: Switch, request: web.Request, account: str | None) -> 
     """Find the call that a path names, live or ended; another account's is not found."""
     call_id = request.match_info["call"]
     call = await switch.read(call_id)
+    if call is None:
+        switch.check_ours(call_id)  # who has its slot knows it, also when the store has lost it
     if call is None or account not in {None, call.account}:
         raise NotFound(f"no call {call_id}")
     return call

@@ -4,7 +4,7 @@ All of it runs on the loop, synchronously: an event is stepped at once, its comm
 others, and what the call wants is done when the commit has been made.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import structlog
@@ -25,6 +25,7 @@ from engine.runtime.counting import DeskMeter
 from engine.runtime.perform import Performer
 from engine.runtime.place import Place
 from engine.runtime.ports import Errands, Writer
+from engine.runtime.promise import Promise
 from engine.runtime.requests import requests
 from engine.runtime.standstill import Standstill
 
@@ -49,6 +50,7 @@ class Desk:
         self.on_doubt: Callable[[], None] = lambda: None
         self.overheard: Callable[[], Heard] = dict  # the node's keys, as AMI tells them
         self.standstill = Standstill()
+        self.promises: set[Promise] = set()  # to those who wait until something is stored
         self._clock = clock
         self._writer = writer
         self._errands = errands
@@ -127,6 +129,13 @@ class Desk:
         for actor in self.actors.values():
             self._writer.write(actor.want([], [LOST_LINE], self.place.node), _nothing)
 
+    def inherit(self, kept: Iterable[tuple[Actor, Event]]) -> None:
+        """Keep what another desk kept for the same calls: what people asked is in it, too."""
+        for actor, event in kept:
+            if heir := self.actors.get(actor.call.id):
+                self.standstill.keep(heir, event)
+        self.standstill.miss()
+
     def retire(self) -> None:
         """Do nothing more: the calls are another's, or will be."""
         self.hold()
@@ -136,6 +145,8 @@ class Desk:
             if self.place.tapes is not None:
                 self.place.tapes.leave(actor.call.id)
         self.actors, self.inbound = {}, {}
+        for promise in self.promises:
+            promise.broken()
 
     def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
         """Do again what may not have been done, then take what was missed."""

@@ -1,6 +1,5 @@
 """Calls that are made: each gets an id, whose slot is one in which it can begin, and a desk."""
 
-import asyncio
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Protocol
@@ -15,7 +14,7 @@ from engine.runtime.limits import is_by_trunk
 from engine.runtime.outbound import first_party, originated
 from engine.runtime.placement import NoRoom, Placement
 from engine.runtime.rules import Rules, Tails
-from engine.runtime.steering import Elsewhere, in_time
+from engine.runtime.steering import Elsewhere, promised
 from wire.rpc import Originate
 from wire.targets import Target, parse_target
 
@@ -76,10 +75,10 @@ class Maker:
 
     async def _begun(self, call: Call, desk: Desk) -> Call:
         self._calls.follow(call.id)
-        stored = asyncio.Event()
-        actor = desk.open(call, stored.set)
-        # It begins as soon as the store is back: say so rather than let it be asked twice.
-        await in_time(stored, f"call {call.id} is not stored yet")
+        with promised(desk) as promise:
+            actor = desk.open(call, promise.stored)
+            # It begins as soon as the store is back: say so rather than let it be asked twice.
+            await promise.kept(f"call {call.id} is not stored yet")
         return actor.call
 
     async def _existing(self, request_id: str) -> Call | None:

@@ -78,10 +78,12 @@ class OwnSlots:
     async def store_again(self, slot: int, lease: Lease) -> None:
         """Store a slot's calls, which the store has lost, from memory, and go on."""
         kept = [each for node in self._switch.nodes.values() for each in _kept(node, slot)]
+        waiting = {desk.place.node: desk.standstill.kept for desk in self._desks(slot)}
         self.drop(slot)
         writer = self._claimant.writer(self._store, slot, lease.token)
         self._open(slot, lease, writer, kept)
         for desk in self._desks(slot):
+            desk.inherit(waiting.get(desk.place.node, ()))
             desk.store_again()
 
     async def settled(self, slot: int) -> None:

@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
+from collections.abc import Iterator
 
 from engine.calls.refusals import Refusal
-from engine.store.errors import StoreDown
+from engine.runtime.desk import Desk
+from engine.runtime.promise import Promise
 
-STORED_WITHIN_S = 5
 HEARD_WITHIN_S = 1
 
 
@@ -26,13 +27,15 @@ class Elsewhere(Exception):
         self.slot = slot
 
 
-async def in_time(stored: asyncio.Event, otherwise: str) -> None:
-    """Wait until something is stored; raises StoreDown when that takes long."""
+@contextlib.contextmanager
+def promised(desk: Desk) -> Iterator[Promise]:
+    """Give what is to be waited for after something was asked of a desk."""
+    promise = Promise()
+    desk.promises.add(promise)
     try:
-        async with asyncio.timeout(STORED_WITHIN_S):
-            await stored.wait()
-    except TimeoutError:
-        raise StoreDown(otherwise) from None
+        yield promise
+    finally:
+        desk.promises.discard(promise)
 
 
 async def soon(heard: asyncio.Event) -> None:

@@ -1,6 +1,5 @@
 """The switch: all desks of an engine, calls made and taken in, and what can be asked of them."""
 
-import asyncio
 import os
 from collections.abc import Callable
 
@@ -24,7 +23,7 @@ from engine.runtime.node import Node
 from engine.runtime.placement import NoRoom, Placement
 from engine.runtime.reception import Reception
 from engine.runtime.rules import Rules, Tails
-from engine.runtime.steering import Elsewhere, Refused, in_time, soon
+from engine.runtime.steering import Elsewhere, Refused, promised, soon
 from engine.runtime.takeover import Stored
 from engine.store.store import Store
 from wire.rpc import Originate
@@ -96,10 +95,10 @@ class Switch:
             raise Refused(refusal)
         self._check_heard(desk)
         self.follow(call)
-        stored = asyncio.Event()
-        desk.feed(actor, event, stored.set)
-        after = actor.call  # what others ask meanwhile may not be stored yet
-        await in_time(stored, f"call {call} took it, and it is not stored yet")
+        with promised(desk) as promise:
+            desk.feed(actor, event, promise.stored)
+            after = actor.call  # what others ask meanwhile may not be stored yet
+            await promise.kept(f"call {call} took it, and it is not stored yet")
         return after
 
     async def heard(self, call: str) -> None:
@@ -174,6 +173,6 @@ def _untraced(_call: str) -> None:
 
 
 async def _fed(desk: Desk, actor: Actor, event: Event) -> None:
-    stored = asyncio.Event()
-    desk.feed(actor, event, stored.set)
-    await in_time(stored, f"call {actor.call.id} took it, and it is not stored yet")
+    with promised(desk) as promise:
+        desk.feed(actor, event, promise.stored)
+        await promise.kept(f"call {actor.call.id} took it, and it is not stored yet")

@@ -84,6 +84,10 @@ class MoodyStore(Memory):
         self.stream.check = self._check
         self.terms = MoodyTerms()
 
+    def lose_all(self) -> None:
+        """Be as a server that was emptied, as far as slots go."""
+        self._slots.clear()
+
     async def commit(self, slot: int, token: int, changes: Any) -> int:
         """Commit, unless down."""
         self._check()

@@ -69,6 +69,15 @@ async def test_reading(pair: Pair) -> None:
             assert (status, {each["callId"] for each in shown["calls"]}) == (200, expected)
 
 
+async def test_what_the_store_has_lost(pair: Pair) -> None:
+    """Its owner knows the call all the same: nobody else says that there is none."""
+    talk = await talking(pair.two)
+    pair.two.store.lose_all()
+    assert (await pair.one.ask("GET", f"/calls/{talk.call}"))[1]["callId"] == talk.call
+    nowhere = f"{talk.call[:-1]}x"
+    assert await pair.one.problem("GET", f"/calls/{nowhere}") == (404, "not_found")
+
+
 async def test_agents_are_seen_by_all(pair: Pair) -> None:
     """Who is busy in the other's call is busy, alone and in the list."""
     await pair.one.ask("PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1001"})

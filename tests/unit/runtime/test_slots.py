@@ -5,17 +5,20 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from engine.calls.asked import HangupRequested
 from engine.calls.codec import decode_record
 from engine.runtime.desk import Desk
 from engine.runtime.gate import Gate
 from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.place import Place
+from engine.runtime.promise import STORED_WITHIN_S
 from engine.runtime.rules import Rules
 from engine.runtime.slots import PRESENCE_SLOT, OwnSlots
 from engine.runtime.steering import Elsewhere
 from engine.runtime.switch import Switch
 from engine.runtime.tasks import Tasks
+from engine.store.errors import StoreDown
 from engine.store.writer import Writer
 from tests.harness.until import until
 from tests.unit.calls.building import outbound
@@ -154,6 +157,23 @@ async def test_lost_calls_are_stored_again(house: House) -> None:
     assert state is not None
     assert decode_record(state).call.id == call
     assert [*house.node.desks[SLOT].actors] == [call]
+
+
+async def test_what_was_asked_is_not_lost_with_the_store(house: House) -> None:
+    """Who waits for the store is told at once; what waited for the node waits on."""
+    call = await house.begin()
+    house.store.lose_all()
+    asked = asyncio.create_task(house.switch.hang_up(call, "api"))
+    await asyncio.sleep(0)
+    house.node.desks[SLOT].hold()
+    assert await house.switch.hang_up(call, "someone")
+    await house.slots.store_again(SLOT, await house.lease())
+    async with asyncio.timeout(STORED_WITHIN_S / 2):
+        with pytest.raises(StoreDown):
+            await asked
+    desk = house.node.desks[SLOT]
+    assert [type(event) for _, event in desk.standstill.kept] == [HangupRequested]
+    assert desk.standstill.kept[0][0] is desk.actors[call]
 
 
 async def test_a_fenced_writer_is_a_doubt(house: House) -> None:
