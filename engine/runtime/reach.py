@@ -12,7 +12,7 @@ from msgspec import Struct
 
 log = structlog.get_logger()
 DEAF_S = 1.4  # without an answer, and two questions in a row were in vain: a stall loses only one
-STEADY_S = 5.0  # of answers only, and one that was deaf is not any more
+STEADY_S = 5.0  # of answers, and one that was deaf is not any more: others may miss none at all
 TRUSTED_S = 8.0  # of answers only, and it counts against those that are deaf
 
 
@@ -21,6 +21,7 @@ class _Ear(Struct):
 
     last_s: float  # of the last answer, or when it was first asked
     since_s: float | None = None  # from when on every question was answered
+    steady_s: float | None = None  # from when on no two in a row were in vain
     missed: int = 0
     is_deaf: bool = False
 
@@ -77,13 +78,17 @@ def _answered(ear: _Ear, now_s: float) -> None:
     ear.last_s, ear.missed = now_s, 0
     if ear.since_s is None:
         ear.since_s = now_s
-    ear.is_deaf = ear.is_deaf and now_s - ear.since_s < STEADY_S
+    if ear.steady_s is None:
+        ear.steady_s = now_s
+    ear.is_deaf = ear.is_deaf and now_s - ear.steady_s < STEADY_S
 
 
 def _missed(ear: _Ear, now_s: float) -> None:
     ear.missed += 1
     ear.since_s = None
-    ear.is_deaf = ear.is_deaf or (ear.missed > 1 and now_s - ear.last_s >= DEAF_S)
+    if ear.missed > 1:
+        ear.steady_s = None
+        ear.is_deaf = ear.is_deaf or now_s - ear.last_s >= DEAF_S
 
 
 def _told(node: str, ear: _Ear) -> None:
