@@ -6,15 +6,17 @@ X-Hub-Signature-256; once, when it is set up, a challenge to be given back.
 
 import hashlib
 import hmac
+from typing import Annotated
 
 import msgspec
 import structlog
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from api.errors import NotFound, Unauthenticated
 from api.platform.client import PlatformClient
 from api.shapes import decoded
 from api.templates.statuses import Statuses, Told
+from wire import patterns
 
 log = structlog.get_logger()
 FIELD = "message_template_status_update"
@@ -22,12 +24,17 @@ PREFIX = "sha256="
 LONGEST_CHALLENGE = 1_024
 
 
+# What a database can hold: signed or not, it comes from outside.
+_Text = Annotated[str, Meta(pattern=r"^[^\x00]*" + patterns.END, max_length=1_024)]
+_Seconds = Annotated[int, Meta(ge=0, lt=2**40)]
+
+
 class _Update(Struct, frozen=True):
-    event: str
-    message_template_id: int | str
-    message_template_name: str = ""
-    message_template_language: str = ""
-    reason: str | None = None
+    event: _Text
+    message_template_id: int | _Text
+    message_template_name: _Text = ""
+    message_template_language: _Text = ""
+    reason: _Text | None = None
 
 
 class _Change(Struct, frozen=True):
@@ -37,7 +44,7 @@ class _Change(Struct, frozen=True):
 
 class _Entry(Struct, frozen=True):
     id: str
-    time: int = 0
+    time: _Seconds = 0
     changes: list[_Change] = []
 
 

@@ -259,6 +259,7 @@ async def test_one_bad_change_does_not_hold_up_the_others(house: Messaging) -> N
         {"field": "messages", "value": {"messages": [{"text": {"body": "hi"}}]}},
         {"field": field},
         {"field": field, "value": {"event": 7}},
+        {"field": field, "value": {**good, "reason": "a\0b"}},
         {"field": field, "value": good},
     ]
     entries = [{"id": "0", "changes": []}, {"id": "business-acme", "time": 1, "changes": changes}]
@@ -289,7 +290,8 @@ async def test_only_the_platform_is_believed(one: Messaging) -> None:
 
 async def test_a_signed_notice_that_is_none(one: Messaging) -> None:
     """400, whatever it is; three megabytes are taken, more are not."""
-    bad: tuple[Any, ...] = ([], {}, {"entry": 7}, {"entry": [{"id": 7}]}, "x")
+    late = {"entry": [{"id": "business-acme", "time": 2**63}]}
+    bad: tuple[Any, ...] = ([], {}, {"entry": 7}, {"entry": [{"id": 7}]}, "x", late)
     for what in bad:
         status, _answer = await told(one, *signed(what))
         assert status == 400, what
