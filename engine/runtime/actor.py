@@ -65,11 +65,8 @@ class Actor:
 
     def stored(self, commands: Sequence[Command]) -> list[Command]:
         """Wait no more for commands; gives those that are still to be done."""
-        due: list[Command] = []
-        for each in commands:
-            if each in self.waiting:
-                self.waiting.remove(each)
-                due.append(each)
+        due = [each for each in commands if _has(self.waiting, each)]
+        self.waiting = [each for each in self.waiting if not _has(due, each)]
         return due
 
     def recover(self, redo: tuple[Command, ...]) -> tuple[Command, ...]:
@@ -77,8 +74,8 @@ class Actor:
 
         What waits and need not be done any more, as a prompt whose time is over, never is.
         """
-        stored = tuple(each for each in redo if each not in self.waiting)
-        self.waiting = [each for each in self.waiting if each in redo]
+        stored = tuple(each for each in redo if not _has(self.waiting, each))
+        self.waiting = [each for each in self.waiting if _has(redo, each)]
         self.outbox, self.queue, self.busy = [*stored, *self.waiting], [], False
         self.life += 1
         return stored
@@ -104,6 +101,11 @@ class Actor:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+
+
+def _has(commands: Sequence[Command], one: Command) -> bool:
+    """Tell whether a command is among others: itself, as music may be wanted, ended, and wanted."""
+    return any(each is one for each in commands)
 
 
 def _as_delivered(event: CallEvent) -> bytes:

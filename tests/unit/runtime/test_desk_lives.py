@@ -1,10 +1,9 @@
 """A desk that is held, and calls that begin another life on it."""
 
 from engine.ari.request import Reply
-from engine.calls.commands import Originate
-from engine.calls.events import (
-    LegRang,
-)
+from engine.calls.asked import HoldRequested
+from engine.calls.commands import Originate, StartMusic
+from engine.calls.events import LegAnswered, LegRang
 from tests.unit.calls.building import MAIN, outbound
 from tests.unit.runtime.building import HANGUP, LOST, ORIGINATE, World
 
@@ -64,6 +63,24 @@ def test_what_waits_for_the_store_and_is_not_due_any_more_is_not_done() -> None:
     world.writer.commit()
     assert world.pbx.lines == []
     assert (actor.outbox, actor.waiting) == ([], [])
+
+
+def test_what_is_wanted_again_is_not_done_in_place_of_what_was_left_out() -> None:
+    """Music that nobody needs any more is not begun; what is wanted since comes last, and stays."""
+    world = World()
+    actor = world.desk.open(outbound({"type": "gather", "data": {}}))
+    world.desk.feed(actor, LegAnswered(MAIN))
+    world.pbx.settle()
+    world.writer.at_once = False
+    world.pbx.lines.clear()
+    world.desk.feed(actor, HoldRequested(MAIN, held=True))
+    world.desk.feed(actor, HoldRequested(MAIN, held=False))
+    left = tuple(each for each in actor.outbox if not isinstance(each, StartMusic))
+    world.desk.resume(actor, left, ())
+    world.desk.feed(actor, HoldRequested(MAIN, held=True))
+    world.writer.commit()
+    world.pbx.settle()
+    assert world.pbx.lines == [f"DELETE channels/{MAIN}/moh", f"POST channels/{MAIN}/moh"]
 
 
 def test_no_reply_is_doubt() -> None:
