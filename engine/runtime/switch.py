@@ -51,6 +51,7 @@ class Switch:
         self.drains = Drains(store)
         self.placement.drained = lambda: self.drains.nodes
         self._store = store
+        self._slots = rules.slots
         tails = Tails(random_bytes)
         self._maker = Maker(self, clock, rules, tails, told)
         self._reception = Reception(
@@ -110,7 +111,7 @@ class Switch:
     def check_ours(self, call: str) -> None:
         """Raise Elsewhere when a call's slot is not this engine's."""
         slot, node = slot_and_node(call) or (-1, "")
-        if node in self.nodes and not self.has(slot):
+        if node in self.nodes and slot < self._slots and not self.has(slot):
             raise Elsewhere(slot)
 
     def has(self, slot: int) -> bool:
