@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from api.auth.routes import Authenticated
 from api.contacts import examples
 from api.contacts.ids import read_id
+from api.contacts.paths import ListName
 from api.contacts.processing import Process
 from api.contacts.schemas import (
     ChangeData,
@@ -50,8 +51,8 @@ async def _process(request: Request) -> Process:
     return slice_of(request).process
 
 
-async def _id(contactListId: str) -> int:  # noqa: N803 - the specification's name
-    return read_id(contactListId, "contact list")
+async def _id(list_id: ListName) -> int:
+    return read_id(list_id, "contact list")
 
 
 Lists = Annotated[Service, Depends(_lists)]

@@ -8,6 +8,7 @@ from fastapi.responses import StreamingResponse
 from api.auth.routes import Authenticated
 from api.contacts.downloads.schemas import DownloadBody
 from api.contacts.downloads.service import TYPES, DownloadPage, Downloads, DownloadView
+from api.contacts.paths import ListName, Name
 from api.contacts.people.routes import BASE, SHOWN, slice_of
 from api.paging import Page, paging
 from api.shapes import answer, described, reading
@@ -58,12 +59,12 @@ async def listed(
     **described("How far a download is", answered=DownloadView, statuses=SHOWN),
 )
 async def get(
-    id: str,  # noqa: A002 - the specification's name
+    given_id: Name,
     who: Authenticated,
     downloads: DownloadsOf,
 ) -> Response:
     """Tell how far a download is."""
-    return answer(await downloads.get(who.account_id, id))
+    return answer(await downloads.get(who.account_id, given_id))
 
 
 @router.get(
@@ -71,13 +72,13 @@ async def get(
     **described("The file of a download", statuses=(*SHOWN, 409)),
 )
 async def download(
-    id: str,  # noqa: A002 - the specification's name
+    given_id: Name,
     who: Authenticated,
     downloads: DownloadsOf,
 ) -> StreamingResponse:
     """Send a file."""
-    kind, content = await downloads.content(who.account_id, id)
-    headers = {"Content-Disposition": f'attachment; filename="contacts-{id}.{kind}"'}
+    kind, content = await downloads.content(who.account_id, given_id)
+    headers = {"Content-Disposition": f'attachment; filename="contacts-{given_id}.{kind}"'}
     return StreamingResponse(content, media_type=TYPES[kind], headers=headers)
 
 
@@ -90,9 +91,9 @@ async def download(
     ),
 )
 async def export(
-    contactListId: str,  # noqa: N803 - the specification's name
+    list_id: ListName,
     who: Authenticated,
     downloads: DownloadsOf,
 ) -> Response:
     """Have a list's contacts sent as CSV to the account's address, in the background."""
-    return answer(await downloads.send(who.account_id, contactListId))
+    return answer(await downloads.send(who.account_id, list_id))

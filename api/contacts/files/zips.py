@@ -23,6 +23,7 @@ def kind_of_zip(path: str) -> Kind:
                 raise Unreadable(f"a spreadsheet of more than {MOST_MEMBERS} members")
             _check_sizes(archive, members)
             return _kind(archive)
+    # zipfile raises NotImplementedError for a method of packing that it does not know.
     except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise error if isinstance(error, Unreadable) else Unreadable(BROKEN) from None
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from api.auth.routes import Authenticated
+from api.contacts.paths import ContactName, ListName, Name
 from api.contacts.people import examples
 from api.contacts.people.schemas import (
     CallStatusBody,
@@ -55,13 +56,13 @@ AContact = Annotated[ContactBody, Depends(reading(ContactBody))]
     **described("Contacts of a list", answered=ContactPage, statuses=SHOWN),
 )
 async def of_list(
-    contactListId: str,  # noqa: N803 - the specification's name
+    list_id: ListName,
     who: Authenticated,
     asked: Annotated[InList, Query()],
     search: Searching,
 ) -> Response:
     """Give a page of a list's contacts, in the order in which they came."""
-    return answer(await search.in_list(who.account_id, contactListId, asked))
+    return answer(await search.in_list(who.account_id, list_id, asked))
 
 
 @router.get(
@@ -80,13 +81,13 @@ async def everywhere(
     **described("Look for contacts of a list", answered=ContactPage, statuses=SHOWN),
 )
 async def viewed(
-    contactListId: str,  # noqa: N803 - the specification's name
+    list_id: ListName,
     who: Authenticated,
     asked: Annotated[Viewed, Query()],
     search: Searching,
 ) -> Response:
     """Look for contacts of a list; with crm, each has its calls."""
-    return answer(await search.viewed(who.account_id, contactListId, asked))
+    return answer(await search.viewed(who.account_id, list_id, asked))
 
 
 @router.get(
@@ -94,12 +95,12 @@ async def viewed(
     **described("One contact", answered=ContactView, statuses=SHOWN),
 )
 async def one(
-    id: str,  # noqa: A002 - the specification's name
+    given_id: Name,
     who: Authenticated,
     search: Searching,
 ) -> Response:
     """Give a contact with its list's name and its calls."""
-    return answer(await search.one(who.account_id, id))
+    return answer(await search.one(who.account_id, given_id))
 
 
 @router.post(
@@ -129,13 +130,13 @@ async def add(who: Authenticated, body: AContact, contacts: Contacts) -> Respons
     ),
 )
 async def change(
-    contactId: str,  # noqa: N803 - the specification's name
+    contact_id: ContactName,
     who: Authenticated,
     body: AContact,
     contacts: Contacts,
 ) -> Response:
     """Change a contact; with another list's id, it is put there."""
-    return answer(await contacts.change(who.account_id, contactId, body))
+    return answer(await contacts.change(who.account_id, contact_id, body))
 
 
 @router.delete(
@@ -143,13 +144,13 @@ async def change(
     **described("Delete a contact", answered=ContactView, statuses=SHOWN),
 )
 async def remove(
-    contactId: str,  # noqa: N803 - the specification's name
+    contact_id: ContactName,
     who: Authenticated,
     asked: Annotated[OfPool, Query()],
     contacts: Contacts,
 ) -> Response:
     """Take a contact out of its list; answers as what it was."""
-    return answer(await contacts.remove(who.account_id, contactId, asked.pool_id))
+    return answer(await contacts.remove(who.account_id, contact_id, asked.pool_id))
 
 
 @router.patch(
@@ -163,13 +164,13 @@ async def remove(
     ),
 )
 async def set_status(
-    contactId: str,  # noqa: N803 - the specification's name
+    contact_id: ContactName,
     who: Authenticated,
     body: Annotated[CallStatusBody, Depends(reading(CallStatusBody))],
     contacts: Contacts,
 ) -> Response:
     """Note how calling a contact went."""
-    return answer(await contacts.set_status(who.account_id, contactId, body))
+    return answer(await contacts.set_status(who.account_id, contact_id, body))
 
 
 @router.get(

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth.routes import Authenticated
+from api.contacts.paths import ListName
 from api.contacts.people.routes import BASE, SHOWN, slice_of
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.service import ListTags, Replaced, TagService
@@ -31,13 +32,13 @@ Tagged = Annotated[TagService, Depends(_tags)]
     ),
 )
 async def change(
-    contactListId: str,  # noqa: N803 - the specification's name
+    list_id: ListName,
     who: Authenticated,
     body: Annotated[ListTagsBody, Depends(reading(ListTagsBody))],
     tags: Tagged,
 ) -> Response:
     """Add tags to a list and take others from it; its contacts keep their own."""
-    return answer(await tags.change(who.account_id, contactListId, body))
+    return answer(await tags.change(who.account_id, list_id, body))
 
 
 @router.patch(
@@ -51,10 +52,10 @@ async def change(
     ),
 )
 async def replace(
-    contactListId: str,  # noqa: N803 - the specification's name
+    list_id: ListName,
     who: Authenticated,
     body: Annotated[ManageTagsBody, Depends(reading(ManageTagsBody))],
     tags: Tagged,
 ) -> Response:
     """Give the contacts that have one tag another; with one of the two, only take or give it."""
-    return answer(await tags.replace(who.account_id, contactListId, body))
+    return answer(await tags.replace(who.account_id, list_id, body))
