@@ -6,6 +6,8 @@ same keys, with the same durations, a moment later (docs/asterisk.md).
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from engine.calls.call import Call, changed_leg
 from engine.calls.doing import Dialing, Doing, Gathering, Playing, Recording
 from engine.calls.events import DigitPressed, Event, PlaybackEnded
@@ -32,6 +34,22 @@ def unknown(
             keys = _before(keys, waiting[leg.id])
         found += keys
     return tuple(sorted(found, key=lambda key: key.pbx_ms))
+
+
+def between(
+    keys: Sequence[DigitPressed], last: Mapping[str, DigitPressed], now: int
+) -> tuple[DigitPressed, ...]:
+    """Choose the keys that ARI missed after others that wait to be taken, to wait behind them.
+
+    `keys`: those that a call lacks; `last`: of each leg the last that came before some were missed.
+    """
+    found: list[DigitPressed] = []
+    for leg, kept in last.items():
+        told = Key(kept.digit, kept.held_ms, kept.pbx_ms, kept.missed)
+        found += _after([key for key in keys if key.leg == leg], told)
+    # Taken as if ARI had told them: what else is taken of them, with the outage's, is known again.
+    missed = (replace(key, missed=False) for key in found if key.up_ms <= now - SOON_MS)
+    return tuple(sorted(missed, key=lambda key: key.pbx_ms))
 
 
 def counting(call: Call, keys: Sequence[DigitPressed]) -> tuple[DigitPressed, ...]:

@@ -1,8 +1,8 @@
 """The keeper: sees that this engine holds its share of the slots, no more and no less.
 
 Every beat says that the engine lives, learns who else does, renews the leases (`leases.py`), gives
-back what is too much and claims what is free. An engine that alone can't reach a node has no share,
-and gives all its slots back at once.
+back what is too much and claims what is free (`share.py`). An engine that alone can't reach a node
+has no share, and gives all its slots back at once.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from engine.runtime.lease import Lease
 from engine.runtime.leases import Leases
 from engine.runtime.peers import Peer, Peers
 from engine.runtime.reach import Reach
+from engine.runtime.share import Share
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 
@@ -46,7 +47,6 @@ class Keeper:
         self._slots = slots
         self._count = count
         self._rhythm = rhythm
-        self._monotonic = monotonic
         self._leases = Leases(
             store,
             peers.me,
@@ -56,14 +56,20 @@ class Keeper:
             meter=meter or Meter(),
         )
         self._leases.count_from_zero(count)
-        self._leases.on_forgotten = self._wait_for_others
+        self._share = Share(
+            store,
+            peers,
+            self._leases,
+            slots=slots,
+            count=count,
+            rhythm=rhythm,
+            monotonic=monotonic,
+        )
+        self._leases.on_forgotten = self._share.wait_for_others
         self._wake = asyncio.Event()
         self._reach = reach or Reach(monotonic)
         self._reach.on_change = self.look
         self._beating = asyncio.Lock()
-        self._gives_from_s = 0.0
-        self._claims_from_s = 0.0
-        self._claims_lost_from_s = 0.0
 
     async def run(self) -> None:
         """Keep the slots until cancelled."""
@@ -87,12 +93,12 @@ class Keeper:
                     return
                 await self._tell()
                 await self._leases.renew()
-                await self._give_back()
-                await self._claim()
+                await self._share.give_back()
+                if await self._share.claim():
+                    self.look()  # others hear by the next beat what is whose
             except StoreDown as error:
                 log.warning("the store is away", error=str(error))
-                # When it is back, whoever lives renews first: nobody's slots are taken for left.
-                self._claims_from_s = self._monotonic() + 2 * self._rhythm.beat_s
+                self._share.wait()
             self._leases.pause_if_over()
 
     async def leave(self) -> None:
@@ -132,7 +138,7 @@ class Keeper:
 
         One that died lives on in its last beat: who is started in its place has no share yet.
         """
-        has_share = self.is_leaving or len(self.held) >= self._peers.share(self._count)
+        has_share = self.is_leaving or self._share.is_whole
         slots = (slot for slot in range(self._count) if slot not in self.held)
         return has_share and all(self._peers.url_of(slot) for slot in slots)
 
@@ -157,46 +163,8 @@ class Keeper:
         # As long as a lease: with the engine its slots become free, and it counts no more.
         alive = await self._store.beat(self._peers.me, body, self._rhythm.lease_ms)
         if self._peers.told(alive):
-            self._wait_for_others()
+            self._share.wait_for_others()
 
     async def _learn(self) -> None:
         """Look who has what now: who still asks this engine is handed on."""
         self._peers.told(await self._store.beat(self._peers.me, "", 0))
-
-    def _wait_for_others(self) -> None:
-        """Leave others the time to store again what the store may have lost of theirs."""
-        self._claims_lost_from_s = self._monotonic() + self._rhythm.lease_s
-
-    async def _give_back(self) -> None:
-        """Give one slot too many back, and the next a beat later: no engine is flooded."""
-        if self.held and (missed := self._peers.missed):
-            log.warning("other engines reach a node that this one does not", nodes=sorted(missed))
-            await self._leases.give_back(*self.held)
-        now_s = self._monotonic()
-        if len(self.held) > self._peers.share(self._count) and now_s >= self._gives_from_s:
-            self._gives_from_s = now_s + self._rhythm.beat_s
-            await self._leases.give_back(min(self.held, key=self._slots.calls))
-
-    async def _claim(self) -> None:
-        """Claim free slots, up to this engine's share."""
-        lacking = self._peers.share(self._count) - len(self.held)
-        if lacking <= 0 or self._monotonic() < self._claims_from_s:
-            return
-        taken: list[tuple[int, Lease]] = []
-        try:
-            for slot in [each for each in range(self._count) if each not in self.held]:
-                if len(taken) < lacking and await self._is_to_be_had(slot):
-                    lease = await self._leases.claim(slot)
-                    if lease is not None:
-                        taken.append((slot, lease))
-        except StoreDown:  # what is held is gone on with, also when no more could be claimed
-            await self._leases.take(taken)
-            raise
-        await self._leases.take(taken)
-        if taken:
-            self.look()  # others hear by the next beat what is whose
-
-    async def _is_to_be_had(self, slot: int) -> bool:
-        """Tell whether nobody is waited for who has a slot that the store may have lost."""
-        is_waiting = self._monotonic() < self._claims_lost_from_s
-        return not is_waiting or await self._store.owner(slot) != ""

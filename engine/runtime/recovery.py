@@ -6,7 +6,7 @@ from collections.abc import Callable
 import structlog
 
 from engine.ari.generated.models import Channel
-from engine.calls.keys import Heard, unknown
+from engine.calls.keys import Heard, between, unknown
 from engine.calls.playbacks import playbacks_of
 from engine.calls.recover import Seen, message_of, missed, rung_by
 from engine.runtime.actor import Actor
@@ -83,9 +83,11 @@ class Recoveries:
         return await look(self._pbx, waited_for, rung, recorded)
 
     def _take_up(self, desk: Desk, actors: list[Actor], seen: Seen) -> None:
-        now, waiting = self._clock.now_ms(), desk.standstill.first_keys()
+        now, standstill = self._clock.now_ms(), desk.standstill
+        waiting, last = standstill.first_keys(), standstill.last_keys()
         for actor in actors:
             keys = unknown(actor.call, self._heard(), waiting)
+            standstill.fill(actor, between(keys, last, now))
             redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)
             desk.resume(actor, redo, events)
         desk.release()

@@ -1,6 +1,7 @@
 """A desk's standstill: its node can't be heard, so calls' time stands and what comes is kept."""
 
 import asyncio
+from collections.abc import Iterable
 
 from engine.calls.events import DigitPressed, Event
 from engine.runtime.actor import Actor
@@ -33,6 +34,17 @@ class Standstill:
         self.over.set()
         kept, self.kept, self._gap = self.kept, [], 0
         return kept
+
+    def fill(self, actor: Actor, events: Iterable[Event]) -> None:
+        """Take events in where they were missed, behind what came before."""
+        told = [(actor, event) for event in events]
+        self.kept[self._gap : self._gap] = told
+        self._gap += len(told)
+
+    def last_keys(self) -> dict[str, DigitPressed]:
+        """Give the last key of each leg among what waits, and after which some may be missed."""
+        keys = (event for _, event in self.kept[: self._gap] if isinstance(event, DigitPressed))
+        return {key.leg: key for key in keys}
 
     def first_keys(self) -> dict[str, DigitPressed]:
         """Give the first key of each leg among what waits, and after which none was missed."""

@@ -76,8 +76,9 @@ async def _timed(
 ) -> None:
     asked_s = perf_counter()
     async with http.post(url, json=body, headers=headers) as reply:
-        await reply.read()
-        reply.raise_for_status()
+        answer = await reply.text()
+        if not reply.ok:
+            raise RuntimeError(f"{url} {body}: {reply.status} {answer}")
     took_ms.append((perf_counter() - asked_s) * 1_000)
 
 
@@ -86,7 +87,7 @@ async def _control(lab: Lab, api: Api, http: aiohttp.ClientSession, seconds: flo
     async with AsyncExitStack() as house:
         crowds = [await house.enter_async_context(Crowd(lab)) for _ in range(CALLS)]
         for crowd in crowds:
-            await crowd.talk_by_source()
+            await crowd.talk_by_source(account=ACCOUNT)
         try:
             return await _steered(lab, api, http, crowds, seconds)
         finally:

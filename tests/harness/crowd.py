@@ -83,10 +83,11 @@ class Crowd:
         await self.caller(await self.lab.number(_dial(source, then, "ada")))
         await self.hear(customer="source", source="customer")
 
-    async def talk_by_source(self, then: object = None) -> None:
-        """Call the source, which then has the customer dialled."""
+    async def talk_by_source(self, then: object = None, account: str = "acme") -> None:
+        """Call the source for an account; it then has the customer dialled."""
         source, customer = await self.phone("source"), await self.phone("customer")
-        self.call = await self.lab.call(to=source.address, action=_dial(customer, then))
+        action = _dial(customer, then)
+        self.call = await self.lab.call(account=account, to=source.address, action=action)
         await self.hear(customer="source", source="customer")
 
     async def hear(self, **expected: str) -> None:

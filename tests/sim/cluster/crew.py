@@ -74,6 +74,12 @@ class Crew:
         is_all = len(slots) == sum(held) == self.ground.slots
         return is_all and max(held) - min(held) <= 1
 
+    @property
+    def is_known(self) -> bool:
+        """Whether nobody who died still counts for somebody."""
+        names = {each.name for each in self.alive}
+        return all(each.peers.names == names for each in self.alive)
+
     def controls(self, node: str, slot: int) -> bool:
         """Tell whether somebody can do something for the calls of a slot at a node."""
         for each in self.ready:
@@ -85,7 +91,7 @@ class Crew:
     @property
     def is_well(self) -> bool:
         """Whether all is as if nothing had been."""
-        if not (self.is_whole and self.is_shared):
+        if not (self.is_whole and self.is_shared and self.is_known):
             return False
         pairs = ((node, slot) for node in self.ground.pbxs for slot in range(self.ground.slots))
         return all(self.controls(*pair) for pair in pairs) and all(map(_can_store, self.alive))

@@ -109,3 +109,28 @@ async def test_a_slot_that_cant_be_read_takes_no_other_along() -> None:
     await club.beats()
     assert sorted(club["a"].diary.did("take")) == [*range(1, 8)]
     assert sorted(club["a"].keeper.held) == [*range(1, 8)]
+
+
+async def test_an_engine_that_dies_as_it_comes() -> None:
+    """One slot at most is given back for it, and is taken up again a beat later."""
+    club = Club("a")
+    await club.beats()
+    club.join("b")
+    await club["b"].keeper.beat()  # and never again
+    free = []
+    for _ in range(6):
+        await club.beats(1, "a")
+        free.append(8 - club.held()["a"])
+    assert free == [1, 0, 0, 0, 0, 0]
+    assert len(club["a"].diary.did("drop")) == 1
+
+
+async def test_an_engine_that_takes_its_time() -> None:
+    """It misses a slot that it was offered, and has its share all the same."""
+    club = Club("a")
+    await club.beats()
+    club.join("b")
+    await club["b"].keeper.beat()
+    await club.beats(2, "a")
+    await club.beats(12)
+    assert club.held() == {"a": 4, "b": 4}

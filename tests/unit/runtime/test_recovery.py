@@ -6,7 +6,7 @@ from typing import Any
 from engine.ari.decode import timestamp_ms
 from engine.ari.request import LOST, Reply
 from engine.calls.doing import Gathering
-from engine.calls.events import LegAnswered
+from engine.calls.events import LegAnswered, LegPlaced
 from tests.harness.until import until
 from tests.unit.calls.building import MAIN, outbound, say
 from tests.unit.runtime.around import around
@@ -85,6 +85,29 @@ async def test_keys_after_what_waits_are_taken_too() -> None:
         for key in keys:
             told_ms = timestamp_ms(key.timestamp) + 3
             at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        at.node.back(0)
+        await until(lambda: not at.node.is_away, every_s=0.001)
+        assert isinstance(actor.call.doing, Gathering)
+        assert actor.call.doing.digits == "123"
+
+
+async def test_keys_after_an_end_that_waits_are_taken_in_order() -> None:
+    """Who was called had hung up, and keys were pressed, when the ears were closed: all count."""
+    async with around() as at:
+        tree = {"type": "dial", "data": {"number": "+4790000001"}, "action": {"type": "gather"}}
+        actor = at.world.desk.open(outbound(tree))
+        at.world.desk.feed(actor, LegAnswered(MAIN))
+        at.world.desk.feed(actor, LegPlaced(called := actor.call.legs[1].id))
+        at.shows(channel(MAIN, "Up"))
+        at.world.desk.hold()
+        at.node.heard(0, ari("ChannelDestroyed", channel=channel(called), cause=16, cause_txt=""))
+        keys = [pressed(digit) for digit in "123"]
+        at.node.heard(0, keys[0])
+        at.node.rest(0)
+        for key in keys:
+            told_ms = timestamp_ms(key.timestamp) + 3
+            at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        at.world.clock.pass_ms(1_000)
         at.node.back(0)
         await until(lambda: not at.node.is_away, every_s=0.001)
         assert isinstance(actor.call.doing, Gathering)
