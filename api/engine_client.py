@@ -20,6 +20,7 @@ T = TypeVar("T")
 ANSWER_S = 15.0
 CONNECT_S = 3.0
 FAILED = 400
+MOST_ID = 256  # longer than any: engines take no line of more than 8 KB, and know no problem then
 KINDS: dict[int, type[Refused]] = {400: Invalid, 404: NotFound, 409: Conflict, 413: Invalid}
 _ID = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*")
 
@@ -105,7 +106,7 @@ def call_path(call_id: str, deed: str = "") -> str:
 
 def id_in_path(text: str) -> str:
     """Check that an id can be part of a path and mean nothing else there; raises NotFound."""
-    if _ID.fullmatch(text) is None:
+    if len(text) > MOST_ID or _ID.fullmatch(text) is None:
         raise NotFound("no such id")
     return text
 

@@ -138,6 +138,19 @@ async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
     assert len((await rest.post("/srmain/voice/active-call-details", callId=call.id))["legs"]) == 1
 
 
+@pytest.mark.parametrize("letters", [257, 9_000, 60_000])
+async def test_an_id_that_is_too_long_is_nobodys(rest: Rest, letters: int) -> None:
+    """Also one that an engine's HTTP server would not even read."""
+    call_id = "3-pbx1-" + "0" * letters
+    base, leg = "/srmain/voice", {"channelId": "3-pbx1-00000000.l0"}
+    for method, path, body in (
+        ("GET", f"{base}/call-details/{call_id}", None),
+        ("POST", f"{base}/call/{call_id}/mute", leg),
+        ("POST", f"{base}/call/{call_id}/hangup", None),
+    ):
+        assert (await rest.refused(method, path, body))[:2] == (404, "not_found")
+
+
 async def test_a_call_has_labels_for_its_record(rest: Rest) -> None:
     """Its form, which the record is found by; what customData says is left to that."""
     assert (await call_of(rest)).labels == {"obdType": "direct"}
