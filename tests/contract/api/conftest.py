@@ -8,7 +8,9 @@ import pytest
 
 from api.db import Database
 from tests.contract.api.databases import emptied, migrated, sqlite_url
+from tests.contract.api.records import NOON_MS
 from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.api.serving import Served, serving
 from tests.contract.rpc_bench import Bench
 from tests.harness.postgres import Postgres, find_postgres
 
@@ -51,3 +53,10 @@ async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
     """Give the same over either kind, for tests of what is kept."""
     async with resting(settings_for(database_url, bench.url), bench) as made:
         yield made
+
+
+@pytest.fixture
+async def served(database_url: str) -> AsyncIterator[Served]:
+    """Serve over HTTP on either kind, at five minutes past noon; without an engine."""
+    async with serving(database_url, clock=lambda: NOON_MS + 300_000) as found:
+        yield found

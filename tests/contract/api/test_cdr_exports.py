@@ -9,9 +9,9 @@ import pytest
 
 from api.jobs.parts import KEPT_MS
 from api.jobs.worker import Worker
+from tests.contract.api.cdr_lists import REQUIRED
 from tests.contract.api.records import NOON_MS, leg, missed, record, written
 from tests.contract.api.serving import Served, serving
-from tests.contract.api.test_cdr_routes import REQUIRED
 
 EXPORT = "/srmain/cdr/export"
 

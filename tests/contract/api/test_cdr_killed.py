@@ -11,9 +11,9 @@ import pytest
 from api.cdrs.filters import Filters
 from api.cdrs.store import Cdrs
 from api.db import Database
+from tests.contract.api.cdr_lists import REQUIRED
 from tests.contract.api.databases import migrated
 from tests.contract.api.records import events_of, record, written
-from tests.contract.api.test_cdr_routes import REQUIRED
 from tests.contract.rpc_bench import TOKEN, Bench
 from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
