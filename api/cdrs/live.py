@@ -15,13 +15,13 @@ import structlog
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
+from api.cdrs.frames import COMMENT, Frames, Seal
 from api.engine_client import EngineClient
 from api.errors import NotNow, Refused, TooMany
 
 MOST_READERS = 20  # of one account, at this process
 HEARTBEAT_S = 10.0
 STUCK_S = 30.0
-COMMENT = b":\n\n"
 RETRY = b"retry: 1000\n\n"
 Door = Callable[[], Awaitable[object]]  # lets a reader in again; raises Refused
 log = structlog.get_logger()
@@ -30,20 +30,25 @@ log = structlog.get_logger()
 class Live:
     """Opens streams for readers, no more than there may be."""
 
-    def __init__(self, engine: EngineClient) -> None:
+    def __init__(self, engine: EngineClient, seal: Seal) -> None:
         self._engine = engine
+        self._seal = seal
         self._readers: Counter[str] = Counter()
 
     async def stream(self, account_id: str, last: str | None, door: Door) -> StreamingResponse:
-        """Follow an account's events from now on, or from a Last-Event-ID, while the door opens."""
+        """Follow an account's events from now on, or from a Last-Event-ID, while the door opens.
+
+        Raises BadInput for an id that is not ours.
+        """
         if self._readers[account_id] >= MOST_READERS:
             raise TooMany(f"{MOST_READERS} streams are open", retry_after_s=5)
-        headers = {} if last is None else {"Last-Event-ID": last}
+        headers = {} if last is None else {"Last-Event-ID": self._seal.opened(last)}
         async with AsyncExitStack() as house:
             self._readers[account_id] += 1
             house.callback(self._left, account_id)
             told = self._engine.stream("/events", {"account": account_id}, headers)
-            chunks = _beating(await house.enter_async_context(told), door)
+            engines = await house.enter_async_context(told)
+            chunks = _beating(engines, Frames(self._seal), door)
             kept = house.pop_all()
         return EventStream(chunks, kept)
 
@@ -73,17 +78,18 @@ class EventStream(StreamingResponse):
                 log.info("a reader of live events took nothing, and was let go")
 
 
-async def _beating(told: aiohttp.StreamReader, door: Door) -> AsyncIterator[bytes]:
+async def _beating(told: aiohttp.StreamReader, frames: Frames, door: Door) -> AsyncIterator[bytes]:
     """Pass on what an engine tells; of its comments, one that nothing came, only now and then."""
     yield RETRY
     beat_s = time.monotonic()
     try:
-        async for chunk in told.iter_any():
+        async for piece in told.iter_any():
             if not await _opens(door):
                 return
-            if chunk != COMMENT or time.monotonic() - beat_s >= HEARTBEAT_S:
+            events = b"".join(frame for frame in frames.of(piece) if frame != COMMENT)
+            if events or time.monotonic() - beat_s >= HEARTBEAT_S:
                 beat_s = time.monotonic()
-                yield chunk
+                yield events or COMMENT
     except (aiohttp.ClientError, TimeoutError):
         return  # the reader comes back with its Last-Event-ID, and another engine answers
 

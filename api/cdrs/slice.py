@@ -7,6 +7,7 @@ from msgspec import Struct
 from api.cdrs import export
 from api.cdrs.export import Exporter
 from api.cdrs.exports import Exports
+from api.cdrs.frames import Seal
 from api.cdrs.live import Live
 from api.cdrs.service import Service
 from api.cdrs.store import Cdrs
@@ -27,12 +28,14 @@ class CdrSlice(Struct, frozen=True):
     jobs: Mapping[str, Handler]
 
 
-def put_together(database: Database, engine: EngineClient, jobs: Jobs, now_ms: Clock) -> CdrSlice:
+def put_together(
+    database: Database, engine: EngineClient, jobs: Jobs, secret: str, now_ms: Clock
+) -> CdrSlice:
     """Make the slice's parts."""
     cdrs, parts = Cdrs(database), Parts(database, now_ms)
     return CdrSlice(
         records=Service(cdrs, now_ms),
         exports=Exports(database, cdrs, jobs, parts),
-        live=Live(engine),
+        live=Live(engine, Seal(secret)),
         jobs={export.KIND: Exporter(cdrs, parts).run},
     )

@@ -105,6 +105,23 @@ async def test_a_reader_comes_back(rest: Served, bench: Bench) -> None:
         bench.store.down = False
 
 
+async def test_ids_tell_nothing_of_others(rest: Served, bench: Bench) -> None:
+    """However much happens to them: an id is no shorter or longer, and only we can read it."""
+    async with reading(rest) as reader:
+        await bench.started()
+        await reader.next()
+        quiet = reader.last
+        calls = [record(n, account_id="other") for n in range(50)]
+        bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
+        for slot in (0, 1):
+            bench.store.stream.tell(slot, bodies)
+        await bench.started()
+        await reader.next()
+    assert len(reader.last) == len(quiet)
+    with pytest.raises(msgspec.DecodeError):
+        msgspec.json.decode(reader.last)
+
+
 async def test_a_place_that_is_none(rest: Served) -> None:
     """It is refused by its name."""
     headers = rest.headers("acme") | {"Last-Event-ID": "never"}
