@@ -37,8 +37,8 @@ class VoiceService(Struct, frozen=True):
         rights = Rights(known.numbers, known.account.destinations)
         body = _engines(who, asked, request_id, rights, self._tree(asked))
         self._check(body, rights)
-        await self.limits.check(known.account)
-        started = await self.engine.ask(rpc.Started, "POST", "/calls", body)
+        async with self.limits.room(known.account):
+            started = await self.engine.ask(rpc.Started, "POST", "/calls", body)
         return msgspec.json.encode(Originated(started.call_id, started.call_id))
 
     async def rights(self, who: Principal) -> Rights:

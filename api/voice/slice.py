@@ -5,6 +5,7 @@ from api.accounts.store import Accounts
 from api.clock import Clock
 from api.db import Database
 from api.engine_client import EngineClient
+from api.voice.counts import Counts
 from api.voice.limits import CallLimits
 from api.voice.service import VoiceService
 from api.voice.store import Paces
@@ -15,7 +16,5 @@ def put_together(
     database: Database, engine: EngineClient, accounts: Accounts, limits: Limits, clock: Clock
 ) -> VoiceService:
     """Make the service for calls."""
-    paces = Paces(database, clock)
-    return VoiceService(
-        engine, KnownAccounts(accounts, clock), CallLimits(engine, paces, clock), limits
-    )
+    call_limits = CallLimits(engine, Paces(database, clock), Counts(database, clock))
+    return VoiceService(engine, KnownAccounts(accounts, clock), call_limits, limits)
