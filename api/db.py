@@ -15,7 +15,7 @@ from sqlalchemy import Connection, MetaData, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from api.errors import NotNow
 
@@ -54,16 +54,15 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.is_sqlite = url.startswith("sqlite")
-        # A dropped connection is found before it is used.
-        self._engine = create_async_engine(
-            url,
-            pool_pre_ping=not self.is_sqlite,
-            hide_parameters=True,  # errors are logged, what customers sent is not
-        )
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._writer = asyncio.Lock()  # SQLite's own waiting is by sleeps
+        self._engine = _engine(url, self.is_sqlite)
+        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         if self.is_sqlite:
-            event.listen(self._engine.sync_engine, "connect", _prepare)
+            # To be switched there and back takes its thread seven turns for each question.
+            self._reader = _engine(
+                url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
+            )
             event.listen(self._engine.sync_engine, "begin", _lock)
 
     @property
@@ -74,8 +73,8 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Give a connection for statements that change nothing."""
-        async with _known_faults(), self._engine.connect() as connection:
-            yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+        async with _known_faults(), self._reader.connect() as connection:
+            yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
@@ -90,7 +89,21 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
+        await self._reader.dispose()
         await self._engine.dispose()
+
+
+def _engine(url: str, is_sqlite: bool, **more: Any) -> AsyncEngine:
+    engine = create_async_engine(
+        url,
+        pool_pre_ping=not is_sqlite,  # a dropped connection is found before it is used
+        pool_use_lifo=True,  # who was asked last remembers statements and pages
+        hide_parameters=True,  # errors are logged, what customers sent is not
+        **more,
+    )
+    if is_sqlite:
+        event.listen(engine.sync_engine, "connect", _prepare)
+    return engine
 
 
 @asynccontextmanager

@@ -1,31 +1,43 @@
-"""What each filter asks of a call, as SQL."""
+"""What each filter asks of a call, as SQL; values are parameters, named after the filters."""
 
 from typing import Any
 
 import sqlalchemy as sa
 
 from api.beside import Beside
-from api.cdrs.filters import Filters
+from api.cdrs.filters import Filters, agent
 from api.cdrs.tables import agents, cdrs, numbers
 
 Condition = sa.ColumnElement[bool]
+_TRUTH = {True: sa.true(), False: sa.false()}
 _PURPOSES = {"call": cdrs.c.has_recording, "voicemail": cdrs.c.has_voicemail}
+
+
+def asked(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
+    """Give the parameter that a column is compared with; of the same name, unless it is said."""
+    return sa.bindparam(name or column.name, type_=column.type)
+
+
+def of_account(table: sa.Table) -> Condition:
+    """Ask for the account's own."""
+    return table.c.account_id == asked(table.c.account_id)
 
 
 def looked_at(filters: Filters) -> dict[str, Condition]:
     """Give the condition of each filter but time's, none of which chooses an index."""
     found: dict[str, Condition] = {
-        name: Beside(cdrs.c[name]) == value for name, value in filters.columns().items()
+        name: Beside(cdrs.c[name]) == asked(cdrs.c[name]) for name in filters.columns
     }
     if filters.is_answered is not None:
-        found["is_answered"] = Beside(cdrs.c.is_answered) == filters.is_answered
+        found["is_answered"] = Beside(cdrs.c.is_answered) == _TRUTH[filters.is_answered]
     if filters.purpose:
         found["purpose"] = Beside(_PURPOSES[filters.purpose]) == sa.true()
     if filters.dialed_number or filters.number:
         found["number"] = _with_number(filters)
     if filters.agent_names:
         its = sa.select(agents.c.cdr_id).where(agents.c.cdr_id == cdrs.c.id)
-        found["agent_names"] = its.where(agents.c.agent_name.in_(filters.agent_names)).exists()
+        names = [asked(agents.c.agent_name, agent(n)) for n in range(len(filters.agent_names))]
+        found["agent_names"] = its.where(agents.c.agent_name.in_(names)).exists()
     return found
 
 
@@ -38,24 +50,25 @@ def with_purpose(filters: Filters) -> list[Condition]:
 
 
 def in_time(
-    filters: Filters, started_ms: sa.ColumnElement[int], cdr_id: sa.ColumnElement[int]
+    filters: Filters, started_ms: sa.Column[int], cdr_id: sa.Column[int]
 ) -> list[Condition]:
     """Ask for the time in which calls began, and for those that were there at some time."""
     found: list[Condition] = []
     if filters.start_ms is not None:
-        found.append(started_ms >= filters.start_ms)
+        found.append(started_ms >= asked(started_ms, "start_ms"))
     if filters.end_ms is not None:
-        found.append(started_ms < filters.end_ms)
+        found.append(started_ms < asked(started_ms, "end_ms"))
     if filters.newest_id is not None:
-        found.append(cdr_id <= filters.newest_id)
+        found.append(cdr_id <= asked(cdr_id, "newest_id"))
     return found
 
 
 def of_number(filters: Filters) -> list[Condition]:
     """Ask for a number of a call, in any part or as one that was called."""
+    name = "dialed_number" if filters.dialed_number else "number"
     found: list[Condition] = [
-        numbers.c.account_id == filters.account_id,
-        numbers.c.number == (filters.dialed_number or filters.number),
+        of_account(numbers),
+        numbers.c.number == asked(numbers.c.number, name),
     ]
     if filters.dialed_number:
         found.append(numbers.c.is_dialed == sa.true())

@@ -1,6 +1,8 @@
 """Which calls are wanted: the filters of the list, read and valid."""
 
-from msgspec import Struct
+from typing import Any
+
+from msgspec import Struct, structs
 
 # Columns of the same names, those that the fewest calls share first.
 COLUMNS = (
@@ -14,6 +16,9 @@ COLUMNS = (
     "call_path",
     "caller_id",
 )
+NUMBERS = ("dialed_number", "number")
+TIMES = ("start_ms", "end_ms", "newest_id")
+SOME = "some"  # stands for any text
 
 
 class Filters(Struct, frozen=True, omit_defaults=True):
@@ -38,7 +43,26 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     end_ms: int | None = None
     newest_id: int | None = None  # none that was written later
 
-    def columns(self) -> dict[str, str]:
-        """Give the columns that must have a value, in the order above."""
-        found = {name: getattr(self, name) for name in COLUMNS}
-        return {name: value for name, value in found.items() if value}
+    @property
+    def columns(self) -> list[str]:
+        """Name the columns that must have a value, in the order above."""
+        return [name for name in COLUMNS if getattr(self, name)]
+
+    @property
+    def form(self) -> "Filters":
+        """Give filters that ask for the same, of some values: a statement is made for a form."""
+        texts = {name: SOME for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
+        times = {name: 0 for name in TIMES if getattr(self, name) is not None}
+        agents = (SOME,) * len(self.agent_names)
+        return structs.replace(self, account_id=SOME, agent_names=agents, **texts, **times)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Give what the parameters of its form's statements stand for."""
+        agents = {agent(place): name for place, name in enumerate(self.agent_names)}
+        return {**structs.asdict(self), **agents}
+
+
+def agent(place: int) -> str:
+    """Name the parameter for one of several agents' names."""
+    return f"agent{place}"

@@ -1,77 +1,87 @@
-"""Filters as SQL: one is looked up by, in the order of the list; the others are looked at.
+"""Filters as SQL: pages of calls, and how many there are.
 
 A page is read off an index from its beginning, until it is full; what is counted has a limit.
+Making a statement costs more than running it, so each is made once for a form of filters; what is
+asked for comes as parameters.
 """
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
-from msgspec import Struct
 
-from api.cdrs.conditions import Condition, in_time, looked_at, of_number, with_purpose
 from api.cdrs.filters import Filters
-from api.cdrs.tables import agents, cdrs, numbers
+from api.cdrs.lookups import lookups
+from api.cdrs.tables import bodies, cdrs
 
 Place = tuple[int, int]  # in a list: when a call began, and its id
 LOOKED_AT = 4  # so much dearer is a row that is looked at than one that is only looked up
-RARE = frozenset({"req_id", "client_id"})
-RARER_THAN_AGENTS = RARE | {"disposition3", "to_number"}
+FORMS = 1_000  # whose statements are kept
+_SHOWN = (
+    cdrs.c.id,
+    cdrs.c.req_id,
+    cdrs.c.started_ms,
+    cdrs.c.disposition1,
+    cdrs.c.disposition2,
+    cdrs.c.disposition3,
+    bodies.c.record,
+)
 
 
-class Lookup(Struct, frozen=True):
-    """What is looked up by in which table, and what else a call must have."""
+@lru_cache(FORMS)
+def listing(form: Filters, *, is_after: bool) -> sa.Select[Any]:
+    """Select the rows of a page, newest first.
 
-    table: sa.Table
-    cdr_id: sa.Column[int]
-    by: tuple[Condition, ...]
-    beside: tuple[Condition, ...] = ()
-
-    def places(self) -> sa.Select[Any]:
-        """Select what is looked up, newest first."""
-        started_ms = self.table.c.started_ms
-        chosen = sa.select(started_ms.label("started_ms"), self.cdr_id.label("id"))
-        return chosen.where(*self.by).order_by(started_ms.desc(), self.cdr_id.desc())
-
-    def first(self, limit: int, after: Place | None) -> sa.Select[Any]:
-        """Select the first that are wanted, after a place."""
-        chosen = self.places().limit(limit).where(*self.beside)
-        if after is not None:
-            here = sa.tuple_(self.table.c.started_ms, self.cdr_id)
-            chosen = chosen.where(here < sa.tuple_(*after))
-        if self.beside and self.table is not cdrs:
-            chosen = chosen.join(cdrs, cdrs.c.id == self.cdr_id)
-        return chosen
-
-    def fitting(self, most: int) -> sa.Select[Any]:
-        """Select the first that are looked up, and whether each is wanted."""
-        places = self.places().limit(most).subquery()
-        if not self.beside:
-            return sa.select(places.c.id, sa.literal(1).label("fits"))
-        fits = sa.case((sa.and_(*self.beside), 1), else_=0).label("fits")
-        return sa.select(places.c.id, fits).join(cdrs, cdrs.c.id == places.c.id)
+    Parameters are the filters' values, `limit`, `offset`, `most` (both together), and where it is
+    after a place, `after_ms` and `after_id`.
+    """
+    found = _page(form, is_after=is_after).subquery()
+    return (
+        sa.select(*_SHOWN)
+        .join_from(found, cdrs, cdrs.c.id == found.c.id)
+        .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+        .order_by(found.c.started_ms.desc(), found.c.id.desc())
+    )
 
 
-def page(
-    filters: Filters, limit: int, offset: int = 0, after: Place | None = None
-) -> sa.Select[Any]:
-    """Select time and id of the calls of a page, newest first."""
-    parts = [lookup.first(offset + limit, after) for lookup in lookups(filters)]
-    if len(parts) == 1:
-        return parts[0].limit(limit).offset(offset)
-    merged = sa.union(*(sa.select(part.subquery()) for part in parts)).subquery()
-    chosen = sa.select(merged.c.started_ms, merged.c.id).limit(limit).offset(offset)
-    return chosen.order_by(merged.c.started_ms.desc(), merged.c.id.desc())
-
-
-def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
+@lru_cache(FORMS)
+def counting(form: Filters, most: int) -> tuple[sa.Select[Any], int]:
     """Count the wanted among the first that are looked up, `most` in all lookups together.
 
     Selects how many are wanted, and how many each lookup found, of at most as many as returned.
     """
-    looked = lookups(filters)
+    looked = lookups(form)
     share = max(1, (most // LOOKED_AT if looked[0].beside else most) // len(looked))
     parts = [lookup.fitting(share).subquery() for lookup in looked]
+    return _alone(*parts) if len(parts) == 1 else _together(parts), share
+
+
+def _page(form: Filters, *, is_after: bool) -> sa.Select[Any]:
+    parts = [lookup.first(is_after=is_after) for lookup in lookups(form)]
+    if len(parts) == 1:
+        return _cut(parts[0])
+    most = _number("most")
+    merged = sa.union(*(sa.select(part.limit(most).subquery()) for part in parts)).subquery()
+    chosen = sa.select(merged.c.started_ms, merged.c.id)
+    return _cut(chosen.order_by(merged.c.started_ms.desc(), merged.c.id.desc()))
+
+
+def _cut(chosen: sa.Select[Any]) -> sa.Select[Any]:
+    return chosen.limit(_number("limit")).offset(_number("offset"))
+
+
+def _number(name: str) -> sa.BindParameter[int]:
+    return sa.bindparam(name, type_=sa.Integer)
+
+
+def _alone(found: sa.Subquery) -> sa.Select[Any]:
+    wanted = sa.func.count(sa.case((found.c.fits == 1, 1)))
+    columns: list[Any] = [wanted, sa.func.count()]
+    return sa.select(*columns).select_from(found)
+
+
+def _together(parts: list[sa.Subquery]) -> sa.Select[Any]:
+    """Count what several lookups found; a call that more than one has found counts once."""
     marked = (
         sa.select(sa.literal(place).label("part"), part.c.id, part.c.fits)
         for place, part in enumerate(parts)
@@ -80,50 +90,4 @@ def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
     wanted = sa.func.count(sa.distinct(sa.case((found.c.fits == 1, found.c.id))))
     seen = (sa.func.count(sa.case((found.c.part == place, 1))) for place, _part in enumerate(parts))
     columns: list[Any] = [wanted, *seen]
-    return sa.select(*columns).select_from(found), share
-
-
-def lookups(filters: Filters) -> list[Lookup]:
-    """Choose what is looked up by: what few calls share. Several agents are looked up each."""
-    names = filters.columns().keys()
-    if (filters.dialed_number or filters.number) and not names & RARE:
-        by = (*of_number(filters), *in_time(filters, numbers.c.started_ms, numbers.c.cdr_id))
-        return [Lookup(numbers, numbers.c.cdr_id, by, _but(filters, "number"))]
-    is_odd = filters.purpose and filters.is_answered is False
-    if filters.agent_names and not is_odd and not names & RARER_THAN_AGENTS:
-        return list(_by_agents(filters))
-    return [_by_column(filters)]
-
-
-def _by_agents(filters: Filters) -> Iterator[Lookup]:
-    times = in_time(filters, agents.c.started_ms, agents.c.cdr_id)
-    its_own = agents.c.account_id == filters.account_id
-    for name in filters.agent_names:
-        by = (its_own, agents.c.agent_name == name, *times)
-        yield Lookup(agents, agents.c.cdr_id, by, _but(filters, "agent_names"))
-
-
-def _by_column(filters: Filters) -> Lookup:
-    columns = filters.columns()
-    chosen = next(iter(columns), "")
-    times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
-    by = [cdrs.c.account_id == filters.account_id, *times]
-    if filters.purpose and _is_rarer(filters, chosen):
-        return Lookup(cdrs, cdrs.c.id, (*by, *with_purpose(filters)), _but(filters, "purpose"))
-    if chosen:
-        by.append(cdrs.c[chosen] == columns[chosen])
-        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, chosen))
-    if filters.is_answered is not None:
-        by.append(cdrs.c.is_answered == filters.is_answered)
-    return Lookup(cdrs, cdrs.c.id, tuple(by))
-
-
-def _is_rarer(filters: Filters, than: str) -> bool:
-    """Tell whether fewer calls have such a recording than a column's value."""
-    if filters.is_answered is False:
-        return than not in RARE
-    return not than or (filters.purpose == "voicemail" and than not in RARER_THAN_AGENTS)
-
-
-def _but(filters: Filters, taken: str) -> tuple[Condition, ...]:
-    return tuple(each for name, each in looked_at(filters).items() if name != taken)
+    return sa.select(*columns).select_from(found)

@@ -8,22 +8,12 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.filters import Filters
-from api.cdrs.queries import Place, counted, page
-from api.cdrs.tables import agents, bodies, cdrs, clients, events
+from api.cdrs.queries import Place, counting, listing
+from api.cdrs.tables import agents, cdrs, clients, events
 from api.db import Database
 
 MOST_COUNTED = 10_000
 BEYOND_ALL = "\U0010ffff"  # sorts after whatever begins alike
-
-_SHOWN = (
-    cdrs.c.id,
-    cdrs.c.req_id,
-    cdrs.c.started_ms,
-    cdrs.c.disposition1,
-    cdrs.c.disposition2,
-    cdrs.c.disposition3,
-    bodies.c.record,
-)
 
 
 class Row(Struct, frozen=True):
@@ -172,18 +162,15 @@ class Cdrs:
         offset: int,
         after: Place | None,
     ) -> list[Row]:
-        found = page(filters, limit, offset, after).subquery()
-        query = (
-            sa.select(*_SHOWN)
-            .join_from(found, cdrs, cdrs.c.id == found.c.id)
-            .join(bodies, bodies.c.cdr_id == cdrs.c.id)
-            .order_by(found.c.started_ms.desc(), found.c.id.desc())
-        )
-        return [Row(*row) for row in (await connection.execute(query)).all()]
+        values = {**filters.values, "limit": limit, "offset": offset, "most": limit + offset}
+        if after is not None:
+            values["after_ms"], values["after_id"] = after
+        query = listing(filters.form, is_after=after is not None)
+        return [Row(*row) for row in (await connection.execute(query, values)).all()]
 
     async def _total(self, connection: AsyncConnection, filters: Filters) -> Total:
-        query, share = counted(filters, self._most_counted)
-        wanted, *seen = (await connection.execute(query)).one()
+        query, share = counting(filters.form, self._most_counted)
+        wanted, *seen = (await connection.execute(query, filters.values)).one()
         return Total(wanted, max(seen) < share)
 
     async def _read(self, query: sa.Select[Any]) -> Any:

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy.dialects import sqlite
 
 from api.cdrs.filters import Filters
-from api.cdrs.queries import lookups, page
+from api.cdrs.lookups import lookups
+from api.cdrs.queries import counting, listing
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,31 @@ def test_the_table(filters: dict[str, Any], tables: list[str]) -> None:
 )
 def test_the_column(filters: dict[str, Any], words: list[str]) -> None:
     """What is only looked at has a plus, so that SQLite takes no index for it."""
-    literal = {"literal_binds": True}
-    query = page(Filters("acme", **filters), 10)
-    said = str(query.compile(dialect=sqlite.dialect(), compile_kwargs=literal))
+    query = listing(Filters("acme", **filters).form, is_after=False)
+    said = str(query.compile(dialect=sqlite.dialect()))
     for each in words:
         assert f" {each}" in said or f".{each}" in said, said
+
+
+def test_a_statement_is_made_once_for_a_form() -> None:
+    """Whatever values are asked for; what they are is no part of it."""
+    some = Filters("acme", client_id="x", agent_names=("a", "b"), start_ms=5, end_ms=9)
+    others = Filters("other", client_id="y", agent_names=("c", "d"), start_ms=6, end_ms=7)
+    assert some.form == others.form == some.form.form
+    assert listing(some.form, is_after=True) is listing(others.form, is_after=True)
+    assert counting(some.form, 10) is counting(others.form, 10)
+    named = listing(some.form, is_after=True).compile(dialect=sqlite.dialect()).params.keys()
+    given = some.values.keys() | {"limit", "offset", "most", "after_ms", "after_id"}
+    assert named <= given
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"client_id": "x"}, {"is_answered": True}, {"start_ms": 0}, {"agent_names": ("a", "b", "c")}],
+)
+def test_other_filters_are_of_another_form(more: dict[str, Any]) -> None:
+    """One more of them, or one more name."""
+    assert (
+        Filters("acme", agent_names=("a", "b")).form
+        != Filters("acme", **{"agent_names": ("a", "b"), **more}).form
+    )
