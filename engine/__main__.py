@@ -10,7 +10,6 @@ import cyclopts
 import uvloop
 from cyclopts import Parameter
 from pydantic import ValidationError
-from yarl import URL
 
 from engine.cli import (
     agents,
@@ -26,6 +25,7 @@ from engine.cli import (
 )
 from engine.cli.call import call
 from engine.cli.faults import setting_faults
+from engine.store_address import address_of
 
 if TYPE_CHECKING:
     from engine.config import Settings
@@ -96,7 +96,7 @@ async def _run(settings: "Settings") -> None:
     try:
         await running.run()
     except StoreDown as error:
-        where = URL(settings.redis_url).with_user(None)  # a log is no place for a password
+        where = address_of(settings.redis_url).shown
         sys.exit(f"the store can't be reached at {where}: {error}")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,6 +21,15 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from engine.store_address import address_of
+
+
+def _store_url(url: str) -> str:
+    address_of(url)
+    return url
+
+
+StoreUrl = Annotated[str, AfterValidator(_store_url)]
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
 NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
@@ -49,7 +59,7 @@ class Settings(BaseSettings):
         env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
     )
 
-    redis_url: str = "redis://127.0.0.1:6379/0"
+    redis_url: StoreUrl = "redis://127.0.0.1:6379/0"
     nodes: tuple[NodeSettings, ...] = ()
     node_dns: str = ""  # `pbx.example:8088`: every address of the name is a node, too
     node_user: str = "switchroom"  # of nodes found so; the next four, too

@@ -1,42 +1,38 @@
-"""One dedicated connection for scripts: a third to a half of a pooled client's CPU a call.
+"""One dedicated connection for scripts: a fifth of a pooled client's CPU a call.
 
 What is asked in one tick of the loop goes out in one write: with many slots, a write for each
 would be the engine's largest cost.
 """
 
 import asyncio
-from hashlib import sha1
-from pathlib import Path
+from collections import deque
+from collections.abc import Iterable
 
 from msgspec import Struct
 from redis.asyncio import ConnectionPool
-from redis.asyncio.connection import AbstractConnection
-from redis.exceptions import ConnectionError as Disconnected
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
+from engine.store.line import Answer, Line, Refusal
+from engine.store.script import Script
 
-Answer = int | bytes
-
-
-class Script:
-    """A Lua script, called by its digest."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.digest = sha1(source.encode(), usedforsecurity=False).hexdigest()
+TRIES = 2  # an idle connection that the server has closed says so only when it is used
+UNKNOWN = "NOSCRIPT"  # so the server says that it does not have a script
 
 
-def script(*names: str) -> Script:
-    """Read a script, made of one file or of several, one after another."""
-    return Script("".join(Path(__file__).with_name(f"{name}.lua").read_text() for name in names))
-
-
-class _Asked(Struct, frozen=True, gc=False):
+class _Asked(Struct, gc=False, eq=False):
     script: Script
     key: str
     argument: bytes
     answer: asyncio.Future[Answer]
+    asked_s: float
+    tries: int = 0
+    whole: bool = False
+
+    def frame(self) -> bytes:
+        """Give what is sent, once more."""
+        self.tries += 1
+        return self.script.asked(self.key, self.argument, whole=self.whole)
 
 
 class Link:
@@ -45,96 +41,117 @@ class Link:
     def __init__(self, pool: ConnectionPool, timeout_s: float) -> None:
         self._pool = pool
         self._timeout_s = timeout_s
-        self._connection: AbstractConnection | None = None
-        self._queue: list[_Asked] = []
-        self._is_led = False
+        self._line: Line | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._unsent: list[_Asked] = []
+        self._sent: deque[_Asked] = deque()  # in the order of their answers
+        self._sends_soon = False
+        self._is_stale = False  # behind the same name there may be a new primary by now
+        self._watch: asyncio.TimerHandle | None = None
 
     async def run(self, script: Script, key: str, argument: bytes) -> Answer:
-        """Run a script that may be run twice; raises StoreDown within twice `timeout_s`."""
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Asked(script, key, argument, answer))
-        if not self._is_led:
-            # Whoever asks first carries what the others ask meanwhile: cheaper than a task.
-            await self._lead()
-        return await answer
+        """Run a script that may be run twice; raises StoreDown within `timeout_s`."""
+        loop = asyncio.get_running_loop()
+        asked = _Asked(script, key, argument, loop.create_future(), loop.time())
+        self._unsent.append(asked)
+        self._send_soon()
+        self._look_in(self._timeout_s)
+        return await asked.answer
 
     async def close(self) -> None:
         """Disconnect."""
-        await self._drop()
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        if self._watch is not None:
+            self._watch.cancel()
+        self._drop()
+        self._refuse_unsent("closed")
 
-    async def _lead(self) -> None:
-        self._is_led = True
-        try:
-            while self._queue:
-                await asyncio.sleep(0)  # who asks in the same tick comes along
-                asked, self._queue = self._queue, []
-                await self._serve(asked)
-        finally:
-            self._is_led = False
-            left, self._queue = self._queue, []
-            _refuse(left, "interrupted")
+    def _send_soon(self) -> None:
+        if not self._sends_soon:  # who asks in the same tick comes along
+            self._sends_soon = True
+            asyncio.get_running_loop().call_soon(self._send)
 
-    async def _serve(self, asked: list[_Asked]) -> None:
+    def _send(self) -> None:
+        self._sends_soon = False
+        if self._line is None:
+            self._connect()
+        elif not self._is_stale:
+            self._write(self._line)
+
+    def _write(self, line: Line) -> None:
+        asked, self._unsent = self._unsent, []
+        line.write(b"".join([each.frame() for each in asked]))
+        self._sent += asked
+
+    def _connect(self) -> None:
+        if self._connecting is None and self._unsent:
+            self._connecting = asyncio.get_running_loop().create_task(self._connected())
+
+    async def _connected(self) -> None:
+        line = Line(self._answered, self._drop)
         try:
             async with asyncio.timeout(self._timeout_s):
-                is_whole = await self._answered(asked)
-            if not is_whole:
-                # Behind the same name there may be a new primary by now.
-                await self._drop()
+                await line.open(self._pool)
         except TimeoutError:
-            await self._drop()
-            _refuse(asked, f"no answer in {self._timeout_s} s")
+            self._refuse_unsent(f"no answer in {self._timeout_s} s")
         except (RedisError, OSError) as error:
-            await self._drop()
-            _refuse(asked, f"{type(error).__name__}: {error}")
+            self._refuse_unsent(f"{type(error).__name__}: {error}")
+        else:
+            self._line = line
+            self._send()
         finally:
-            _refuse(asked, "interrupted")
+            self._connecting = None
 
-    async def _answered(self, asked: list[_Asked]) -> bool:
-        """Ask and hand out the answers; False when the server refused one of them."""
-        reused = self._connection is not None
-        try:
-            answers = await self._ask(asked, by_digest=True)
-            if any(isinstance(each, NoScriptError) for each in answers):
-                answers = await self._ask(asked, by_digest=False)
-        except Disconnected:
-            if not reused:
-                raise
-            # An idle connection that the server has closed says so only now.
-            await self._drop()
-            return await self._answered(asked)
-        for each, answer in zip(asked, answers, strict=True):
-            if isinstance(answer, ResponseError):
-                _refuse([each], f"{type(answer).__name__}: {answer}")
-            elif not each.answer.done():
-                each.answer.set_result(answer)
-        return not any(isinstance(each, ResponseError) for each in answers)
+    def _answered(self, answer: Answer | Refusal) -> None:
+        asked = self._sent.popleft()
+        if not isinstance(answer, Refusal):
+            if not asked.answer.done():
+                asked.answer.set_result(answer)
+        elif str(answer).startswith(UNKNOWN) and not asked.whole:
+            asked.whole = True
+            self._unsent.append(asked)
+            self._send_soon()
+        else:
+            _refuse([asked], str(answer))
+            self._is_stale = True
+        if self._is_stale and not self._sent:
+            self._drop()
 
-    async def _ask(self, asked: list[_Asked], *, by_digest: bool) -> list[Answer | ResponseError]:
-        if self._connection is None:
-            self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]  # redis-py's own
-        connection = self._connection  # connects by itself when it sends
-        frames: list[bytes] = []
-        for each in asked:
-            command = ("EVALSHA", each.script.digest) if by_digest else ("EVAL", each.script.source)
-            frames += connection.pack_command(*command, 1, each.key, each.argument)
-        await connection.send_packed_command(b"".join(frames), check_health=False)
-        return [await self._read(connection) for _ in asked]
+    def _drop(self) -> None:
+        """Hang up; what is not answered is asked once more, on another connection."""
+        if self._line is not None:
+            self._line.close()
+            self._line, self._is_stale = None, False
+        sent, self._sent = [each for each in self._sent if not each.answer.done()], deque()
+        _refuse([each for each in sent if each.tries >= TRIES], "connection lost")
+        self._unsent[:0] = [each for each in sent if each.tries < TRIES]
+        if self._unsent:
+            self._send_soon()
 
-    async def _read(self, connection: AbstractConnection) -> Answer | ResponseError:
-        try:
-            answer: Answer = await connection.read_response(disable_decoding=True)
-        except ResponseError as error:  # of this script; the next answer stands behind it
-            return error
-        return answer
+    def _look(self) -> None:
+        """Give up what has waited for too long: one timer does for all."""
+        now_s, self._watch = asyncio.get_running_loop().time(), None
+        waiting = [each for each in (*self._sent, *self._unsent) if not each.answer.done()]
+        late = [each for each in waiting if each.asked_s + self._timeout_s <= now_s]
+        if late:
+            _refuse(late, f"no answer in {self._timeout_s} s")
+            self._unsent = [each for each in self._unsent if not each.answer.done()]
+            self._drop()
+        if left := [each.asked_s for each in waiting if not each.answer.done()]:
+            self._look_in(min(left) + self._timeout_s - now_s)
 
-    async def _drop(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.disconnect(nowait=True)
+    def _look_in(self, after_s: float) -> None:
+        if self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(after_s, self._look)
+
+    def _refuse_unsent(self, reason: str) -> None:
+        unsent, self._unsent = self._unsent, []
+        _refuse(unsent, reason)
 
 
-def _refuse(asked: list[_Asked], reason: str) -> None:
+def _refuse(asked: Iterable[_Asked], reason: str) -> None:
     for each in asked:
         if not each.answer.done():
             each.answer.set_exception(StoreDown(reason))

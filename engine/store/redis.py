@@ -3,20 +3,21 @@
 from collections.abc import AsyncIterator, Sequence
 
 import msgspec
-from redis.asyncio import ConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.asyncio import Redis
 
 from engine.store.change import Change
 from engine.store.errors import Fenced
-from engine.store.link import Link, script
+from engine.store.link import Link
 from engine.store.outbox import Room
 from engine.store.pack import packed
+from engine.store.pool import pool_of
 from engine.store.redis_documents import RedisDocuments
 from engine.store.redis_outbox import RedisOutbox
 from engine.store.redis_stream import RedisStream
 from engine.store.redis_terms import RedisTerms
+from engine.store.script import script
 from engine.store.stream import Bounds
+from engine.store_address import address_of
 
 _CLAIM, _RENEW, _BEAT = script("claim"), script("renew"), script("beat")
 _COMMIT = script("outbox", "shorten", "commit")
@@ -44,11 +45,7 @@ class RedisStore(RedisDocuments):
         self._timeout_s = timeout_s
         self._kept_ms = int(kept_s * 1000)
         self._bounds = bounds
-        # One repetition, for an idle connection that the server has closed: all requests here may
-        # be repeated. The timeout around a whole request is our own.
-        self._pool: ConnectionPool = ConnectionPool.from_url(
-            url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
-        )
+        self._pool = pool_of(address_of(url), timeout_s)
         self._client = Redis(connection_pool=self._pool)
         self._link = Link(self._pool, timeout_s)
         self.stream = RedisStream(self._client, self._bounded)

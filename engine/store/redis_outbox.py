@@ -7,8 +7,9 @@ import msgspec
 from redis.asyncio import Redis
 
 from engine.store.errors import Fenced
-from engine.store.link import Link, script
+from engine.store.link import Link
 from engine.store.outbox import Due, Letter, Room, Settlement, Taken, Waiting
+from engine.store.script import script
 
 Bounded = Callable[[Awaitable[Any]], Awaitable[Any]]
 _TAKE, _SETTLE = script("outbox", "take"), script("outbox", "settle")

@@ -1,23 +1,29 @@
 """A line to a server that can lose an answer."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
 class LossyLine:
-    """Passes bytes both ways; `lose_next` cuts the line where the next answer would come back."""
+    """Passes bytes both ways; `lose_next` cuts the line where the next answer would come back.
 
-    def __init__(self, server_port: int) -> None:
+    `loses_all` cuts it there each time. It may speak TLS on the near side.
+    """
+
+    def __init__(self, server_port: int, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self._server_port = server_port
         self.port = 0
         self.lose_next = False
+        self.loses_all = False
         self.lost = 0
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator["LossyLine"]:
         """Listen on a free port of this machine."""
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self.port = server.sockets[0].getsockname()[1]
         try:
             yield self
@@ -28,7 +34,7 @@ class LossyLine:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
         there = asyncio.create_task(self._there(reader, far_writer))
         while answer := await far_reader.read(65_536):
-            if self.lose_next:
+            if self.lose_next or self.loses_all:
                 self.lose_next = False
                 self.lost += 1
                 break

@@ -1,19 +1,15 @@
 """Status callbacks over real gRPC: the message, its signature, and servers that are bad."""
 
 import asyncio
-import datetime as dt
 
 import grpc
 import msgspec
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from grpc import aio
 
 from engine.store.store import Store
 from tests.contract.posting import SLOT, posting, verified
+from tests.harness.certificate import certificate
 from tests.harness.grpc_customer import GrpcCustomer
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -148,36 +144,12 @@ async def test_a_private_address(store: Store) -> None:
 @pytest.mark.parametrize("is_trusted", [True, False])
 async def test_tls(store: Store, is_trusted: bool) -> None:
     """grpcs:// verifies the server's certificate; one that nobody vouches for gets nothing."""
-    key, certificate = _certificate()
-    credentials = grpc.ssl_server_credentials([(key, certificate)])
-    roots = certificate if is_trusted else None
+    key, signed = certificate()
+    credentials = grpc.ssl_server_credentials([(key, signed)])
+    roots = signed if is_trusted else None
     async with GrpcCustomer(credentials) as customer, posting(store, roots=roots) as post:
         await post.tell(CALL, 0, target=customer.target)
         await post.emptied()
         letters = await store.outbox.dead(SLOT, "acme", "", 10)
     assert len(customer.got) == int(is_trusted)
     assert [each.reason for each in letters] == ([] if is_trusted else ["grpc_unavailable"])
-
-
-def _certificate() -> tuple[bytes, bytes]:
-    """Make a key, and a certificate for localhost that it has signed itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(hours=1))
-        .not_valid_after(now + dt.timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    return private, certificate.public_bytes(serialization.Encoding.PEM)

@@ -1,15 +1,16 @@
 """Redis or Valkey: reachable, new enough, writable, keeping what it is told."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, RedisError
 
 from engine.cli.doctor.finding import Finding, bad, doubtful, good
 from engine.cli.why import why
+from engine.store.pool import pool_of
+from engine.store_address import address_of
 
 OLDEST = 6, 2  # XAUTOCLAIM, and XTRIM by MINID
 LIMIT_S = 3
@@ -18,22 +19,22 @@ ABOUT = "store"
 
 async def check_store(url: str) -> list[Finding]:
     """Ask the server about itself."""
-    shown = url.rpartition("@")[2].removeprefix("redis://")  # never a password on a screen
     try:
-        client = Redis.from_url(
-            url, socket_timeout=LIMIT_S, socket_connect_timeout=LIMIT_S, retry=Retry(NoBackoff(), 0)
-        )
+        address = address_of(url)
+        client = Redis(connection_pool=pool_of(address, LIMIT_S))
     except ValueError as error:
         return [bad(ABOUT, str(error), "set SWITCHROOM_REDIS_URL to redis://host:port/0")]
+    shown = address.shown.removeprefix("redis://")  # never a password on a screen
     try:
-        info = await client.info()
+        async with asyncio.timeout(LIMIT_S):
+            info = await client.info()
     except AuthenticationError as error:
         return [bad(ABOUT, f"{shown}: {error}", "set user and password in SWITCHROOM_REDIS_URL")]
     except (RedisError, OSError) as error:
         advice = "start it (`make up`), or set SWITCHROOM_REDIS_URL"
         return [bad(ABOUT, f"{shown}: {why(error)}", advice)]
     finally:
-        await client.aclose()
+        await client.aclose(close_connection_pool=True)
     return list(judged(info, shown))
 
 
