@@ -132,3 +132,5 @@ Control = (
     | CoachRequested
     | RecordingRequested
 )
+
+Asked = HangupRequested | Control

@@ -1,25 +1,24 @@
-"""A desk: the live calls of one slot on one PBX node, from event to commit to command.
+"""A desk: the live calls of one slot on one PBX node, who hear what happens and what is asked.
 
-All of it runs on the loop, synchronously: an event is stepped at once, its commit is grouped with
-others, and what the call wants is done when the commit has been made.
+All of it runs on the loop, synchronously: an event is stepped at once (`steps.py`), unless the
+node can't be heard (`standstill.py`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable
 
 import structlog
 
 from engine.calls import causes
-from engine.calls.call import Call, deadline_ms
-from engine.calls.codec import encode, logged
-from engine.calls.commands import Answer, Command, Hangup, Tell
+from engine.calls.asked import Asked
+from engine.calls.call import Call
+from engine.calls.codec import encode
+from engine.calls.commands import Command, Hangup
 from engine.calls.errands import Prefetch
-from engine.calls.events import CallOpened, DeadlinePassed, Event, Recovered
+from engine.calls.events import CallOpened, DeadlinePassed, Event
 from engine.calls.keys import Heard, untold
-from engine.calls.machine import step
 from engine.calls.wanted import wanted_by
 from engine.runtime.actor import Actor
-from engine.runtime.at_hand import answered
+from engine.runtime.alarms import Alarms
 from engine.runtime.clock import Clock
 from engine.runtime.counting import DeskMeter
 from engine.runtime.perform import Performer
@@ -28,16 +27,10 @@ from engine.runtime.ports import Errands, Writer
 from engine.runtime.promise import Promise
 from engine.runtime.requests import requests
 from engine.runtime.standstill import Standstill
+from engine.runtime.steps import Steps, Stored, nothing
 
 log = structlog.get_logger()
-# Done before they are stored: a call that was lost with them is taken in anew, as it stands.
-EARLY = (Answer, Prefetch)
 LOST_LINE = b""  # as a line of the log reads that the store has lost
-NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
-
-
-def _nothing() -> None:
-    """Nobody waits."""
 
 
 class Desk:
@@ -55,11 +48,13 @@ class Desk:
         self._writer = writer
         self._errands = errands
         self._meter = DeskMeter(place.meter, place.node, place.slot)
+        self._alarms = Alarms(clock, self._meter, self._due)
         self._performer = Performer(
             place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
         )
+        self._steps = Steps(place.node, clock, writer, errands, self._performer)
 
-    def open(self, call: Call, stored: Callable[[], None] = _nothing) -> Actor:
+    def open(self, call: Call, stored: Stored = nothing) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""
         actor = self.adopt(Actor(call))
         self._meter.began(call)
@@ -83,15 +78,27 @@ class Desk:
         """Find the call of a channel: ours carry the call's id before the last dot."""
         return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
 
-    def feed(self, actor: Actor, event: Event, stored: Callable[[], None] = _nothing) -> None:
-        """Give a call an event; while the node is away it is kept for later.
+    def feed(self, actor: Actor, event: Event) -> None:
+        """Give a call an event; while the node is away it is kept for later."""
+        if not self.is_held:
+            self._take(actor, event)
+        elif not isinstance(event, DeadlinePassed):
+            self.standstill.keep(actor, event)
+
+    def ask(self, actor: Actor, asked: Asked, stored: Stored) -> None:
+        """Give a call what somebody asks of it, also while its node is away (decision 0025).
 
         `stored` is called once that is stored, and all before it.
         """
-        if not self.is_held:
-            self._take(actor, event, (), stored)
-        elif not isinstance(event, DeadlinePassed):
-            self.standstill.keep(actor, event)
+        self._take(actor, asked, (), stored)
+
+    def hear_out(self, actor: Actor) -> None:
+        """Give a call the keys that its node would have told by now, if it could be heard.
+
+        Its websocket may be lost, and nobody knows: what was pressed before comes before.
+        """
+        for key in untold(actor.call, self.overheard(), self._clock.now_ms()):
+            self._take(actor, key)
 
     def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
         """Hang up a channel that is no call's, or will not be one."""
@@ -107,7 +114,7 @@ class Desk:
         for actor, event in self.standstill.end():
             self.feed(actor, event)
         for actor in list(self.actors.values()):
-            self._arm(actor)
+            self._alarms.set(actor)
 
     @property
     def is_held(self) -> bool:
@@ -127,10 +134,10 @@ class Desk:
     def store_again(self) -> None:
         """Store every call as it is: the store knows nothing of them any more."""
         for actor in self.actors.values():
-            self._writer.write(actor.want([], [LOST_LINE], self.place.node), _nothing)
+            self._writer.write(actor.want([], [LOST_LINE], self.place.node), nothing)
 
     def inherit(self, kept: Iterable[tuple[Actor, Event]]) -> None:
-        """Keep what another desk kept for the same calls: what people asked is in it, too."""
+        """Keep what another desk kept for the same calls: what a phone asked is in it, too."""
         for actor, event in kept:
             if heir := self.actors.get(actor.call.id):
                 self.standstill.keep(heir, event)
@@ -139,7 +146,7 @@ class Desk:
     def retire(self) -> None:
         """Do nothing more: the calls are another's, or will be."""
         self.hold()
-        self.on_doubt = _nothing
+        self.on_doubt = nothing
         for actor in self.actors.values():
             actor.leave()
             if self.place.tapes is not None:
@@ -160,52 +167,21 @@ class Desk:
         actor: Actor,
         event: Event,
         first: tuple[bytes, ...] = (),
-        stored: Callable[[], None] = _nothing,
+        stored: Stored = nothing,
     ) -> None:
         try:
-            self._step(actor, event, first, stored)
+            is_changed = self._steps.take(actor, event, first, stored)
         except Exception:
             # A fault in one call ends that call, loudly; it must not reach the others.
             log.exception("call dropped", call_id=actor.call.id, happened=type(event).__name__)
             for leg in actor.call.legs:
                 self.dismiss(leg.id, causes.TEMPORARY_FAILURE)
             self._close(actor)
-
-    def _step(
-        self,
-        actor: Actor,
-        event: Event,
-        first: tuple[bytes, ...],
-        stored: Callable[[], None],
-    ) -> None:
-        now = self._clock.now_ms()
-        call, commands = step(actor.call, event, now)
-        is_asked = stored is not _nothing  # who asks is answered when all before is stored, too
-        if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
-            return  # what changes nothing leaves no trace, but for the engine's own deaths
-        log = [*first, logged(now, event, commands)]
-        actor.call, wanted = answered(call, commands, self._errands, log, now)
-        self._commit(actor, wanted, log, stored)
-        self._arm(actor)
-
-    def _commit(
-        self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Callable[[], None]
-    ) -> None:
-        change = actor.want(wanted, log, self.place.node)
-        early = [each for each in wanted if isinstance(each, EARLY)]
-        todo = [each for each in wanted if not isinstance(each, NOT_AFTER)]
-        actor.waiting += todo
-        done = partial(self._committed, actor, todo, stored)
-        self._writer.write(change, done, hurry=bool(todo))
-        if early:
-            self._performer.perform(actor, early)
-        if actor.call.is_over:
+            return
+        if actor.call.is_over and actor.call.id in self.actors:
             self._close(actor)
-
-    def _committed(self, actor: Actor, todo: Sequence[Command], stored: Callable[[], None]) -> None:
-        stored()
-        if due := actor.stored(todo):
-            self._performer.perform(actor, due)
+        elif is_changed:
+            self._alarms.set(actor)
 
     def _close(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)
@@ -216,22 +192,12 @@ class Desk:
     def _doubt(self) -> None:
         self.on_doubt()
 
-    def _arm(self, actor: Actor) -> None:
-        actor.arm(self._clock, lambda: self._due(actor))
-
     def _due(self, actor: Actor) -> None:
-        actor.timer = None
-        # The clock counts whole milliseconds: one on time may seem early, and a sum may not fall.
-        self._meter.fired(max(0, self._clock.now_ms() - actor.armed_ms))
-        if self._is_due(actor) and not self.is_held:
-            # Who has pressed a key is not to be told that its time is over.
-            for key in untold(actor.call, self.overheard(), self._clock.now_ms()):
-                self.feed(actor, key)
-        if self._is_due(actor):
+        if self.is_held:
+            return  # who is released is woken again
+        if self._alarms.is_due(actor):
+            self.hear_out(actor)  # who has pressed a key is not to be told that its time is over
+        if self._alarms.is_due(actor):
             self.feed(actor, DeadlinePassed())
-        if actor.timer is None and not self.is_held:
-            self._arm(actor)
-
-    def _is_due(self, actor: Actor) -> bool:
-        due = deadline_ms(actor.call)
-        return due is not None and self._clock.now_ms() >= due
+        if actor.timer is None and actor.call.id in self.actors:
+            self._alarms.set(actor)

@@ -151,10 +151,9 @@ class Node:
         log.error("node lost", node=self.name, slot=slot, calls=len(desk.actors))
         desk.place.meter.calls.given_up.of(self.name)[str(slot)] += len(desk.actors)
         for actor in list(desk.actors.values()):
-            # One that waits for its recordings has no leg, and waits no more.
-            legs = [leg.id for leg in actor.call.legs] or [actor.call.main]
-            ended = tuple(LegEnded(leg, causes.LOST) for leg in legs)
-            desk.resume(actor, (), ended)
+            # Last its main one, also where it is gone: what waits for recordings waits no more.
+            legs = [*(leg.id for leg in actor.call.legs), actor.call.main]
+            desk.resume(actor, (), tuple(LegEnded(leg, causes.LOST) for leg in legs))
 
     def _doubt(self, slot: int) -> None:
         desk = self.desks[slot]

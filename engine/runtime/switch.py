@@ -3,10 +3,9 @@
 import os
 from collections.abc import Callable
 
-from engine.calls.asked import Control, HangupRequested
+from engine.calls.asked import Asked, Control, HangupRequested
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
-from engine.calls.events import Event
 from engine.calls.ids import slot_and_node
 from engine.calls.refusals import Refusal, refused
 from engine.observe.meter import Meter
@@ -92,15 +91,14 @@ class Switch:
         if desk is None or actor is None:
             self.check_ours(call)
             raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
+        if not desk.is_held:
+            desk.hear_out(actor)
         if refusal := refused(actor.call, event):
             raise Refused(refusal)
-        self._check_heard(desk)
-        self.follow(call)
-        with promised(desk) as promise:
-            desk.feed(actor, event, promise.stored)
-            after = actor.call  # what others ask meanwhile may not be stored yet
-            await promise.kept(f"call {call} took it, and it is not stored yet")
-        return after
+        self._check_owned(desk)
+        if desk.is_held:
+            raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
+        return await self._asked(desk, actor, event)
 
     async def heard(self, call: str) -> None:
         """Give the node of a live call a moment, when it is being looked at."""
@@ -117,13 +115,6 @@ class Switch:
     def has(self, slot: int) -> bool:
         """Tell whether a slot is this engine's, and stays it."""
         return slot not in self.going and any(slot in n.desks for n in self.nodes.values())
-
-    def _check_heard(self, desk: Desk) -> None:
-        """Raise Elsewhere when a desk is being handed over, NoRoom when its node is away."""
-        if desk.place.slot in self.going:
-            raise Elsewhere(desk.place.slot)
-        if desk.is_held:
-            raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
         """Take a call in, or refuse it early."""
@@ -146,20 +137,18 @@ class Switch:
         return decode_record(state).call if state else None
 
     async def hang_up(self, call: str, by: str) -> bool:
-        """End a live call; False when it is not live here.
+        """End a live call, also while its node is away; False when it is not live here.
 
-        Stored when this returns, or, while its node is away, kept for later. Raises NoRoom once the
-        slot may be another's, StoreDown when storing takes long.
+        Stored when this returns, so that it is not forgotten, whoever has the slot then. Raises
+        NoRoom once the slot may be another's, StoreDown when storing takes long.
         """
         desk, actor = self.find(call) or (None, None)
         if desk is None or actor is None:
             self.check_ours(call)
             return False
-        if desk.is_held and desk.place.lease.holds and desk.place.slot not in self.going:
-            desk.feed(actor, HangupRequested(by))
-        else:
-            self._check_heard(desk)
-            await _fed(desk, actor, HangupRequested(by))
+        self._check_owned(desk)
+        desk.hear_out(actor)
+        await self._asked(desk, actor, HangupRequested(by))
         return True
 
     def adopt(self, stored: Stored, slot: int) -> None:
@@ -168,12 +157,22 @@ class Switch:
         desk = self.nodes[stored.node].desks[slot]
         desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
 
+    def _check_owned(self, desk: Desk) -> None:
+        """Raise Elsewhere when a desk is being handed over, NoRoom when it may be another's."""
+        if desk.place.slot in self.going:
+            raise Elsewhere(desk.place.slot)
+        if not desk.place.lease.holds:
+            raise NoRoom("no_owner", "the call's engine can't be sure of its slot now")
+
+    async def _asked(self, desk: Desk, actor: Actor, event: Asked) -> Call:
+        """Give a call what is asked of it, and give it as it then is, once that is stored."""
+        self.follow(actor.call.id)
+        with promised(desk) as promise:
+            desk.ask(actor, event, promise.stored)
+            after = actor.call  # what others ask meanwhile may not be stored yet
+            await promise.kept(f"call {after.id} took it, and it is not stored yet")
+        return after
+
 
 def _untraced(_call: str) -> None:
     """Leave no trace."""
-
-
-async def _fed(desk: Desk, actor: Actor, event: Event) -> None:
-    with promised(desk) as promise:
-        desk.feed(actor, event, promise.stored)
-        await promise.kept(f"call {actor.call.id} took it, and it is not stored yet")

@@ -67,7 +67,7 @@ class Desks:
         leased = cracked.leased(node.pbx, lease)
         tapes = cracked.taped(self.recorders[node.name], lease)
         place = Place(node.name, slot, leased, plan, tapes, cracked.lease(lease), self.meter)
-        return Desk(place, self._clock, cracked.parts.writer(writer), self._errands)
+        return cracked.desk(place, self._clock, cracked.parts.writer(writer), self._errands)
 
     def hearing(
         self, node: Node, slot: int, replaced: Callable[[int], None]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from engine.calls import causes
+from engine.calls.asked import HangupRequested
 from engine.calls.commands import Hangup
 from engine.calls.errands import AskApi, AskWebhook
 from engine.calls.events import LegEnded
@@ -27,6 +28,7 @@ def wrongs(world: World, told: Sequence[Story], hurt: frozenset[str]) -> Iterato
     yield from _lost_alive(world, told)
     yield from _hung_up(world, told)
     yield from _asked(world, told)
+    yield from _unkept(world, told)
 
 
 def _left_live(world: World, hurt: frozenset[str]) -> Iterator[Fault]:
@@ -80,6 +82,16 @@ def _was_refused(world: World, channel: str, at_ms: float, begin_ms: float) -> b
     past = world.pbx.past.get(channel)
     has_lived_on = past is not None and (past.ended_ms or 0) > at_ms + WAY_MS
     return has_lived_on and at_ms < begin_ms
+
+
+def _unkept(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+    """Find calls whose end was promised to whoever asked for it, and not noted by then."""
+    by_id = {story.id: story for story in told}
+    for call, at_ms in world.front.promised:
+        moments = by_id[call].moments
+        asked = (m.now for m in moments if isinstance(m.event, HangupRequested))
+        if min((*asked, moments[-1].now)) > at_ms:
+            yield call, f"was promised to end at {at_ms:.0f}, and was not asked to"
 
 
 def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:

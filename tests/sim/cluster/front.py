@@ -26,6 +26,7 @@ class Front:
 
     def __init__(self, crew: Crew, scenarios: Scenarios, records: Recorders, seed: int) -> None:
         self.refused = 0
+        self.promised: list[tuple[str, float]] = []  # calls that are to end, and since when
         self._crew = crew
         self._ground = crew.ground
         self._clock = crew.ground.clock
@@ -40,6 +41,15 @@ class Front:
         for number in range(calls):
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self._clock.after(self._rng.uniform(50, within_ms), begin, None, number)
+
+    def hang_up(self, call_id: str) -> None:
+        """Ask for the end of a call, and note when that was promised."""
+
+        async def ask(engine: Engine) -> None:
+            if await engine.switch.hang_up(call_id, "api"):
+                self.promised.append((call_id, self._clock.at_ms))
+
+        self._ask(ask)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"
@@ -67,13 +77,7 @@ class Front:
             self._answered.add(asked.request_id or "")
             if self._rng.random() < 0.06:
                 hangup_ms = self._rng.choice((1, 300, 5_000, 20_000)) * self._rng.random()
-                self._clock.after(hangup_ms, self._hang_up, None, call.id)
-
-        self._ask(ask)
-
-    def _hang_up(self, call_id: str) -> None:
-        async def ask(engine: Engine) -> None:
-            await engine.switch.hang_up(call_id, "api")
+                self._clock.after(hangup_ms, self.hang_up, None, call.id)
 
         self._ask(ask)
 

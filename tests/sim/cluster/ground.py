@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.runtime.desk import Desk
 from engine.runtime.holding import Rhythm
 from engine.runtime.lease import Lease, LeasedPbx, LeasedTapes
 from engine.runtime.ports import Pbx, Tapes
@@ -35,6 +36,7 @@ class Cracked(Struct, frozen=True):
     link: Callable[[Any], Any] = _same
     asker: Callable[[Any, str], Any] = lambda asker, _engine: asker  # of an engine
     slots: Callable[[Any], Any] = _same
+    desk: type[Desk] = Desk
     listener: Callable[[Any], Any] = _same
 
 

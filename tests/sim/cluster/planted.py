@@ -6,7 +6,11 @@ from typing import Any
 
 from engine.ari.generated.operations import channels
 from engine.ari.request import Done, Reply, Request
+from engine.calls.asked import Asked
+from engine.runtime.actor import Actor
+from engine.runtime.desk import Desk
 from engine.runtime.ports import Pbx
+from engine.runtime.steps import Stored
 from engine.webhooks.ask import Answer
 from tests.harness.sim_redis import SimLink
 from tests.harness.sim_webhooks import SimAsker
@@ -73,6 +77,18 @@ class Renaming:
     async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
         """Ask for the next action."""
         return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
+
+
+class PuttingOff(Desk):
+    """Keeps in mind what is asked of it while its node is away, and grants it."""
+
+    def ask(self, actor: Actor, asked: Asked, stored: Stored) -> None:
+        """Give a call what somebody asks of it, later."""
+        if self.is_held:
+            self.standstill.keep(actor, asked)
+            stored()
+        else:
+            super().ask(actor, asked, stored)
 
 
 class Blind:

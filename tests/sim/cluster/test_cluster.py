@@ -2,9 +2,12 @@
 
 import itertools
 import re
+from collections.abc import Iterator
+from random import Random
 
 import pytest
 
+from tests.sim.cluster import weather
 from tests.sim.cluster.crowd import kept_seeds, run_world, run_worlds
 from tests.sim.cluster.ground import Cracked
 from tests.sim.cluster.planted import (
@@ -12,6 +15,7 @@ from tests.sim.cluster.planted import (
     Blind,
     Forever,
     Overlooking,
+    PuttingOff,
     Renaming,
     Rude,
     Sulking,
@@ -45,6 +49,22 @@ def test_a_seed_is_always_the_same_story(seed: int) -> None:
     assert traced(seed, run_world) == traced(seed, run_world)
 
 
+def test_a_hangup_is_not_lost_with_the_slot() -> None:
+    """Asked for while the node is away, and the slot goes to another engine before it is back."""
+    tally = run_worlds(itertools.islice(_moving_while_away(), 8))
+
+    assert tally.faults["hung up, and moved while away"] > 10
+    assert not tally.failed
+
+
+def _moving_while_away() -> Iterator[int]:
+    """Name seeds of worlds in which nodes are away, and slots move again and again."""
+    for seed in itertools.count(2_000_000):
+        kinds = weather.choose(Random(seed))
+        if {"pbx", "crash"} <= kinds and kinds & {"leave", "kill", "join"}:
+            yield seed
+
+
 PLANTED = {
     "leases are for ever": (
         Cracked(
@@ -62,6 +82,7 @@ PLANTED = {
     "who was away stays away": (Cracked(listener=Sulking), "nobody controls slot"),
     "webhooks are asked by other ids": (Cracked(asker=Renaming), "asked, and no call wanted it"),
     "live legs are not seen": (Cracked(parts=Broken(pbx=Blind)), "given up at .* while it lived"),
+    "a hangup waits in memory": (Cracked(desk=PuttingOff), "was promised to end at"),
     "legs are ended for no reason": (
         Cracked(parts=Broken(pbx=Rude)),
         "was hung up at .*, and its call went on",

@@ -22,6 +22,7 @@ from tests.sim.cluster import weather
 from tests.sim.cluster.crew import Crew
 from tests.sim.cluster.front import Front
 from tests.sim.cluster.ground import Cracked, Ground
+from tests.sim.cluster.impatient import Impatient
 from tests.sim.cluster.outages import Outages
 from tests.sim.cluster.owners import Owners
 from tests.sim.cluster.seen import SeenPbx
@@ -85,6 +86,7 @@ class World:
         self.front = Front(self.crew, self.scenarios, self._records, seed)
         self.watch = Watch(self.crew)
         self._outages = Outages(self.crew)
+        self._impatient = Impatient(self.crew, self.front.hang_up, seed)
         self._steerers = self._choose_steerers()
 
     @property
@@ -120,6 +122,7 @@ class World:
                 self.crew.start()
             self.front.plan(CALLS, begin_ms)
             self._outages.plan(begin_ms)
+            self._impatient.plan(begin_ms)
             self._steerers.plan(begin_ms)
             self.clock.run(START_MS + begin_ms)
             self.faults.is_over = True

@@ -1,8 +1,10 @@
 """A desk that is held, and calls that begin another life on it."""
 
 from engine.ari.request import Reply
-from engine.calls.asked import HoldRequested
+from engine.calls.asked import HangupRequested, HoldRequested
+from engine.calls.codec import decode_record
 from engine.calls.commands import Originate, StartMusic
+from engine.calls.doing import Ending
 from engine.calls.events import LegAnswered, LegRang
 from tests.unit.calls.building import MAIN, outbound
 from tests.unit.runtime.building import HANGUP, LOST, ORIGINATE, World
@@ -24,6 +26,24 @@ def test_a_held_desk_keeps_events_and_lets_no_time_pass() -> None:
     assert actor.call.status == "ringing"
     world.clock.pass_ms(1)
     assert world.pbx.lines[-1] == HANGUP
+
+
+def test_what_is_asked_of_a_held_desk_is_stored_at_once() -> None:
+    """Nothing is concluded about the node, but who asks is not told of what could be lost."""
+    world = World()
+    actor = world.desk.open(outbound())
+    world.pbx.settle()
+    world.desk.hold()
+    stored: list[bool] = []
+    world.writer.at_once = False
+    world.desk.ask(actor, HangupRequested("api"), lambda: stored.append(True))
+    assert isinstance(decode_record(world.writer.changes[-1].state).call.doing, Ending)
+    assert stored == []
+    world.writer.commit()
+    assert stored == [True]
+    world.clock.pass_ms(60_000)
+    assert world.pbx.lines == [ORIGINATE, HANGUP]
+    assert world.desk.actors == {actor.call.id: actor}
 
 
 def test_a_new_life_forgets_replies_to_the_old_one() -> None:

@@ -9,6 +9,7 @@ from engine.calls.doing import Gathering
 from engine.calls.events import LegAnswered, LegPlaced
 from tests.harness.until import until
 from tests.unit.calls.building import MAIN, outbound, say
+from tests.unit.calls.verbs.messages import ARCHIVE
 from tests.unit.runtime.around import around
 from tests.unit.runtime.test_translate import ari, channel
 
@@ -137,6 +138,18 @@ async def test_a_node_that_stays_away_loses_its_calls() -> None:
         assert not actor.call.is_over
         at.world.clock.pass_ms(1)
         assert (actor.call.is_over, actor.call.reason) == (True, "lost")
+
+
+async def test_a_call_that_was_asked_to_end_is_lost_with_its_node() -> None:
+    """Its recording can't be filed while the node is away: it is not waited for any longer."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say(), archive=ARCHIVE, recorded=True))
+        at.world.desk.feed(actor, LegAnswered(MAIN))
+        at.node.lost(0, 30_000)
+        assert await at.switch.hang_up(actor.call.id, "api")
+        at.world.clock.pass_ms(30_000)
+        assert actor.call.is_over
+        assert (actor.call.ended_by, actor.call.status) == ("api", "completed")
 
 
 async def test_no_answer_is_looked_into() -> None:

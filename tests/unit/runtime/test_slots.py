@@ -5,13 +5,17 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from engine.calls.asked import HangupRequested
+from engine.calls.asked import TransferReferred
+from engine.calls.causes import NORMAL
 from engine.calls.codec import decode_record
+from engine.calls.commands import Hangup
+from engine.calls.doing import Ending
 from engine.runtime.desk import Desk
 from engine.runtime.gate import Gate
 from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.node import Node
 from engine.runtime.place import Place
+from engine.runtime.placement import NoRoom
 from engine.runtime.promise import STORED_WITHIN_S
 from engine.runtime.rules import Rules
 from engine.runtime.slots import PRESENCE_SLOT, OwnSlots
@@ -62,6 +66,7 @@ class House:
 
     def __init__(self) -> None:
         self.store = HandStore()
+        self.now_s = 0.0
         clock = HandClock()
         rules = Rules(2, 3_600_000)
         self.switch = Switch(self.store, clock, Gate(clock, 100, 100), rules)
@@ -76,7 +81,7 @@ class House:
         """Claim a slot."""
         token = await self.store.claim(slot, "me", 0)
         assert token is not None
-        return Lease(token, 10.0, lambda: 0.0)
+        return Lease(token, 10.0, lambda: self.now_s)
 
     async def live(self) -> list[str]:
         """List the calls that the store has."""
@@ -166,14 +171,40 @@ async def test_what_was_asked_is_not_lost_with_the_store(house: House) -> None:
     asked = asyncio.create_task(house.switch.hang_up(call, "api"))
     await asyncio.sleep(0)
     house.node.desks[SLOT].hold()
-    assert await house.switch.hang_up(call, "someone")
+    desk = house.node.desks[SLOT]
+    desk.feed(desk.actors[call], TransferReferred(f"{call}.l0", "1002"))
     await house.slots.store_again(SLOT, await house.lease())
     async with asyncio.timeout(STORED_WITHIN_S / 2):
         with pytest.raises(StoreDown):
             await asked
     desk = house.node.desks[SLOT]
-    assert [type(event) for _, event in desk.standstill.kept] == [HangupRequested]
+    assert [type(event) for _, event in desk.standstill.kept] == [TransferReferred]
     assert desk.standstill.kept[0][0] is desk.actors[call]
+
+
+async def test_a_hangup_while_the_node_is_away_goes_with_the_slot(house: House) -> None:
+    """It is stored when it is granted: who has the slot next ends the call."""
+    call = await house.begin()
+    house.node.rest(SLOT)
+    assert await house.switch.hang_up(call, "someone")
+    house.slots.drop(SLOT)
+    await house.slots.take(SLOT, await house.lease())
+    heir = house.node.desks[SLOT].actors[call]
+    assert isinstance(heir.call.doing, Ending)
+    assert heir.call.ended_by == "someone"
+    assert Hangup(f"{call}.l0", NORMAL) in heir.outbox
+
+
+async def test_who_can_not_be_sure_of_a_slot_promises_nothing(house: House) -> None:
+    """A hangup that could not be stored any more is refused, and changes nothing."""
+    call = await house.begin()
+    desk = house.node.desks[SLOT]
+    before = desk.actors[call].call
+    house.now_s = 10.0
+    with pytest.raises(NoRoom):
+        await house.switch.hang_up(call, "someone")
+    assert desk.actors[call].call is before
+    assert desk.standstill.kept == []
 
 
 async def test_a_fenced_writer_is_a_doubt(house: House) -> None:
