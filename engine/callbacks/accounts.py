@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -36,11 +36,14 @@ class Account(Struct, frozen=True, omit_defaults=True):
         return (self.secret, self.previous) if is_both else (self.secret,)
 
 
+Changed = TypeVar("Changed", bound=Account | None)
+
+
 class Documents(Protocol):
     """Where accounts' configurations are stored."""
 
-    async def put_account(self, account: str, body: bytes | None) -> None:
-        """Store an account's configuration, or take it out."""
+    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+        """Store a configuration in place of the one that was read; False when that is not there."""
 
     async def account(self, account: str) -> bytes | None:
         """Read an account's configuration."""
@@ -89,56 +92,66 @@ class Accounts:
 
     async def put(self, account: str, asked: PutCallback) -> tuple[Account, bool]:
         """Store what was asked; tells whether its secret is new."""
-        before = await self._read(account)
-        after = before or Account(self._new_secret(), self._now_ms())
-        after = replace(
-            after,
-            target=asked.target,
-            concurrency=asked.concurrency,
-            per_s=asked.per_s,
-            is_stopped=False,
-        )
-        await self._store(account, after)
+        made = Account(self._new_secret(), self._now_ms())
+
+        def put(before: Account | None) -> Account:
+            return replace(
+                before or made,
+                target=asked.target,
+                concurrency=asked.concurrency,
+                per_s=asked.per_s,
+                is_stopped=False,
+            )
+
+        before, after = await self._changed(account, put)
         return after, before is None
 
     async def rotate(self, account: str) -> Account | None:
         """Make a new secret; the one before signs along for a day. None: there is no account."""
-        before = await self._read(account)
-        if before is None:
-            return None
-        now_ms = self._now_ms()
-        after = replace(
-            before,
-            secret=self._new_secret(),
-            made_ms=now_ms,
-            previous=before.secret,
-            previous_until_ms=now_ms + PREVIOUS_MS,
-        )
-        await self._store(account, after)
-        return after
+        secret, now_ms = self._new_secret(), self._now_ms()
+
+        def rotated(before: Account | None) -> Account | None:
+            return before and replace(
+                before,
+                secret=secret,
+                made_ms=now_ms,
+                previous=before.secret,
+                previous_until_ms=now_ms + PREVIOUS_MS,
+            )
+
+        return (await self._changed(account, rotated))[1]
 
     async def remove(self, account: str) -> bool:
         """Forget an account's configuration; tells whether there was one."""
-        before = await self._read(account)
-        await self._store(account, None)
+        before, _ = await self._changed(account, lambda _before: None)
         return before is not None
 
-    async def stop(self, account: str) -> None:
-        """Send an account's target nothing more, until it is put again."""
-        before = await self._read(account)
-        if before is not None:
-            await self._store(account, replace(before, is_stopped=True))
+    async def stop(self, account: str, place: Place) -> None:
+        """Send an account's target nothing more, until it is put again; another goes on."""
+
+        def stopped(before: Account | None) -> Account | None:
+            is_it = before and before.target and parse_place(before.target, "target") == place
+            return replace(before, is_stopped=True) if before and is_it else before
+
+        await self._changed(account, stopped)
+
+    async def _changed(
+        self, account: str, change: Callable[[Account | None], Changed]
+    ) -> tuple[Account | None, Changed]:
+        """Change what is stored: of two at once, the second sees what the first has done."""
+        while True:
+            body = await self._documents.account(account)
+            before = _decoded(body)
+            after = change(before)
+            encoded = None if after is None else msgspec.json.encode(after)
+            if after is before or await self._documents.swap_account(account, body, encoded):
+                self._remember(account, after)
+                return before, after
 
     async def _read(self, account: str) -> Account | None:
-        body = await self._documents.account(account)
-        found = msgspec.json.decode(body, type=Account) if body else None
+        found = _decoded(await self._documents.account(account))
         self._remember(account, found)
         return found
-
-    async def _store(self, account: str, after: Account | None) -> None:
-        body = None if after is None else msgspec.json.encode(after)
-        await self._documents.put_account(account, body)
-        self._remember(account, after)
 
     def _remember(self, account: str, found: Account | None) -> None:
         if len(self._known) > MOST_KNOWN:
@@ -147,3 +160,7 @@ class Accounts:
 
     def _new_secret(self) -> str:
         return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()
+
+
+def _decoded(body: bytes | None) -> Account | None:
+    return msgspec.json.decode(body, type=Account) if body else None

@@ -76,7 +76,7 @@ class Delivery:
         verdict = self._verdict(line, outcome, parcel.id)
         if isinstance(outcome, Gone) and target == AUTO_SET:
             with suppress(StoreDown):  # it says so again
-                await self._accounts.stop(name)
+                await self._accounts.stop(name, place)
         return verdict if account is None else _paced(verdict, account)
 
     def _parcel(self, name: str, account: Account | None, event_id: str, body: bytes) -> Parcel:

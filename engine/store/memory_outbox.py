@@ -93,21 +93,24 @@ class MemoryOutbox:
                 resent += 1
         return resent
 
-    async def put_account(self, account: str, body: bytes | None) -> None:
+    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         """See Outbox."""
-        if body is None:
+        if self._accounts.get(account) not in {before, after}:
+            return False
+        if after is None:
             self._accounts.pop(account, None)
         else:
-            self._accounts[account] = body
+            self._accounts[account] = after
+        return True
 
     async def account(self, account: str) -> bytes | None:
         """See Outbox."""
         return self._accounts.get(account)
 
     def _await(self, kept: _Slot, call_id: str, way: str, seq: int, event: bytes) -> bool:
-        room, its = self._room, kept.waiting[_account_of(way)]
-        is_full = kept.waiting[ALL] >= room.of_slot and its >= room.share
-        if is_full or its >= room.of_account:
+        room = self._room
+        free = room.of_slot - kept.waiting[ALL]
+        if kept.waiting[_account_of(way)] >= max(room.share, free / room.parts):
             return False
         call = kept.calls.get(call_id)
         if call is None:

@@ -29,11 +29,11 @@ local function bury(id, way, seq, event, reason, tries, room)
   redis.call('PEXPIRE', key, whole(room.dead_kept_ms))
 end
 
--- Notes an event; false when there is no room for it.
+-- Notes an event; false when its account has all the room that it may have.
 local function await(id, way, seq, event, room)
   local held = redis.call('HMGET', slot .. ':waiting', account_of(way), '*')
   local its, all = tonumber(held[1] or 0), tonumber(held[2] or 0)
-  if its >= room.of_account or (all >= room.of_slot and its >= room.share) then return false end
+  if its >= math.max(room.share, (room.of_slot - all) / room.parts) then return false end
   if redis.call('ZADD', slot .. ':due:' .. id, seq, event) == 1 then counted(way, 1) end
   redis.call('HSETNX', slot .. ':ways', id, way)
   redis.call('ZADD', slot .. ':since', 'NX', whole(now_ms), id)

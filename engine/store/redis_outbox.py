@@ -1,6 +1,7 @@
 """The outbox in Redis or Valkey: what changes it are scripts, fenced where an owner acts."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from engine.store.script import script
 Bounded = Callable[[Awaitable[Any]], Awaitable[Any]]
 _TAKE, _SETTLE = script("outbox", "take"), script("outbox", "settle")
 _RESEND = script("outbox", "resend")
+_SWAP_ACCOUNT = Path(__file__).with_name("swap_account.lua").read_text()
 _packed = msgspec.msgpack.Encoder().encode
 _list = msgspec.msgpack.Decoder(list[Any]).decode
 
@@ -67,12 +69,12 @@ class RedisOutbox:
         asked = _packed((account, entries, limit, self._room))
         return int(await self._link.run(_RESEND, _owner_key(slot), asked))
 
-    async def put_account(self, account: str, body: bytes | None) -> None:
+    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         """See Outbox."""
-        if body is None:
-            await self._bounded(self._client.delete(f"callbacks:{account}"))
-        else:
-            await self._bounded(self._client.set(f"callbacks:{account}", body))
+        swap = self._client.eval(
+            _SWAP_ACCOUNT, 1, f"callbacks:{account}", before or b"", after or b""
+        )
+        return bool(await self._bounded(swap))
 
     async def account(self, account: str) -> bytes | None:
         """See Outbox."""

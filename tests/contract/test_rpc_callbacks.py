@@ -150,7 +150,7 @@ async def _bury(bench: Bench, count: int) -> None:
     """Leave dead letters in each slot."""
     outbox = bench.store.outbox
     room = outbox._room  # noqa: SLF001 - a store without room is made for a moment
-    outbox._room = type(room)(of_account=0)  # noqa: SLF001 - likewise
+    outbox._room = type(room)(of_slot=0, share=0)  # noqa: SLF001 - likewise
     for number in range(count):
         slot = number % 2
         change = told(f"{slot}-pbx1-{number:08}", 0, account="acme", target="auto-set")

@@ -1,21 +1,25 @@
 """Accounts' configurations: which secrets sign, and what is remembered."""
 
+import asyncio
 import random
 
 from engine.callbacks.accounts import FRESH_MS, PREVIOUS_MS, Accounts
 from engine.store.memory import Memory
+from engine.store.memory_outbox import MemoryOutbox
+from engine.store.outbox import Room
 from engine.webhooks.sign import Signer
 from wire.callbacks import PutCallback
 from wire.targets import Grpc, Https
 
 TARGET = "https://x.example/status"
+NOW = 1_000_000
 
 
 class Scene:
     """Accounts over a store in memory, at a time set by hand."""
 
     def __init__(self) -> None:
-        self.now_ms = 1_000_000
+        self.now_ms = NOW
         self.store = Memory()
         self.accounts = self.another()
 
@@ -55,7 +59,7 @@ async def test_where_targets_lead() -> None:
     assert await scene.accounts.place("acme", "auto-set") == Https(TARGET)
     assert await scene.accounts.place("acme", "grpc://x:1") == Grpc("x", 1)
     assert await scene.accounts.place("other", "auto-set") is None
-    await scene.accounts.stop("acme")
+    await scene.accounts.stop("acme", Https(TARGET))
     assert await scene.accounts.place("acme", "auto-set") is None
     assert await scene.accounts.auto_set("acme") is None
     await scene.accounts.put("acme", PutCallback(TARGET))
@@ -67,5 +71,44 @@ async def test_what_is_not_there() -> None:
     scene = Scene()
     assert await scene.accounts.rotate("acme") is None
     assert not await scene.accounts.remove("acme")
-    await scene.accounts.stop("acme")
+    await scene.accounts.stop("acme", Https(TARGET))
     assert await scene.accounts.of("acme") is None
+
+
+async def test_a_target_that_was_replaced_is_not_stopped() -> None:
+    """What the one before answers says nothing of the one that is there now."""
+    scene = Scene()
+    await scene.accounts.put("acme", PutCallback("https://y.example/status"))
+    await scene.accounts.stop("acme", Https(TARGET))
+    assert await scene.accounts.auto_set("acme") == "auto-set"
+
+
+class Slow(MemoryOutbox):
+    """Documents of which others read while one writes."""
+
+    async def account(self, account: str) -> bytes | None:
+        """Read, and take a moment."""
+        body = await super().account(account)
+        await asyncio.sleep(0)
+        return body
+
+
+async def test_two_changes_at_once_are_both_done() -> None:
+    """A target answers 410 while its account's secret is rotated, by whichever engine."""
+    slow = Slow(lambda: NOW, lambda _slot, _token: None, Room())
+    one, other = (Accounts(slow, lambda: NOW, random.randbytes, Signer()) for _ in range(2))
+    first, _ = await one.put("acme", PutCallback(TARGET))
+    rotated, _ = await asyncio.gather(one.rotate("acme"), other.stop("acme", Https(TARGET)))
+    assert rotated is not None
+    found = await Accounts(slow, lambda: NOW, random.randbytes, Signer()).of("acme")
+    assert found is not None
+    assert (found.secret, found.previous, found.is_stopped) == (rotated.secret, first.secret, True)
+
+
+async def test_who_is_removed_is_not_brought_back() -> None:
+    """A change that began before finds nothing to change."""
+    slow = Slow(lambda: NOW, lambda _slot, _token: None, Room())
+    accounts = Accounts(slow, lambda: NOW, random.randbytes, Signer())
+    await accounts.put("acme", PutCallback(TARGET))
+    await asyncio.gather(accounts.remove("acme"), accounts.stop("acme", Https(TARGET)))
+    assert await slow.account("acme") is None

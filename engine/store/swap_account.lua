@@ -1,0 +1,12 @@
+-- Stores an account's configuration in place of the one that was read. KEYS[1]: where it is.
+-- ARGV: the one that was read, the new one; '' for none. May be repeated.
+-- Returns 1, or 0 when another has been stored since.
+local stored = redis.call('GET', KEYS[1]) or ''
+if stored == ARGV[2] then return 1 end
+if stored ~= ARGV[1] then return 0 end
+if ARGV[2] == '' then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('SET', KEYS[1], ARGV[2])
+end
+return 1
