@@ -41,7 +41,7 @@ def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     try:
         return decoder.decode(body)
     except msgspec.DecodeError as error:
-        raise from_decoder(error) from None
+        raise from_decoder(error, shape=decoder.type, given=body) from None
     except UnicodeDecodeError:
         raise BadInput("", "not UTF-8") from None
     except RecursionError:
@@ -53,7 +53,7 @@ def converted(words: Mapping[str, str], shape: type[T]) -> T:
     try:
         return msgspec.convert(words, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise from_decoder(error) from None
+        raise from_decoder(error, shape=shape, given=words) from None
 
 
 def answer(body: object, status: int = 200) -> Response:

@@ -1,9 +1,11 @@
 """Bad input, told so that its sender can mend it: where it is, what is wrong, what is allowed."""
 
 import re
+from typing import Any
 
 import msgspec
 
+from wire.allowed import allowed
 from wire.patterns import PATTERNS
 
 _AT = re.compile(r"^(?P<text>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?$", re.DOTALL)
@@ -28,14 +30,22 @@ class Faults(ValueError):
         self.faults = faults
 
 
-def from_decoder(error: msgspec.DecodeError, prefix: str = "") -> BadInput:
-    """Turn a decoder's words into a path and a message; a field named in them joins the path."""
+def from_decoder(
+    error: msgspec.DecodeError, prefix: str = "", shape: Any = None, given: Any = None
+) -> BadInput:
+    """Turn a decoder's words into a path and a message; a field named in them joins the path.
+
+    `shape`: what was read of what was `given`, so that one that is not known can be told what is.
+    """
     match = _AT.match(str(error))
     text, path = (match["text"], match["path"] or "") if match else (str(error), "")
     steps = [prefix, path.lstrip(".")]
     if found := _FIELD.search(text):
         steps.append(found["field"])
-    return BadInput(".".join(step for step in steps if step), _plain(text))
+    is_unknown = "unknown field" in text and shape is not None
+    known = ", ".join(allowed(shape, given, path)) if is_unknown else ""
+    more = f"; one of {known}" if known else ""
+    return BadInput(".".join(step for step in steps if step), f"{_plain(text)}{more}")
 
 
 def _plain(text: str) -> str:

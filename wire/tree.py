@@ -39,7 +39,7 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
     except RecursionError:
         raise BadInput(prefix, f"nested deeper than {limits.depth} actions", "too_deep") from None
     except msgspec.DecodeError as error:
-        raise _explained(from_decoder(error, prefix)) from None
+        raise _explained(from_decoder(error, prefix, Action, body)) from None
     except UnicodeDecodeError:
         raise BadInput(prefix, "not UTF-8") from None
     return check_action(action, limits, prefix)

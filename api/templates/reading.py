@@ -66,7 +66,7 @@ def component_of(document: Mapping[str, Any], path: str) -> Component:
     try:
         return msgspec.convert(loud, Component)  # type: ignore[no-any-return]  # a union
     except msgspec.ValidationError as error:
-        raise from_decoder(error, path) from None
+        raise from_decoder(error, path, Component, loud) from None
 
 
 def _document(given: Given, place: int) -> dict[str, Any]:

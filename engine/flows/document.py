@@ -23,7 +23,8 @@ def read_outline(body: bytes) -> FlowOutline | None:
             return None
         return msgspec.convert(document, FlowOutline)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise from_decoder(msgspec.DecodeError(str(error))) from None
+        fault = msgspec.DecodeError(str(error))
+        raise from_decoder(fault, shape=FlowOutline, given=body) from None
 
 
 def is_graph(document: Any) -> bool:
@@ -53,7 +54,7 @@ def convert_node(given: Any, path: str) -> Node:
     try:
         return msgspec.convert(given, Node)  # type: ignore[no-any-return]  # a union
     except msgspec.ValidationError as error:
-        raise from_decoder(error, path) from None
+        raise from_decoder(error, path, Node, given) from None
 
 
 def check_node(node: Node, limits: Limits, path: str) -> Node:

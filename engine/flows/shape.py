@@ -43,7 +43,7 @@ def mended(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
             if sample is not None:
                 _put(left, steps, sample)
                 continue
-            fault = _fault(error, path)
+            fault = _fault(from_decoder(error, path, shape, left), str(error))
             if fault.path in {each.path for each in faults}:
                 return None, faults  # it is missed now, having been taken out
             faults.append(fault)
@@ -52,9 +52,8 @@ def mended(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
     return None, faults
 
 
-def _fault(error: msgspec.ValidationError, path: str) -> BadInput:
-    fault = from_decoder(error, path)
-    missing = _MISSING.search(str(error))
+def _fault(fault: BadInput, error: str) -> BadInput:
+    missing = _MISSING.search(error)
     if missing and missing["field"] in BRANCHES:
         return BadInput(fault.path, "a node is required that follows then", "missing_branch")
     if fault.path.endswith(".type") and fault.message.startswith("Invalid value"):

@@ -17,7 +17,7 @@ async def read(request: web.Request, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
     except msgspec.DecodeError as error:
-        raise from_decoder(error) from None
+        raise from_decoder(error, shape=shape, given=body) from None
     except UnicodeDecodeError:
         raise BadInput("", "not UTF-8") from None
     except RecursionError:

@@ -79,10 +79,11 @@ class GroupHandlers:
 
 
 def _query(request: web.Request, shape: type[wire.ReadEvents]) -> wire.ReadEvents:
+    words = dict(request.query)
     try:
-        return msgspec.convert(dict(request.query), shape, strict=False)
+        return msgspec.convert(words, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise from_decoder(error) from None
+        raise from_decoder(error, shape=shape, given=words) from None
 
 
 def _shown(batch: Batch) -> dict[str, object]:
