@@ -37,7 +37,9 @@ def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
     match event:
         case DeadlinePassed() if doing.tries >= TRIES:
             return finish(call, now)
-        case DeadlinePassed() | Recovered():
+        case Recovered():  # a hangup that may not have come to it is in the outbox
+            return replace(call, doing=replace(doing, deadline_ms=now + HANGUP_MS)), ()
+        case DeadlinePassed():
             ending = Ending(now + HANGUP_MS, doing.tries + 1)
             cause = call.cause or causes.NORMAL
             hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)

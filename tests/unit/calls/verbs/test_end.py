@@ -56,11 +56,13 @@ def test_legs_that_do_not_go_are_told_again() -> None:
     assert story.call.legs == ()
 
 
-def test_a_recovery_tells_them_again() -> None:
-    """A hangup that may be lost is repeated."""
+def test_a_recovery_gives_them_their_time_again() -> None:
+    """What may be lost is done again from the outbox; what was done is not wanted twice."""
     story = called({"type": "hangup"})
-    assert story.take(Recovered()) == (Hangup(MAIN, 16),)
-    assert story.doing(Ending).tries == 1
+    story.now += HANGUP_MS - 1
+    assert story.take(Recovered()) == ()
+    assert story.doing(Ending) == Ending(story.now + HANGUP_MS)
+    assert story.due() == (Hangup(MAIN, 16),)
 
 
 def test_all_legs_are_waited_for() -> None:
