@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import Accounts
-from api.cli.run import run_on
+from api.cli.run import refuse, run_on
 from api.clock import now_ms
 from api.contacts.phones import NoNumber, e164
 from api.db import Database
@@ -39,7 +39,7 @@ def imported(
 ) -> None:
     """Put the numbers of a file on the list, one a line; what is no number is told, and left."""
     if not 0 < len(provider) <= LONGEST:
-        sys.exit(f"--provider: 1 to {LONGEST} letters are expected")
+        refuse(f"--provider: 1 to {LONGEST} letters are expected")
 
     async def deed(database: Database) -> None:
         region = (await Accounts(database, now_ms).get(account)).region
@@ -78,6 +78,7 @@ def listed(account: str) -> None:
     """List an account's tokens."""
 
     async def deed(database: Database) -> None:
+        await Accounts(database, now_ms).get(account)
         table = Table("token", "made", box=None)
         for each in await DncTokens(database, now_ms).all(account):
             made = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each.created_ms / 1_000))

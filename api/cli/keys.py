@@ -40,7 +40,8 @@ def create(
 def listed(account: str) -> None:
     """List an account's keys."""
 
-    async def deed(_accounts: Accounts, keys: Keys) -> None:
+    async def deed(accounts: Accounts, keys: Keys) -> None:
+        await accounts.get(account)
         table = Table("key", "agent", "made", "ends", box=None)
         for each in await keys.all(account):
             ends = _day(each.expires_ms) if each.expires_ms else "never"

@@ -28,12 +28,13 @@ def listed(account: str) -> None:
     """List an account's numbers."""
 
     async def deed(accounts: Accounts, _keys: Keys) -> None:
+        await accounts.get(account)
         sys.stdout.writelines(f"{each}\n" for each in await accounts.numbers(account))
 
     run(deed)
 
 
-@number.command
+@number.command(name="rm", alias="remove")
 def remove(account: str, number: str) -> None:
     """Take a number from an account."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from api.migrate import migrate
 from wire.errors import BadInput
 
 T = TypeVar("T", bound=Stored)
+BAD = 2  # exit status: nothing was done, as of all commands
 Deed = Callable[[Accounts, Keys], Awaitable[None]]
 
 
@@ -26,7 +27,13 @@ def settings_of(kind: type[T]) -> T:
         return kind()
     except ValidationError as error:
         lines = (f"SWITCHROOM_{_name(each['loc'])}: {each['msg']}" for each in error.errors())
-        sys.exit("\n".join(lines))
+        refuse("\n".join(lines))
+
+
+def refuse(words: str) -> NoReturn:
+    """End the process with what is wrong: nothing was done."""
+    sys.stderr.write(f"switchroom: {words}\n")
+    sys.exit(BAD)
 
 
 def run(deed: Deed) -> None:
@@ -43,8 +50,7 @@ def run_on(deed: Callable[[Database], Awaitable[None]]) -> None:
     try:
         asyncio.run(_run(settings_of(Stored).database_url, deed))
     except (Refused, BadInput) as error:
-        sys.stderr.write(f"switchroom: {error}\n")
-        sys.exit(2)
+        refuse(str(error))
 
 
 async def _run(url: str, deed: Callable[[Database], Awaitable[None]]) -> None:

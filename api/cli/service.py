@@ -1,14 +1,13 @@
 """`switchroom api`: run the REST layer; `switchroom api migrate`: only its database's shape."""
 
 import asyncio
-import sys
 from typing import Annotated
 
 import uvloop
 from cyclopts import App, Parameter
 
 from api.app import opened
-from api.cli.run import settings_of
+from api.cli.run import refuse, settings_of
 from api.config import Settings, Stored
 from api.db import Database
 from api.errors import Refused
@@ -27,7 +26,7 @@ def start() -> None:
     try:
         uvloop.run(serve(settings))
     except Refused as error:
-        sys.exit(f"{error}: {error.__cause__}")
+        refuse(f"{error}: {error.__cause__}")
 
 
 @app.command(name="migrate")
@@ -36,7 +35,7 @@ def migrated() -> None:
     try:
         asyncio.run(_migrated(settings_of(Stored).database_url))
     except Refused as error:
-        sys.exit(f"{error}: {error.__cause__}")
+        refuse(f"{error}: {error.__cause__}")
 
 
 @app.command(name="terms")
@@ -48,7 +47,7 @@ def terms(
     try:
         asyncio.run(_pushed(settings_of(Settings), anew=anew))
     except Refused as error:
-        sys.exit(str(error))
+        refuse(str(error))
 
 
 async def _pushed(settings: Settings, *, anew: bool) -> None:

@@ -1,10 +1,10 @@
 """What is typed, checked."""
 
 import re
-import sys
 
 import phonenumbers
 
+from api.cli.run import refuse
 from wire import patterns
 from wire.patterns import NAME, PATTERNS
 
@@ -14,7 +14,7 @@ _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
 def named(text: str) -> str:
     """Check the name of an account or an agent."""
     if re.search(NAME, text) is None:
-        sys.exit(f"{text}: expected {PATTERNS[NAME]}")
+        refuse(f"{text}: expected {PATTERNS[NAME]}")
     return text
 
 
@@ -24,7 +24,7 @@ def allowed(prefixes: list[str]) -> tuple[str, ...] | None:
         return None
     for prefix in prefixes:
         if _PREFIX.fullmatch(prefix) is None:
-            sys.exit(f"--allow {prefix}: a prefix such as +47, or sip:, or `any`, is expected")
+            refuse(f"--allow {prefix}: a prefix such as +47, or sip:, or `any`, is expected")
     return tuple(prefixes)
 
 
@@ -33,9 +33,9 @@ def caller_id(text: str) -> str:
     try:
         number = phonenumbers.parse(text)
     except phonenumbers.NumberParseException:
-        sys.exit(f"{text}: a number such as +4721930000 is expected")
+        refuse(f"{text}: a number such as +4721930000 is expected")
     if not phonenumbers.is_possible_number(number):
-        sys.exit(f"{text}: no number can be that long or short")
+        refuse(f"{text}: no number can be that long or short")
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
@@ -44,7 +44,7 @@ def region_of(text: str) -> str | None:
     if text == "none":
         return None
     if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
-        sys.exit(f"{text}: a country such as NO, or `none`, is expected")
+        refuse(f"{text}: a country such as NO, or `none`, is expected")
     return text.upper()
 
 
@@ -53,5 +53,5 @@ def address_of(text: str) -> str | None:
     if text == "none":
         return None
     if not re.search(patterns.EMAIL, text):
-        sys.exit(f"{text}: an address such as crm@example.com, or `none`, is expected")
+        refuse(f"{text}: an address such as crm@example.com, or `none`, is expected")
     return text

@@ -14,6 +14,7 @@ from wire.agents import AgentView
 agent = App(name="agent", help="Put agents into an account's directory, or take them out.")
 
 
+@agent.command(name="list")
 def agents(*, account: AccountFlag = "", where: Where = HERE) -> None:
     """List the agents of an account, with presence and the calls they are in."""
     run(_agents(account, where))
@@ -36,7 +37,7 @@ def put(  # noqa: PLR0913 - one for each flag
     run(_put(agent_id, body, account, where))
 
 
-@agent.command
+@agent.command(name="rm", alias="remove")
 def remove(agent_id: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
     """Take an agent out of the directory."""
     run(_remove(agent_id, account, where))

@@ -9,41 +9,38 @@ from rich.table import Table
 
 from engine.cli import typed, words
 from engine.cli.client import opened
-from engine.cli.faults import BadUse, run
+from engine.cli.faults import run
 from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, whose
 
-routed = App(
-    name="route", usage="Usage: switchroom route NUMBER [ACTION] [OPTIONS]", version_flags=()
-)
+route = App(name="route", help="Say what calls to a number run.", version_flags=())
 
 
-@routed.default
-def route(  # noqa: PLR0913 - one for each flag
-    number: str = "",
-    action: Annotated[str, Parameter(help="JSON, @file, or an address to ask.")] = "",
+@route.command(name="set")
+def put(
+    number: Annotated[str, Parameter(help="The number called; * stands for all others.")],
+    action: Annotated[str, Parameter(help="JSON, @file, or an address to ask.")],
     *,
-    delete: Annotated[bool, Parameter(help="Take the route away.")] = False,
     account: AccountFlag = "",
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
     where: Where = HERE,
 ) -> None:
-    """Say what calls to a number run; the number * stands for all others."""
-    if not number:
-        routed.help_print()
-        return
-    if delete and not action:
-        run(_unrouted(number, where))
-    run(_routed(number, "" if delete else action, account, custom_data, where))
+    """Say what calls to a number run."""
+    run(_put(number, action, account, custom_data, where))
 
 
+@route.command(name="rm")
+def remove(number: str, *, where: Where = HERE) -> None:
+    """Take a number's route away."""
+    run(_remove(number, where))
+
+
+@route.command(name="list")
 def routes(*, where: Where = HERE) -> None:
     """List the number routes."""
     run(_routes(where))
 
 
-async def _routed(number: str, action: str, account: str, custom_data: str, where: Where) -> None:
-    if not action:
-        raise BadUse("either an action, or --delete")
+async def _put(number: str, action: str, account: str, custom_data: str, where: Where) -> None:
     settings = ClientSettings()
     body: dict[str, Any] = {
         "account": whose(account, settings),
@@ -55,7 +52,7 @@ async def _routed(number: str, action: str, account: str, custom_data: str, wher
         await client.put_route(number, body)
 
 
-async def _unrouted(number: str, where: Where) -> None:
+async def _remove(number: str, where: Where) -> None:
     async with opened(*address(where, ClientSettings())) as client:
         await client.delete_route(number)
 

@@ -1,8 +1,5 @@
 """`switchroom account dnc-token`: made, listed, revoked; `switchroom api terms` puts lists anew."""
 
-import asyncio
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,28 +7,20 @@ from msgspec.structs import replace
 
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
-from tests.contract.api.databases import sqlite_url
+from tests.contract.api import typed
 from tests.contract.api.rest import CUSTOMER, SECRET, Rest
 from tests.contract.rpc_bench import TOKEN
 
 
 async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None, str]:
     """Run a command over the database of a test, before its engine."""
-    env = {
-        **os.environ,
-        "SWITCHROOM_DATABASE_URL": sqlite_url(folder),
-        "SWITCHROOM_ENGINE_URLS": f'["{rest.bench.url}"]',
-        "SWITCHROOM_RPC_TOKEN": TOKEN,
-        "SWITCHROOM_TOKEN_SECRET": SECRET,
-    }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "engine", *words),
-        env=env,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+    return await typed.switchroom(
+        folder,
+        *words,
+        SWITCHROOM_ENGINE_URLS=f'["{rest.bench.url}"]',
+        SWITCHROOM_RPC_TOKEN=TOKEN,
+        SWITCHROOM_TOKEN_SECRET=SECRET,
     )
-    said, _ = await process.communicate()
-    return process.returncode, said.decode()
 
 
 async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:

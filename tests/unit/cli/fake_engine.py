@@ -17,6 +17,7 @@ from wire.control import Dialled
 from wire.events import CallEvent
 from wire.replay import EndedCalls, Replay
 from wire.request import ApiRequests, ApiRequestView
+from wire.verbs import Hangup
 from wire.views import CallRecordings, Calls, CallView, Timeline
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
@@ -32,6 +33,7 @@ REQUEST = ApiRequestView(
     "https://crm.example/people", "POST", "lookup", request_id="0123456789abcdef01234567",
     secrets=("token",),
 )  # fmt: skip
+ROUTE = rpc.NumberRoute("acme", Hangup())
 INBOUND = Path(__file__).with_name("inbound.json")
 
 
@@ -96,6 +98,8 @@ class FakeEngine(WebServer):
                 return Agents((BUSY, AWAY))
             case "PUT", ["agents", *_]:
                 return AWAY
+            case "PUT", ["routes", _]:
+                return ROUTE
             case _, ["flows", _, *steps]:
                 return _flow(method, steps)
             case _, ["requests", _, *steps]:

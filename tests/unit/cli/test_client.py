@@ -9,7 +9,7 @@ from engine.cli.faults import explained
 from tests.harness.ports import free_port
 from tests.unit.cli.fake_engine import TOKEN, FakeEngine
 from wire.events import CallEvent
-from wire.rpc import Fault, Problem
+from wire.rpc import Fault, NumberRoute, Problem
 
 
 def event(number: int) -> CallEvent:
@@ -66,7 +66,7 @@ async def test_another_server_is_no_engine() -> None:
     """A server that answers something else is not taken for an engine."""
     async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
         with pytest.raises(Unreachable, match="not understood"):
-            await client.put_route("1", {})  # the fake answers {}, which is no route
+            await client.ask(NumberRoute, "GET", "/else")  # the fake answers {}, which is none
 
 
 async def test_follows_events() -> None:

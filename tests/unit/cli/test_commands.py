@@ -40,18 +40,26 @@ async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
     assert out.splitlines()[1].split()[0] == timeline().call.call_id
 
 
-async def test_a_route_without_action_is_refused(tmp_path: Path) -> None:
-    """`switchroom route` needs an action or --delete."""
+async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
+    """`switchroom route set` sends what was typed, `rm` the number."""
     async with FakeEngine() as engine:
-        status, _, err = await switchroom(tmp_path, engine.url(), "route", "+15550100")
-    assert (status, err) == (2, "switchroom: either an action, or --delete\n")
+        at = (tmp_path, engine.url())
+        typed = ("+15550100", '{"type": "hangup"}', "--account", "acme")
+        assert (await switchroom(*at, "route", "set", *typed))[0] == 0
+        assert (await switchroom(*at, "route", "rm", "+15550100"))[0] == 0
+    sent = {"account": "acme", "action": {"type": "hangup"}}
+    assert engine.asked == [
+        ("PUT", "routes/+15550100", sent),
+        ("DELETE", "routes/+15550100", None),
+    ]
 
 
-async def test_a_route_of_nothing_is_helped(tmp_path: Path) -> None:
-    """`switchroom route` alone says how it is used."""
-    status, out, err = await switchroom(tmp_path, "http://127.0.0.1:1", "route")
-    assert (status, err) == (0, "")
-    assert out.startswith("Usage: switchroom route NUMBER")
+@pytest.mark.parametrize("group", ["route", "agent", "flow", "callback"])
+async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
+    """What each puts there is taken away by `rm`."""
+    status, out, _ = await switchroom(tmp_path, "http://127.0.0.1:1", group, "--help")
+    assert status == 0
+    assert {"rm"} < set(out.split())
 
 
 @pytest.mark.parametrize(
@@ -77,13 +85,13 @@ async def test_agents_are_listed(tmp_path: Path) -> None:
 
 
 async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
-    """`switchroom agent set` sends what was typed, `remove` the id; both need an account."""
+    """`switchroom agent set` sends what was typed, `rm` the id; both need an account."""
     mine = ("--account", "acme")
     typed = ("sales7", "PJSIP/1002", "--name", "Ada", "--caller-id", "+4721930000")
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
         assert (await switchroom(*at, "agent", "set", *typed, *mine))[0] == 0
-        assert (await switchroom(*at, "agent", "remove", "sales7", *mine))[0] == 0
+        assert (await switchroom(*at, "agent", "rm", "sales7", *mine))[0] == 0
         status, _, err = await switchroom(*at, "agents")
     sent = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
     assert engine.asked == [

@@ -1,0 +1,21 @@
+"""The administrator's commands as people type them, over a database in a folder."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from tests.contract.api.databases import sqlite_url
+
+
+async def switchroom(folder: Path, *words: str, **settings: str) -> tuple[int | None, str]:
+    """Run a command; gives its exit status and all that it said."""
+    env = {**os.environ, "SWITCHROOM_DATABASE_URL": sqlite_url(folder), **settings}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "engine", *words),
+        env=env,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    return process.returncode, said.decode()
