@@ -32,12 +32,14 @@ class Script(Struct, frozen=True):
 class Ended(Struct, frozen=True):
     """How a call went: whether all was heard, and how long from there to the hangup.
 
+    `answered`: its channel, if the engine did that.
     `webhook_ms`: from the last digit's event to the webhook that is told it, where there is one.
     """
 
     is_whole: bool
     silence_ms: float
     webhook_ms: float | None = None
+    answered: str = ""
 
 
 class SimulatedCall:
@@ -77,7 +79,8 @@ class SimulatedCall:
         self._say("ChannelDestroyed", cause=16, cause_txt="Normal Clearing", channel=self.channel)
         is_whole = self._prompts == self._script.prompts
         silence_ms = (time.monotonic() - self._heard_s) * 1000
-        self._ended(Ended(is_whole, silence_ms, self._webhook_ms))
+        answered = str(self.channel["id"]) if self.channel["state"] == "Up" else ""
+        self._ended(Ended(is_whole, silence_ms, self._webhook_ms, answered))
 
     def asked_about(self, at_s: float) -> None:
         """Note when the webhook came that is about its digits; monotonic seconds."""

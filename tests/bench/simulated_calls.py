@@ -36,6 +36,7 @@ class Result(Struct, frozen=True):
     whole: int
     silences: tuple[tuple[str, float], ...]
     webhooks_ms: tuple[float, ...] = ()
+    answered: tuple[str, ...] = ()  # the channels that the engine answered
 
 
 class SimulatedCalls:
@@ -59,7 +60,9 @@ class SimulatedCalls:
             await until(lambda: len(ended) >= started, timeout_s=PATIENCE_S, what="the last call")
         silences = tuple((number, round(end.silence_ms, 2)) for number, end in ended)
         webhooks = tuple(end.webhook_ms for _, end in ended if end.webhook_ms is not None)
-        return Result(started, sum(end.is_whole for _, end in ended), silences, webhooks)
+        answered = tuple(end.answered for _, end in ended if end.answered)
+        whole = sum(end.is_whole for _, end in ended)
+        return Result(started, whole, silences, webhooks, answered)
 
     def hang_up_all(self) -> None:
         """Let every caller hang up."""

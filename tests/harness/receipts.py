@@ -3,9 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from tests.harness.customer import Got
+
+
+class _Told(Struct, rename="camel"):
+    channel_id: str = ""
+
+
+_read = msgspec.json.Decoder(_Told).decode
 
 
 class Receipt(Struct, frozen=True):
@@ -14,6 +22,7 @@ class Receipt(Struct, frozen=True):
     `again` counts repetitions, `changed` those whose body was another.
     """
 
+    channel: str
     numbers: tuple[int, ...]
     is_ended: bool
     again: int
@@ -45,4 +54,5 @@ def _receipt(requests: Sequence[Got]) -> Receipt:
         changed += first.setdefault(each.id, each.body) != each.body
     numbers = tuple(int(event.rpartition(".e")[2]) for event in first)
     is_ended = any(b'"event":"completed"' in body for body in first.values())
-    return Receipt(numbers, is_ended, len(requests) - len(first), changed)
+    channel = _read(requests[0].body).channel_id
+    return Receipt(channel, numbers, is_ended, len(requests) - len(first), changed)
