@@ -21,6 +21,7 @@ from api.cdrs import routes as cdrs
 from api.cdrs.slice import CdrSlice, put_together
 from api.clock import Clock, now_ms
 from api.config import Settings
+from api.contacts import file_routes as list_files
 from api.contacts import routes as lists
 from api.contacts import slice as lists_slice
 from api.contacts.downloads import routes as download_routes
@@ -67,6 +68,7 @@ ROUTERS = (
     live_routes.router,
     numbers.router,
     lists.router,
+    list_files.router,
     people.router,
     dnc.router,
     tag_routes.router,
@@ -118,7 +120,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
         engine = await house.enter_async_context(engine_opened(urls, token))
         platform = await house.enter_async_context(platform_opened(settings.msgapp))
         accounts = Accounts(database, clock)
-        keys, jobs = Keys(database, clock), Jobs(database, clock)
+        keys, jobs = Keys(database, clock), Jobs(database, clock, settings.most_jobs)
         pusher = Pusher(engine, accounts, DncStore(database, clock))
         secret = settings.token_secret.get_secret_value()
         tokens = Tokens(secret, settings.token_s, clock)
@@ -168,6 +170,6 @@ def application(parts: Parts) -> ASGIApp:
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
         )
     limits = MOST_BYTES | dict.fromkeys(
-        (lists.UPLOAD, lists.CHANGE), parts.settings.most_upload_bytes
+        (list_files.UPLOAD, lists.CHANGE), parts.settings.most_upload_bytes
     )
     return Outside(BodyLimit(app, parts.settings.most_body_bytes, limits), parts.metrics)

@@ -10,7 +10,9 @@ from api.clock import Clock
 from api.contacts.files.shapes import Action, Reject
 from api.contacts.tables import imports, rejects
 from api.db import Database
-from api.jobs.store import LeaseLost, State, jobs
+from api.errors import Conflict
+from api.jobs.store import LeaseLost
+from api.jobs.tables import State, jobs
 
 PAGE = 1_000
 
@@ -108,7 +110,7 @@ class Imports:
         return {row["list_id"]: Import(**row) for row in rows}
 
     async def rejected(self, job_id: str) -> AsyncIterator[list[Reject]]:
-        """Read what was rejected, a page at a time."""
+        """Read what was rejected, page by page; raises Conflict if it is forgotten meanwhile."""
         after = 0
         while True:
             query = (
@@ -119,6 +121,8 @@ class Imports:
             )
             async with self._database.reading() as connection:
                 found = [Reject(*row) for row in await connection.execute(query)]
+            if not found and await self.rows(job_id) is None:
+                raise Conflict("its file is being processed again, or replaced", "processing")
             if not found:
                 return
             yield found

@@ -10,10 +10,10 @@ from starlette.datastructures import UploadFile
 
 from api.contacts import erasing
 from api.contacts.downloads.store import forget
-from api.contacts.files.shapes import Reject
 from api.contacts.filestore import File, Files
 from api.contacts.imports import Imports
 from api.contacts.schemas import ChangeData, InboundBody, Listing, UploadData, check_fields
+from api.contacts.sheet import rejected_csv
 from api.contacts.store import ContactList, ListFilters, Lists
 from api.contacts.tags.schemas import tags_in
 from api.contacts.uploads import Uploads
@@ -103,17 +103,15 @@ class Service:
             raise NotFound("the list has no file")
         return preview(file)
 
-    async def rejected(
-        self, account_id: str, list_id: int
-    ) -> tuple[AsyncIterator[list[Reject]], list[str]]:
-        """Give the rows that were rejected, and the columns of their file; raises NotFound."""
-        await self._kept.lists.get(account_id, list_id)
+    async def rejected(self, account_id: str, list_id: int) -> AsyncIterator[bytes]:
+        """Give the rows that were rejected, as CSV; raises NotFound, or Conflict until all are."""
+        _unlocked(await self._kept.lists.get(account_id, list_id))
         async with self._kept.database.reading() as connection:
             file = await self._kept.files.of(connection, list_id)
             taken = (await self._kept.imports.of_several(connection, [list_id])).get(list_id)
         if taken is None or file is None:
             raise NotFound("no file of the list has been processed")
-        return self._kept.imports.rejected(taken.job_id), file.headers
+        return await rejected_csv(self._kept.imports.rejected(taken.job_id), file.headers)
 
     async def delete(self, account_id: str, list_id: int) -> Deleted:
         """Take a list out of sight at once, and out of the database in the background."""

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from api.accounts.store import accounts
 from api.columns import Key, Millis, Text
 from api.db import metadata
-from api.jobs.store import jobs
+from api.jobs.tables import jobs
 
 lists = sa.Table(
     "contact_lists",

@@ -8,7 +8,7 @@ from api.contacts.files.shapes import Action, Fields, Kind
 from api.contacts.filestore import File
 from api.contacts.imports import Import
 from api.contacts.store import ContactList, Status
-from api.jobs.store import State
+from api.jobs.tables import State
 from api.moments import shown
 
 

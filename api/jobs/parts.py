@@ -12,7 +12,8 @@ from msgspec import Struct
 from api.clock import Clock
 from api.columns import Key, Millis
 from api.db import INSERTS, Database, metadata
-from api.jobs.store import LeaseLost, jobs
+from api.jobs.store import LeaseLost
+from api.jobs.tables import jobs
 
 KEPT_MS = 7 * 86_400_000
 Place = tuple[int, int]

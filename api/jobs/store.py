@@ -5,53 +5,22 @@ dies loses it, and another begins the job again: so a job must be one that can b
 """
 
 import uuid
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    ColumnElement,
-    ForeignKey,
-    Integer,
-    String,
-    Table,
-    and_,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.clock import Clock
-from api.db import Database, metadata
+from api.db import Database
+from api.jobs.tables import UNFINISHED, State, jobs
+from api.jobs.turns import next_turn
 
-State = Literal["waiting", "running", "done", "failed"]
 LEASE_MS = 15_000
 MOST_ATTEMPTS = 5
 AGAIN_MS = 2_000  # before the second attempt; doubled before each one after
 MOST_ERROR = 500
-
-jobs = Table(
-    "jobs",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("account_id", ForeignKey("accounts.id"), nullable=False),
-    Column("kind", String(64), nullable=False),
-    Column("state", String(16), nullable=False),
-    Column("payload", JSON, nullable=False),
-    Column("result", JSON),
-    Column("error", String(512)),
-    Column("done", BigInteger, nullable=False),
-    Column("total", BigInteger),
-    Column("attempts", Integer, nullable=False),
-    Column("due_ms", BigInteger, nullable=False),  # while it runs: when its lease ends
-    Column("owner", String(64)),
-    Column("created_ms", BigInteger, nullable=False),
-    Column("ended_ms", BigInteger),
-)
+MOST_JOBS = 100  # of one account, that wait or run
 
 
 class Job(Struct, frozen=True):
@@ -67,6 +36,7 @@ class Job(Struct, frozen=True):
     done: int
     total: int | None
     attempts: int
+    turn: int
     due_ms: int
     owner: str | None
     created_ms: int
@@ -80,14 +50,16 @@ class LeaseLost(Exception):
 class Jobs:
     """What is kept of jobs."""
 
-    def __init__(self, database: Database, now_ms: Clock) -> None:
+    def __init__(self, database: Database, now_ms: Clock, most: int = MOST_JOBS) -> None:
         self._database = database
         self._now_ms = now_ms
+        self._most = most
 
     async def add(
         self, connection: AsyncConnection, kind: str, account_id: str, payload: dict[str, Any]
     ) -> str:
-        """Add a job within a transaction; gives its id."""
+        """Add a job within a transaction; gives its id. Raises TooMany."""
+        turn = await next_turn(connection, account_id, kind, self._most)
         now_ms, job_id = self._now_ms(), uuid.uuid4().hex
         row = {
             "id": job_id,
@@ -97,6 +69,7 @@ class Jobs:
             "payload": payload,
             "done": 0,
             "attempts": 0,
+            "turn": turn,
             "due_ms": now_ms,
             "created_ms": now_ms,
         }
@@ -132,22 +105,22 @@ class Jobs:
         query = select(func.count()).where(
             jobs.c.account_id == account_id,
             jobs.c.kind == kind,
-            jobs.c.state.in_(("waiting", "running")),
+            jobs.c.state.in_(UNFINISHED),
         )
         async with self._database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
-        """Take the job that is due for longest, or one whose owner's lease has run out."""
+        """Take the job whose turn it is, or one whose owner's lease has run out."""
         now_ms = self._now_ms()
         due = (
             select(jobs.c.id)
             .where(
-                jobs.c.state.in_(("waiting", "running")),
+                jobs.c.state.in_(UNFINISHED),
                 jobs.c.due_ms <= now_ms,
                 jobs.c.kind.in_(kinds),
             )
-            .order_by(jobs.c.due_ms)
+            .order_by(jobs.c.turn, jobs.c.due_ms)
             .limit(1)
             .with_for_update(skip_locked=True)
             .scalar_subquery()

@@ -16,7 +16,7 @@ from tests.bench.callbacks import callbacks
 from tests.bench.capacity import capacity
 from tests.bench.cdrs import cdrs, cdrs_postgres
 from tests.bench.commits import commits
-from tests.bench.contact_search import contact_search
+from tests.bench.contact_search import contact_search, contact_search_postgres
 from tests.bench.contacts import contacts, contacts_postgres
 from tests.bench.control import control
 from tests.bench.core import core
@@ -52,7 +52,11 @@ BENCHES: Mapping[str, Bench] = {
     "contacts_postgres": contacts_postgres,
     "sim": sim,
 }
-ALL: Mapping[str, Bench] = {**BENCHES, "cdrs_postgres": cdrs_postgres}  # which takes long
+LONG: Mapping[str, Bench] = {
+    "cdrs_postgres": cdrs_postgres,
+    "contact_search_postgres": contact_search_postgres,
+}
+ALL: Mapping[str, Bench] = {**BENCHES, **LONG}
 OUT = Path(__file__).parents[2] / "bench-out"
 
 

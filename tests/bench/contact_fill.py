@@ -1,4 +1,4 @@
-"""Fills a database with contacts, as quickly as SQLite can: indexes come last."""
+"""Fills a database with contacts, as quickly as it can."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,9 @@ import sqlalchemy as sa
 from api.contacts.folding import folded
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db import Database
+from tests.bench.filling import indexes, put, settled
 
+TABLES = (contacts, contact_tags)
 CHUNK = 50_000
 TAGGED = 20  # every so many contacts have the tag
 SHARES = (0.4, 0.2, 0.2, *[0.02] * 8, *[0.002] * 20)  # of a list in all contacts
@@ -27,15 +29,16 @@ async def fill(database: Database, count: int) -> list[int]:
     async with database.writing() as connection:
         rows = [_list(*each) for each in zip(list_ids, sizes, strict=True)]
         await connection.execute(sa.insert(lists), rows)
-    await _indexes(database, "drop")
+    await indexes(database, TABLES, "drop")
     rows_of = _contacts(list_ids, sizes)
     while chunk := list(islice(rows_of, CHUNK)):
         tags = [(row[2], "vip", row[0]) for row in chunk if row[0] % TAGGED == 0]
         async with database.writing() as connection:
-            for table, some in ((contacts, chunk), (contact_tags, tags)):
-                marks = ", ".join("?" * len(table.columns))
-                await connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", some)  # noqa: S608 - our own table
-    await _indexes(database, "create")
+            await put(connection, contacts, chunk)
+            await put(connection, contact_tags, tags)
+    await indexes(database, TABLES, "create")
+    await settled(database, [lists], len(list_ids))
+    await settled(database, TABLES, sum(sizes))
     return list_ids
 
 
@@ -85,10 +88,3 @@ def _list(list_id: int, size: int) -> dict[str, Any]:
         "created_ms": 0,
         "updated_ms": 0,
     }
-
-
-async def _indexes(database: Database, deed: str) -> None:
-    for table in (contacts, contact_tags):
-        for index in table.indexes:
-            async with database.writing() as connection:
-                await connection.run_sync(getattr(index, deed))

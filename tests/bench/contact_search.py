@@ -14,6 +14,7 @@ from tests.bench.figure import Figure, figure, percentile
 from tests.bench.setting import Setting
 from tests.contract.api.databases import migrated, sqlite_url
 from tests.contract.api.serving import NOWHERE
+from tests.harness.postgres import Postgres
 from tests.harness.records_api import RecordsApi
 
 ROWS, QUICK = 5_000_000, 200_000
@@ -24,27 +25,32 @@ Question = tuple[str, str, dict[str, str]]
 
 async def contact_search(setting: Setting) -> list[Figure]:
     """Measure on SQLite."""
-    rows, url = QUICK if setting.quick else ROWS, sqlite_url(setting.folder)
-    began_s = time.monotonic()
+    return await _measured(setting, "contact_search", sqlite_url(setting.folder))
+
+
+async def contact_search_postgres(setting: Setting) -> list[Figure]:
+    """Measure on PostgreSQL; takes long, so only when asked for."""
+    async with Postgres() as postgres:
+        return await _measured(setting, "contact_search_postgres", postgres.url)
+
+
+async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
+    rows, began_s = QUICK if setting.quick else ROWS, time.monotonic()
     async with migrated(url) as database:
         await Accounts(database, now_ms).add(Account("acme", "acme"))
         list_ids = await fill(database, rows)
     found = [
-        figure("contact_search", "rows", rows, "rows"),
-        figure("contact_search", "fill", time.monotonic() - began_s, "s"),
+        figure(name, "rows", rows, "rows"),
+        figure(name, "fill", time.monotonic() - began_s, "s"),
     ]
-    async with RecordsApi(
-        setting.folder / "api",
-        database_url=url,
-        engine_url=NOWHERE,
-        rpc_token="none",  # noqa: S106 - there is no engine
-    ) as api:
+    api = RecordsApi(setting.folder / name, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
+    async with api:
         spent_ms, cpu_ms = await _asked(api, list_ids)
-    found.append(figure("contact_search", "cpu", cpu_ms, "ms/request"))
+    found.append(figure(name, "cpu", cpu_ms, "ms/request"))
     for kind, times in spent_ms.items():
-        found.append(figure("contact_search", f"{kind}_p95", percentile(times, 95), "ms"))
+        found.append(figure(name, f"{kind}_p95", percentile(times, 95), "ms"))
     every = [each for times in spent_ms.values() for each in times]
-    return [*found, figure("contact_search", "all_p95", percentile(every, 95), "ms")]
+    return [*found, figure(name, "all_p95", percentile(every, 95), "ms")]
 
 
 async def _asked(api: RecordsApi, list_ids: list[int]) -> tuple[dict[str, list[float]], float]:

@@ -14,11 +14,16 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 
 class Mailbox:
-    """Takes letters; or answers as `refusal` says, such as `550 no such mailbox`."""
+    """Takes letters; or answers as `refusal` says, such as `550 no such mailbox`.
+
+    While it `hesitates`, it hears letters to their end, and neither takes nor refuses them.
+    """
 
     def __init__(self, password: str = "") -> None:
         self.letters: list[EmailMessage] = []
         self.refusal = ""
+        self.hesitates = False
+        self.heard = 0  # letters, to their end
         self.port = 0
         self._password = password
 
@@ -52,6 +57,9 @@ class Mailbox:
     ) -> str:
         """Take a letter."""
         assert isinstance(envelope.content, bytes)
+        self.heard += 1
+        if self.hesitates:
+            await asyncio.Event().wait()  # until the connection is gone
         letter = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(letter, EmailMessage)
         self.letters.append(letter)

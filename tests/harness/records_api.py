@@ -4,6 +4,7 @@ async with RecordsApi(folder, database_url=url, engine_url=engine.url, rpc_token
     status, page = await api.ask("GET", "/srmain/cdr", …)
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ class RecordsApi(ApiProcess):
 
     ready_path = "/healthz"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each has its name
         self,
         folder: Path,
         *,
@@ -25,12 +26,13 @@ class RecordsApi(ApiProcess):
         engine_url: str,
         rpc_token: str,
         account: str = ACCOUNT,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
             folder,
             engine_urls=[engine_url],
             rpc_token=rpc_token,
-            settings={"SWITCHROOM_DATABASE_URL": database_url},
+            settings={"SWITCHROOM_DATABASE_URL": database_url, **(settings or {})},
             account=account,
         )
 

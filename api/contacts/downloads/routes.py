@@ -4,12 +4,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
+from msgspec.json import encode
 
+from api.answers import once, told
 from api.auth.routes import Authenticated
 from api.contacts.downloads.schemas import DownloadBody
 from api.contacts.downloads.service import TYPES, DownloadPage, Downloads, DownloadView
 from api.contacts.paths import ListName, Name
 from api.contacts.people.routes import BASE, SHOWN, slice_of
+from api.idempotency import Key
 from api.paging import Page, paging
 from api.shapes import answer, described, reading
 
@@ -31,17 +34,23 @@ DownloadsOf = Annotated[Downloads, Depends(_downloads)]
         asked=DownloadBody,
         answered=DownloadView,
         status=201,
-        statuses=(401, 429),
+        statuses=(401, 409, 429),
         example={"contactListId": "17", "format": "xlsx"},
     ),
 )
 async def start(
+    request: Request,
     who: Authenticated,
     body: Annotated[DownloadBody, Depends(reading(DownloadBody))],
     downloads: DownloadsOf,
+    key: Key = None,
 ) -> Response:
     """Have a file made in the background."""
-    return answer(await downloads.start(who.account_id, body), 201)
+
+    async def deed(_request_id: str) -> bytes:
+        return encode(await downloads.start(who.account_id, body))
+
+    return told(await once(request, who, key, deed), 201)
 
 
 @router.get(REQUESTS, **described("Downloads", answered=DownloadPage, statuses=(401,)))
@@ -91,9 +100,15 @@ async def download(
     ),
 )
 async def export(
+    request: Request,
     list_id: ListName,
     who: Authenticated,
     downloads: DownloadsOf,
+    key: Key = None,
 ) -> Response:
     """Have a list's contacts sent as CSV to the account's address, in the background."""
-    return answer(await downloads.send(who.account_id, list_id))
+
+    async def deed(_request_id: str) -> bytes:
+        return encode(await downloads.send(who.account_id, list_id))
+
+    return told(await once(request, who, key, deed))

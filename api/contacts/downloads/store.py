@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.contacts.tables import lists
 from api.db import metadata
 from api.jobs.parts import job_parts
-from api.jobs.store import jobs
+from api.jobs.tables import jobs
 
 downloads = sa.Table(
     "contact_downloads",

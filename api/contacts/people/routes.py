@@ -3,7 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec.json import encode
 
+from api.answers import once, told
 from api.auth.routes import Authenticated
 from api.contacts.paths import ContactName, ListName, Name
 from api.contacts.people import examples
@@ -21,6 +23,7 @@ from api.contacts.people.service import Service
 from api.contacts.people.slice import PeopleSlice
 from api.contacts.people.told import EventPage, Told
 from api.contacts.people.views import ContactPage, ContactView
+from api.idempotency import Key
 from api.shapes import answer, described, reading
 
 router = APIRouter(tags=["Contacts"])
@@ -110,13 +113,19 @@ async def one(
         asked=ContactBody,
         answered=ContactView,
         status=201,
-        statuses=(401,),
+        statuses=(401, 409),
         example=examples.CONTACT,
     ),
 )
-async def add(who: Authenticated, body: AContact, contacts: Contacts) -> Response:
+async def add(
+    request: Request, who: Authenticated, body: AContact, contacts: Contacts, key: Key = None
+) -> Response:
     """Put a contact into a list."""
-    return answer(await contacts.add(who.account_id, body), 201)
+
+    async def deed(_request_id: str) -> bytes:
+        return encode(await contacts.add(who.account_id, body))
+
+    return told(await once(request, who, key, deed), 201)
 
 
 @router.patch(

@@ -47,7 +47,7 @@ async def change(
         "Replace a tag on a list's contacts",
         asked=ManageTagsBody,
         answered=Replaced,
-        statuses=SHOWN,
+        statuses=(*SHOWN, 429),
         example={"removeTag": "new", "insertTag": "called"},
     ),
 )

@@ -8,6 +8,8 @@ import pytest
 
 from api.db import Database
 from tests.contract.api.databases import emptied, migrated, sqlite_url
+from tests.contract.api.hand import Hand
+from tests.contract.api.messaging import Messaging, messaging
 from tests.contract.api.records import NOON_MS
 from tests.contract.api.rest import Rest, resting, settings_for
 from tests.contract.api.serving import Served, serving
@@ -60,3 +62,23 @@ async def served(database_url: str) -> AsyncIterator[Served]:
     """Serve over HTTP on either kind, at five minutes past noon; without an engine."""
     async with serving(database_url, clock=lambda: NOON_MS + 300_000) as found:
         yield found
+
+
+@pytest.fixture
+def clock() -> Hand:
+    """Give a clock that a test moves."""
+    return Hand()
+
+
+@pytest.fixture
+async def house(database_url: str, bench: Bench, clock: Hand) -> AsyncIterator[Messaging]:
+    """Give the layer before the messaging platform's double, over either kind of database."""
+    async with messaging(database_url, bench, clock, timeout_s=2) as made:
+        yield made
+
+
+@pytest.fixture
+async def one(tmp_path: Path, bench: Bench) -> AsyncIterator[Messaging]:
+    """Give the same over SQLite, for what is not about databases."""
+    async with messaging(sqlite_url(tmp_path), bench, timeout_s=2) as made:
+        yield made

@@ -6,7 +6,6 @@ import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from email.message import EmailMessage
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from msgspec.structs import replace
 from api.jobs.worker import Worker
 from api.mail import Mail, MailNotNow
 from tests.contract.api.contact_lists import BASE, a_list, contacts_in, some
-from tests.contract.api.databases import sqlite_url
 from tests.contract.api.hand import Hand
 from tests.contract.api.rest import Rest, resting, settings_for
 from tests.contract.rpc_bench import Bench
@@ -26,12 +24,12 @@ ADDRESS = "crm@example.com"
 
 @asynccontextmanager
 async def mailing(
-    folder: Path, bench: Bench, mailbox: Mailbox, **more: Any
+    database_url: str, bench: Bench, mailbox: Mailbox, **more: Any
 ) -> AsyncIterator[tuple[Rest, Hand]]:
     """Run the layer before a mail server, with a clock that is moved by hand."""
     words = {"smtp_security": "none", "smtp_from": "switchroom@example.com", **more}
     settings = settings_for(
-        sqlite_url(folder), bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
+        database_url, bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
     )
     clock = Hand()
     async with resting(settings, bench, clock) as rest:
@@ -61,9 +59,9 @@ async def how(rest: Rest, download_id: str) -> Any:
     return (await rest.ask("GET", f"{BASE}/download-requests/{download_id}")).json()
 
 
-async def test_contacts_are_sent(tmp_path: Path, bench: Bench) -> None:
+async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
     """As CSV, to the account's address, from the server that is set."""
-    async with Mailbox() as mailbox, mailing(tmp_path, bench, mailbox) as (rest, _):
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         done = await sent(rest, 3)
     assert (done["state"], done["rows"], done["error"]) == ("done", 3, None)
     (letter,) = mailbox.letters
@@ -78,27 +76,30 @@ async def test_contacts_are_sent(tmp_path: Path, bench: Bench) -> None:
     ]  # fmt: skip
 
 
-async def test_a_large_file_is_packed(tmp_path: Path, bench: Bench) -> None:
-    """What is too large even so is not sent, and says so."""
-    async with Mailbox() as mailbox, mailing(tmp_path, bench, mailbox) as (rest, _):
+async def test_a_large_file_is_packed(database_url: str, bench: Bench) -> None:
+    """And so it is smaller than what a server takes."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         assert (await sent(rest, 16_000))["state"] == "done"
     (file,) = mailbox.letters[0].iter_attachments()
     assert file.get_filename() == "contacts.csv.zip"
     with zipfile.ZipFile(io.BytesIO(file.get_content())) as packed:
         assert len(packed.read("contacts.csv").splitlines()) == 16_001
-    (tmp_path / "two").mkdir()
+
+
+async def test_what_is_too_large_even_so_is_not_sent(database_url: str, bench: Bench) -> None:
+    """And says so."""
     async with (
         Mailbox() as mailbox,
-        mailing(tmp_path / "two", bench, mailbox, smtp_most_bytes=1_024) as (rest, _),
+        mailing(database_url, bench, mailbox, smtp_most_bytes=1_024) as (rest, _),
     ):
         done = await sent(rest, 100)
     assert (done["state"], mailbox.letters) == ("failed", [])
     assert "too large" in done["error"]
 
 
-async def test_a_refusal_is_told(tmp_path: Path, bench: Bench) -> None:
+async def test_a_refusal_is_told(database_url: str, bench: Bench) -> None:
     """For good where the server says so; else it is tried again, and arrives once."""
-    async with Mailbox() as mailbox, mailing(tmp_path, bench, mailbox) as (rest, clock):
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
         mailbox.refusal = "550 no such mailbox"
         done = await sent(rest, 3)
         assert (done["state"], "550 no such mailbox" in done["error"]) == ("failed", True)
@@ -112,9 +113,9 @@ async def test_a_refusal_is_told(tmp_path: Path, bench: Bench) -> None:
     assert (later["state"], later["error"], len(mailbox.letters)) == ("done", None, 1)
 
 
-async def test_a_server_that_is_away_is_tried_again(tmp_path: Path, bench: Bench) -> None:
+async def test_a_server_that_is_away_is_tried_again(database_url: str, bench: Bench) -> None:
     """Five times; then it has failed, and says why."""
-    async with Mailbox() as mailbox, mailing(tmp_path, bench, mailbox) as (rest, clock):
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
         await mailbox.__aexit__()
         done = await sent(rest, 3)
         assert done["state"] == "waiting"
@@ -125,35 +126,38 @@ async def test_a_server_that_is_away_is_tried_again(tmp_path: Path, bench: Bench
     assert (done["state"], done["error"]) == ("failed", "the mail server can't be reached")
 
 
-async def test_who_may_use_the_server(tmp_path: Path, bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("password", "how_it_went"),
+    [("right", ("done", None)), ("wrong", ("failed", "the mail server does not let us in"))],
+)
+async def test_who_may_use_the_server(
+    database_url: str, bench: Bench, password: str, how_it_went: tuple[str, str | None]
+) -> None:
     """User and password are given to it; a wrong one is told without what it was."""
-    who = {"smtp_user": "switchroom", "smtp_password": "right"}
-    async with Mailbox("right") as mailbox, mailing(tmp_path, bench, mailbox, **who) as (rest, _):
-        assert (await sent(rest, 1))["state"] == "done"
-    (tmp_path / "two").mkdir()
-    who["smtp_password"] = "wrong"  # noqa: S105 - to be refused
+    who = {"smtp_user": "switchroom", "smtp_password": password}
     async with (
         Mailbox("right") as mailbox,
-        mailing(tmp_path / "two", bench, mailbox, **who) as (rest, _),
+        mailing(database_url, bench, mailbox, **who) as (rest, _),
     ):
         done = await sent(rest, 1)
-    assert (done["state"], done["error"]) == ("failed", "the mail server does not let us in")
+    assert (done["state"], done["error"]) == how_it_went
 
 
-async def test_without_server_or_address_nothing_is_begun(
-    rest: Rest, tmp_path: Path, bench: Bench
-) -> None:
-    """503 and 409, which say what is missing."""
-    list_id = await a_list(rest.parts)
-    assert (await rest.refused("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
-    (tmp_path / "two").mkdir()
-    async with Mailbox() as mailbox, mailing(tmp_path / "two", bench, mailbox) as (found, _):
-        account = await found.parts.accounts.get("acme")
-        await found.parts.accounts.change(replace(account, email=None))
-        list_id = await a_list(found.parts)
-        told = await found.refused("GET", f"{BASE}/{list_id}/export")
+async def test_without_a_server_nothing_is_begun(kept: Rest) -> None:
+    """503, which says what is missing."""
+    list_id = await a_list(kept.parts)
+    assert (await kept.refused("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
+
+
+async def test_without_an_address_nothing_is_begun(database_url: str, bench: Bench) -> None:
+    """409, which says what is missing."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+        account = await rest.parts.accounts.get("acme")
+        await rest.parts.accounts.change(replace(account, email=None))
+        list_id = await a_list(rest.parts)
+        told = await rest.refused("GET", f"{BASE}/{list_id}/export")
         assert told[:2] == (409, "no_email")
-        assert (await found.refused("GET", f"{BASE}/999/export"))[0] == 404
+        assert (await rest.refused("GET", f"{BASE}/999/export"))[0] == 404
 
 
 async def test_a_server_that_never_ends_what_it_says_is_left() -> None:

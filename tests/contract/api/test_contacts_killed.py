@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from api.contacts.tables import contacts, rejects
 from tests.contract.api.databases import migrated
-from tests.contract.api.serving import NOWHERE
+from tests.contract.api.heirs import heirs
 from tests.contract.api.uploads import BASE, PHONES, sent_to
 from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
@@ -22,14 +22,8 @@ BAD = 1_000  # one in so many
 @pytest.fixture
 async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
     """Name two processes over one database, which a test starts."""
-    found = [
-        RecordsApi(tmp_path / name, database_url=database_url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
-        for name in ("api1", "api2")
-    ]
-    found[1].api_key = found[0].api_key
-    yield found
-    for api in found:
-        await api.stop()
+    async with heirs(tmp_path, database_url) as found:
+        yield found
 
 
 def file() -> io.BytesIO:

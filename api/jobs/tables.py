@@ -1,0 +1,30 @@
+"""Jobs in SQL."""
+
+from typing import Literal
+
+from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Integer, String, Table
+
+from api.db import metadata
+
+State = Literal["waiting", "running", "done", "failed"]
+UNFINISHED: tuple[State, ...] = ("waiting", "running")
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("payload", JSON, nullable=False),
+    Column("result", JSON),
+    Column("error", String(512)),
+    Column("done", BigInteger, nullable=False),
+    Column("total", BigInteger),
+    Column("attempts", Integer, nullable=False),
+    Column("turn", BigInteger, nullable=False, server_default="0"),  # see turns.py
+    Column("due_ms", BigInteger, nullable=False),  # while it runs: when its lease ends
+    Column("owner", String(64)),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("ended_ms", BigInteger),
+)
