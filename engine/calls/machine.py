@@ -1,7 +1,7 @@
 """step(call, event, now) -> (call, commands): the whole logic of a call, as one pure function.
 
 First the rules that hold during anything (a leg comes or goes, a request, a hangup, the end), then
-each state's own; last, everybody is brought to where they belong now (`seating`).
+each state's own (`states`); last, everybody is brought to where they belong now (`seating`).
 """
 
 from msgspec.structs import replace
@@ -10,20 +10,8 @@ from engine.calls import causes
 from engine.calls.asked import Control, HangupRequested, LegHangupRequested, TransferReferred
 from engine.calls.call import Call, Step, expects, own_deadline_ms
 from engine.calls.commands import Command, Hangup, StopMessage, StopPlayback
-from engine.calls.doing import (
-    Asking,
-    Detecting,
-    Dialing,
-    Ending,
-    Filing,
-    Gathering,
-    Next,
-    Over,
-    Playing,
-    Recording,
-    Starting,
-    Talking,
-)
+from engine.calls.departures import ended, leg_ended
+from engine.calls.doing import Ending, Filing
 from engine.calls.events import (
     DeadlinePassed,
     DigitPressed,
@@ -41,12 +29,11 @@ from engine.calls.keys import is_known, remembered
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
 from engine.calls.moving import moves, reseat
-from engine.calls.past import gone
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
+from engine.calls.states import carried_on
 from engine.calls.taping import noted, taped
-from engine.calls.telling import in_order, tell_leg_ended
-from engine.calls.verbs import ask, begin, dial, end, gather, record, solo, talk
+from engine.calls.telling import in_order
 
 
 def step(call: Call, event: Event, now: int) -> Step:
@@ -81,16 +68,16 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
         case LegPlaced(leg) | LegRang(leg) | LegAnswered(leg):
             return _leg_moved(call, call.leg(leg), event, now)
         case LegEnded(leg):
-            return _leg_ended(call, call.leg(leg), event, now)
+            return leg_ended(call, call.leg(leg), event, now)
         case HangupRequested(by, cause) if not isinstance(call.doing, (Ending, Filing)):
-            return _ended(call, now, by, cause)
+            return ended(call, now, by, cause)
         case DeadlinePassed():
             return _due(call, event, now)
         case Recovered(bridged):
-            call, commands = _do(call, (), event, now)
+            call, commands = carried_on(call, (), event, now)
             return call, (*commands, *reseat(call, bridged))
         case TapesFiled():
-            return _do(noted(call, event), (), event, now)
+            return carried_on(noted(call, event), (), event, now)
         case TransferReferred():
             return referred(call, event, now)
         case _ if isinstance(event, Control):
@@ -110,7 +97,7 @@ def _heard(call: Call, event: DigitPressed | MediaFetched | PlaybackEnded, now: 
 
 def _followed(call: Call, event: Event, now: int) -> Step:
     call, commands = followed(call, event, now)
-    return _do(call, commands, event, now)
+    return carried_on(call, commands, event, now)
 
 
 def _asked(call: Call, event: Control, now: int) -> Step:
@@ -119,7 +106,7 @@ def _asked(call: Call, event: Control, now: int) -> Step:
     if leg is None or leg.state != "requested":
         return settled(call, commands, now)
     # A hangup overtakes the making of its leg: gone from now on, it is refused when it is there.
-    call, more = _leg_ended(call, leg, LegEnded(leg.id, causes.NORMAL), now)
+    call, more = leg_ended(call, leg, LegEnded(leg.id, causes.NORMAL), now)
     return call, (*commands, *more)
 
 
@@ -132,86 +119,14 @@ def _leg_moved(call: Call, leg: Leg | None, event: LegMoved, now: int) -> Step:
         return call, (Hangup(event.leg, causes.NORMAL),)
     call, told = marked(call, leg, event, now)
     call, commands = followed(call, event, now)
-    return _do(call, (*told, *commands), event, now)
-
-
-def _leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
-    if leg is None and isinstance(call.doing, Filing):
-        return end.on_filing(call, event, now)
-    if leg is None:
-        return followed(call, event, now)
-    in_conference = call.conference is not None
-    call, past = gone(call, leg, event, now)
-    call, commands = followed(call, event, now)
-    if leg.id != call.main:
-        call, told = tell_leg_ended(call, past, now)
-        call, commands = _do(call, (told, *commands), event, now)
-        return (_lost_with(call, event) if in_conference else call), commands
-    if isinstance(call.doing, Ending):
-        return _do(call, commands, event, now)
-    call, ending = _main_ended(call, event, now)
-    return call, (*commands, *ending)
-
-
-def _lost_with(call: Call, event: LegEnded) -> Call:
-    """Say that a conference was lost if it ends with a member who was, the main one or another."""
-    if event.cause != causes.LOST or not isinstance(call.doing, Ending):
-        return call
-    return replace(call, reason=causes.reason(causes.LOST))
-
-
-def _main_ended(call: Call, event: LegEnded, now: int) -> Step:
-    if event.cause == causes.LOST:
-        lost = replace(call, reason=causes.reason(causes.LOST))
-        return _ended(lost, now, "system", causes.TEMPORARY_FAILURE)
-    call = replace(call, cause=event.cause, sip_code=event.sip_code)
-    call = replace(call, reason=event.reason or call.reason)
-    by = "system" if event.reason else "caller" if call.direction == "inbound" else "callee"
-    return _ended(call, now, by, event.cause)
-
-
-def _ended(call: Call, now: int, by: str, cause: int) -> Step:
-    commands: tuple[Command, ...] = ()
-    if isinstance(call.doing, Gathering) and call.leg(call.main) is None:
-        call, commands = gather.abandon(call, call.doing, now)
-    if isinstance(call.doing, Recording):
-        call, commands = record.abandon(call, call.doing, now)
-    call, hangups = end.start(call, now, by, cause)
-    return call, (*commands, *hangups)
+    return carried_on(call, (*told, *commands), event, now)
 
 
 def _due(call: Call, event: DeadlinePassed, now: int) -> Step:
     if now >= call.latest_ms and not isinstance(call.doing, (Ending, Filing)):
-        return _ended(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
+        return ended(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
     call, commands = expired(call, now)
     own = own_deadline_ms(call)
     if own is None or now < own:
         return settled(call, commands, now)
-    return _do(call, commands, event, now)
-
-
-def _do(call: Call, before: tuple[Command, ...], event: Event, now: int) -> Step:
-    call, commands = _moved(call, event, now)
-    return settled(call, (*before, *commands), now)
-
-
-def _moved(call: Call, event: Event, now: int) -> Step:
-    match call.doing:
-        case Playing() | Gathering() | Detecting() as doing:
-            return solo.on_event(call, doing, event, now)
-        case Recording() as doing:
-            return record.on_event(call, doing, event, now)
-        case Asking() as doing:
-            return ask.on_event(call, doing, event, now)
-        case Dialing() as doing:
-            return dial.on_ringing(call, doing, event, now)
-        case Talking() as doing:
-            return talk.on_event(call, doing, event, now)
-        case Starting() as doing:
-            return begin.on_event(call, doing, event, now)
-        case Ending() as doing:
-            return end.on_event(call, doing, event, now)
-        case Filing():
-            return end.on_filing(call, event, now)
-        case Next() | Over():
-            return call, ()
+    return carried_on(call, commands, event, now)

@@ -7,7 +7,8 @@ from pathlib import Path
 from aiohttp import web
 
 from engine.calls.ids import slot_of
-from tests.contract.rpc_bench import SLOTS, Bench, MoodyStore
+from tests.contract.moody import MoodyStore
+from tests.contract.rpc_bench import SLOTS, Bench
 from tests.harness.ports import free_port
 
 

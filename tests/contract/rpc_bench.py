@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,9 @@ from engine.runtime.roster import Roster
 from engine.runtime.rules import Rules
 from engine.runtime.switch import Switch
 from engine.runtime.terms import TermsBook
-from engine.store.errors import StoreDown
-from engine.store.memory import Memory
-from engine.store.memory_stream import MemoryStream
-from engine.store.memory_terms import MemoryTerms
-from engine.store.stream import Batch, Bounds
 from engine.store.writer import Writer
 from engine.webhooks.sign import Signer
+from tests.contract.moody import MoodyStore
 from tests.contract.store import claimed
 from tests.harness.ports import free_port
 from tests.unit.runtime.building import HandErrands, RecordingPbx
@@ -45,67 +41,6 @@ SLOTS = 2
 TRUNK = "PJSIP/{number}@trunk"
 CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
 SAY = {"type": "say", "data": {"text": "hello"}}
-
-
-class MoodyStream(MemoryStream):
-    """Its streams, which can be, too."""
-
-    check: Callable[[], None]
-
-    async def after(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
-        """Read events, unless down."""
-        self.check()
-        return await super().after(*args, **more)
-
-    async def take(self, *args: Any, **more: Any) -> Batch:
-        """Read for a group, unless down."""
-        self.check()
-        return await super().take(*args, **more)
-
-
-class MoodyTerms(MemoryTerms):
-    """Its terms, which can be lost."""
-
-    def lose_all(self) -> None:
-        """Be as a server that was emptied."""
-        self._terms.clear()
-        self._lists.clear()
-
-
-class MoodyStore(Memory):
-    """The memory store, which can be out of reach."""
-
-    down = False
-    terms: MoodyTerms
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.stream = MoodyStream(self._now_ms, options.get("bounds", Bounds()))
-        self.stream.check = self._check
-        self.terms = MoodyTerms()
-
-    def lose_all(self) -> None:
-        """Be as a server that was emptied, as far as slots go."""
-        self._slots.clear()
-
-    async def commit(self, slot: int, token: int, changes: Any) -> int:
-        """Commit, unless down."""
-        self._check()
-        return await super().commit(slot, token, changes)
-
-    async def read(self, slot: int, call_id: str) -> bytes | None:
-        """Read, unless down; always a moment later, so that others come in between."""
-        await asyncio.sleep(0)
-        self._check()
-        return await super().read(slot, call_id)
-
-    async def ping(self) -> None:
-        """Answer, unless down."""
-        self._check()
-
-    def _check(self) -> None:
-        if self.down:
-            raise StoreDown("in a bad mood")
 
 
 class Alone:

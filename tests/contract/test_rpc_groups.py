@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from engine.store.stream import Bounds, Reader
-from tests.contract.rpc_bench import Bench, MoodyStore, end
+from tests.contract.moody import MoodyStore
+from tests.contract.rpc_bench import Bench, end
 from tests.contract.test_rpc_events import listening
 from wire.events import VERSION, CallEvent
 from wire.schemas import event_schema

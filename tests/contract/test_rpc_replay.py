@@ -12,7 +12,8 @@ from engine.calls.codec import decode_entry, encode
 from engine.calls.events import LegEnded
 from engine.store.change import Change
 from engine.store.stream import Bounds
-from tests.contract.rpc_bench import Bench, MoodyStore, end
+from tests.contract.moody import MoodyStore
+from tests.contract.rpc_bench import Bench, end
 from tests.contract.rpc_talk import talking as really_talking
 from tests.contract.store import claimed
 from tests.harness.recorded import Recorded, recorded

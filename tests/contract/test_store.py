@@ -1,68 +1,11 @@
 """What every store does, asked of the twin in memory and of a real Valkey alike."""
 
 import asyncio
-from typing import Any
 
-import pytest
-
-from engine.store.change import Change
-from engine.store.errors import Fenced
 from engine.store.store import Store
 from engine.store.stream import Bounds
-from tests.contract.store import Opener, claimed
+from tests.contract.store import Opener, change, claimed, live
 from tests.harness.until import until
-
-
-def change(call_id: str = "c1", seq: int = 0, **facts: Any) -> Change:
-    """Make the change of step `seq` of a call."""
-    given: dict[str, Any] = {
-        "node": "pbx1",
-        "state": b"\x00state %d\xff" % seq,
-        "log": (b"\xc1entry %d" % seq,),
-    }
-    return Change(call_id=call_id, seq=seq, **(given | facts))
-
-
-async def live(store: Store, slot: int = 3) -> list[tuple[str, str, bytes]]:
-    """Read all live calls."""
-    return sorted([call async for call in store.live(slot)])
-
-
-async def test_each_claim_gives_a_larger_token(store: Store) -> None:
-    """Fencing tokens only grow."""
-    tokens = [await claimed(store, 3, f"engine{number}") for number in range(5)]
-    assert tokens == sorted(set(tokens))
-
-
-async def test_a_stale_owner_is_refused(store: Store) -> None:
-    """After a claim by another, the old owner's commit is refused and leaves nothing."""
-    old = await claimed(store, 3, "engine1")
-    await store.commit(3, old, [change(seq=0)])
-    new = await claimed(store, 3, "engine2")
-    with pytest.raises(Fenced, match="slot 3 belongs to engine2"):
-        await store.commit(3, old, [change(seq=1), change("c2", told=(b"t",))])
-    with pytest.raises(Fenced):
-        await store.create(3, old, change("c3"))
-    assert await live(store) == [("c1", "pbx1", b"\x00state 0\xff")]
-    assert await store.log(3, "c1") == [b"\xc1entry 0"]
-    assert await store.stream.after({3: "0"}) == []
-    await store.commit(3, new, [change(seq=1)])
-    assert await store.read(3, "c1") == b"\x00state 1\xff"
-
-
-async def test_a_slot_that_nobody_claimed_takes_nothing(store: Store) -> None:
-    """A commit needs a claim."""
-    with pytest.raises(Fenced, match="slot 3 belongs to nobody"):
-        await store.commit(3, 7, [change()])
-
-
-async def test_slots_have_owners_of_their_own(store: Store) -> None:
-    """A claim of one slot leaves another's owner in peace, and calls stay apart."""
-    token = await claimed(store, 3, "engine1")
-    await claimed(store, 4, "engine2")
-    await store.commit(3, token, [change()])
-    assert await live(store, 4) == []
-    assert await store.read(4, "c1") is None
 
 
 async def test_a_call_is_created_once(store: Store) -> None:
@@ -213,30 +156,6 @@ async def test_old_events_are_trimmed(opened: Opener) -> None:
     kept = [event for _, _, event in await store.stream.after({3: "0"})]
     assert 100 <= len(kept) <= 250
     assert kept[-1] == b"9.99"
-
-
-async def test_routes_are_put_replaced_and_taken_out(store: Store) -> None:
-    """An inbound number has one route at most."""
-    await store.put_route("+471", b"{1}")
-    await store.put_route("+472", b'"https://x.example/"')
-    await store.put_route("+471", b"{2}")
-    assert await store.route("+471") == b"{2}"
-    assert await store.routes() == {"+471": b"{2}", "+472": b'"https://x.example/"'}
-    await store.put_route("+471", None)
-    assert await store.route("+471") is None
-
-
-async def test_agents_are_kept_by_account(store: Store) -> None:
-    """An agent is put, replaced, listed and taken out within its account only."""
-    await store.put_agent("a1", "1001", b"{1}")
-    await store.put_agent("a1", "sales7", b"{2}")
-    await store.put_agent("a1", "1001", b"{3}")
-    assert await store.agent("a1", "1001") == b"{3}"
-    assert await store.agents("a1") == {"1001": b"{3}", "sales7": b"{2}"}
-    assert (await store.agent("a2", "1001"), await store.agents("a2")) == (None, {})
-    await store.put_agent("a1", "1001", None)
-    await store.put_agent("a1", "1001", None)
-    assert await store.agents("a1") == {"sales7": b"{2}"}
 
 
 async def test_a_store_that_is_there_answers(store: Store) -> None:

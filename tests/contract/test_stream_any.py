@@ -8,7 +8,7 @@ import pytest
 from engine.store.store import Store
 from engine.store.stream import Batch, Bounds, Reader
 from tests.contract.store import Opener
-from tests.contract.test_stream import Teller, teller
+from tests.contract.streaming import Teller, teller
 
 SLOTS = (3, 4)
 STEPS = 120

@@ -16,10 +16,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import numpy as np
-
-from tests.harness.audio import Frame, Heard, Samples, is_sound, level, spans, tones, wav
 from tests.harness.pbx import Pbx
+from tests.harness.phone_hearing import Hearing
+from tests.harness.phone_registration import register
 from tests.harness.phone_rtp import Press, RtpLine
 from tests.harness.phone_sip import SCENARIOS, SipCall, SipMessage
 from tests.harness.ports import free_port
@@ -27,10 +26,9 @@ from tests.harness.until import until
 
 CHALLENGE = SCENARIOS / "challenge.xml"
 NEVER_MS = 600_000
-LATELY_MS = 100
 
 
-class Phone:
+class Phone(Hearing):
     """One leg's far end; times are milliseconds of the monotonic clock (`now_ms`)."""
 
     def __init__(self, sip: SipCall, line: RtpLine) -> None:
@@ -137,11 +135,6 @@ class Phone:
         """Whether the call was refused, canceled or hung up."""
         return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
 
-    @property
-    def frames(self) -> list[Frame]:
-        """Return all that was heard, in order of arrival."""
-        return self._line.frames
-
     async def rung(self, timeout_s: float = 10) -> None:
         """Wait to be called."""
         await until(lambda: self.status >= 180, timeout_s=timeout_s, what="the phone to ring")
@@ -198,49 +191,11 @@ class Phone:
         self._line.close()
         await self._sip.close()
 
-    def heard(self, *tones_hz: int) -> list[Heard]:
-        """Say which of these tones were heard when."""
-        return tones(self.frames, tones_hz)
-
-    def sounds(self) -> list[Heard]:
-        """Say when anything at all was heard: speech, music, tones."""
-        return spans([each for each in self.frames if is_sound(each.samples)])
-
-    def hears(self, hz: int) -> bool:
-        """Tell whether a tone was heard throughout the last 100 ms."""
-        lately = [f for f in self.frames[-5:] if f.at_ms > now_ms() - LATELY_MS]
-        return len(lately) >= 3 and all(level(f.samples, hz) > 800 for f in lately)
-
-    async def until_hears(self, hz: int, timeout_s: float = 10) -> None:
-        """Wait until a tone is heard."""
-        await until(lambda: self.hears(hz), timeout_s=timeout_s, what=f"{hz} Hz to be heard")
-
-    def recording(self) -> Samples:
-        """Return what was heard as one piece, without the silence in which nothing was sent."""
-        pieces = [each.samples for each in self.frames]
-        return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
-
-    def write_wav(self, path: Path) -> None:
-        """Write what was heard."""
-        path.write_bytes(wav(self.recording()))
-
     def _on_message(self, message: SipMessage) -> None:
         if message.rtp_port and not message.is_sent:
             self._peer_port = message.rtp_port
         if message.status == 200 and message.method == "INVITE":
             self._line.speak_to(self._peer_port)
-
-
-async def register(pbx: Pbx, agent: str, port: int, expires_s: int = 3600) -> None:
-    """Say that an agent's phone is at a port, for so long; 0 takes that back."""
-    values = {"AGENT": agent, "PASSWORD": pbx.passwords.agents, "EXPIRES_S": expires_s}
-    with tempfile.TemporaryDirectory(prefix="phone") as folder:
-        asking = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
-        try:
-            await asking.start(values)
-            await asking.ended()
-        finally:
-            await asking.close()
 
 
 def now_ms() -> float:

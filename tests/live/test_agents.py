@@ -10,7 +10,8 @@ import pytest
 from tests.harness.engine import Engine, Refused
 from tests.harness.live import Lab
 from tests.harness.pbx import Pbx
-from tests.harness.phone import Phone, register
+from tests.harness.phone import Phone
+from tests.harness.phone_registration import register
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.harness.valkey import Valkey

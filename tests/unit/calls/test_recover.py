@@ -8,32 +8,20 @@ from engine.calls.asked import HangupRequested
 from engine.calls.call import deadline_ms
 from engine.calls.commands import (
     Answer,
-    Bridge,
-    Command,
     Hangup,
     Originate,
-    Play,
     Ring,
-    StartMusic,
-    StartRinging,
-    StopRinging,
 )
-from engine.calls.doing import Talking
-from engine.calls.errands import FetchMedia
 from engine.calls.events import (
-    CallOpened,
     LegAnswered,
     LegEnded,
     LegPlaced,
     LegRang,
-    PlaybackEnded,
     Recovered,
 )
-from engine.calls.playbacks import playback_of
 from engine.calls.recover import Seen, missed, rung_by
 from tests.unit.calls.building import (
     CHANNEL,
-    HTTPS,
     ID,
     MAIN,
     Story,
@@ -44,43 +32,11 @@ from tests.unit.calls.building import (
     say,
     talking,
 )
+from tests.unit.calls.recovering import opened, outbox, ringing
 
 LEG = f"{ID}.l1"
-PLAYBACK = f"{ID}.p1"
 BOB = "+4712345678"
 LOST = LegEnded(MAIN, 0)
-
-
-def opened(story: Story) -> Story:
-    """Let a call begin."""
-    story.take(CallOpened())
-    return story
-
-
-def ringing() -> Story:
-    """Make a call whose main leg rings."""
-    story = opened(Story(outbound(say())))
-    story.take(LegRang(MAIN))
-    return story
-
-
-def heard() -> Story:
-    """Make a call that plays."""
-    story = called(say())
-    story.fetched()
-    return story
-
-
-def prompted() -> Story:
-    """Make a call that plays a gather's prompt."""
-    story = called({"type": "gather", "data": {"audioUrl": HTTPS}})
-    story.fetched()
-    return story
-
-
-def outbox(story: Story, *kinds: type[Command]) -> tuple[Command, ...]:
-    """Give the commands of some kinds, as not known to be done."""
-    return tuple(each for each in story.commands if isinstance(each, kinds))
 
 
 LEGS: list[tuple[str, Callable[[], Story], bool, str | None, object]] = [
@@ -181,76 +137,6 @@ def test_an_answer_is_given_once(state: str | None, again: bool) -> None:
     seen = Seen({} if state is None else {CHANNEL: state})
     redo, _ = missed(story.call, outbox(story, Answer), seen, story.now)
     assert redo == ((Answer(CHANNEL),) if again else ())
-
-
-PLAYBACKS = [
-    ("plays on", True, 0, True, False, False),
-    ("plays on, sent for all we know", False, 0, True, False, False),
-    ("ended", False, 0, False, False, True),
-    ("never began", True, 0, False, True, False),
-    ("never began, and would be over", True, 60_000, False, False, True),
-]
-
-
-@pytest.mark.parametrize("make", [heard, prompted])
-@pytest.mark.parametrize("case", PLAYBACKS, ids=[each[0] for each in PLAYBACKS])
-def test_a_playback(
-    make: Callable[[], Story], case: tuple[str, bool, int, bool, bool, bool]
-) -> None:
-    """Playbacks are not checked by Asterisk: one is repeated only if it is not to be seen."""
-    _, unsent, later_ms, alive, again, ended = case
-    story = make()
-    box = outbox(story, Play) if unsent else ()
-    seen = Seen({MAIN: "Up"}, frozenset({PLAYBACK} if alive else ()))
-    redo, events = missed(story.call, box, seen, story.now + later_ms)
-    assert redo == (box if again else ())
-    assert (PlaybackEnded(PLAYBACK) in events) is ended
-
-
-def test_an_earlier_playback_is_not_repeated() -> None:
-    """A Play of a verb that has ended is stale."""
-    story = heard()
-    box = outbox(story, Play)
-    story.take(PlaybackEnded(PLAYBACK))
-    assert missed(story.call, box, Seen({MAIN: "Up"}), story.now)[0] == ()
-
-
-def test_the_playback_that_is_waited_for() -> None:
-    """Only a verb that has its audio waits for a playback."""
-    assert playback_of(heard().call) == PLAYBACK
-    assert playback_of(prompted().call) == PLAYBACK
-    assert playback_of(called(say()).call) is None
-    assert playback_of(called({"type": "gather"}).call) is None
-    assert playback_of(dialing(BOB).call) is None
-
-
-def test_a_bridge_is_joined_by_recovered() -> None:
-    """A Bridge is not repeated: Recovered names who is in it, and the call joins the others."""
-    story = talking(BOB)
-    bridge = story.doing(Talking).bridge
-    seen = Seen({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN,)})
-    redo, events = missed(story.call, outbox(story, Bridge), seen, story.now)
-    assert redo == ()
-    assert events == (Recovered(((MAIN, bridge),)),)
-    assert story.take(events[0]) == (Bridge(bridge, (LEG,)),)
-    nobody = Seen({MAIN: "Up", LEG: "Up"})
-    assert missed(story.call, (), nobody, story.now)[1] == (Recovered(()),)
-
-
-def test_everything_else_in_the_outbox_is_done_again() -> None:
-    """Hangups, tones, errands: doing them twice is harmless."""
-    story = dialing(BOB)
-    box = (FetchMedia("r", ()), Hangup("x", 16), StartRinging(MAIN))
-    seen = Seen({MAIN: "Up", LEG: "Down"})
-    assert missed(story.call, box, seen, story.now)[0] == box
-
-
-def test_no_tone_is_played_into_a_conversation() -> None:
-    """Ringing that began before the answer is over by then, though nobody noted that it was."""
-    story = talking(BOB)
-    seen = Seen({MAIN: "Up", LEG: "Up"})
-    box = (StartRinging(MAIN), StartMusic(MAIN), StopRinging(MAIN))
-    assert missed(story.call, box, seen, story.now)[0] == (StopRinging(MAIN),)
 
 
 def test_both_legs_may_have_gone() -> None:

@@ -1,0 +1,27 @@
+"""What every store keeps of accounts: number routes and agents."""
+
+from engine.store.store import Store
+
+
+async def test_routes_are_put_replaced_and_taken_out(store: Store) -> None:
+    """An inbound number has one route at most."""
+    await store.put_route("+471", b"{1}")
+    await store.put_route("+472", b'"https://x.example/"')
+    await store.put_route("+471", b"{2}")
+    assert await store.route("+471") == b"{2}"
+    assert await store.routes() == {"+471": b"{2}", "+472": b'"https://x.example/"'}
+    await store.put_route("+471", None)
+    assert await store.route("+471") is None
+
+
+async def test_agents_are_kept_by_account(store: Store) -> None:
+    """An agent is put, replaced, listed and taken out within its account only."""
+    await store.put_agent("a1", "1001", b"{1}")
+    await store.put_agent("a1", "sales7", b"{2}")
+    await store.put_agent("a1", "1001", b"{3}")
+    assert await store.agent("a1", "1001") == b"{3}"
+    assert await store.agents("a1") == {"1001": b"{3}", "sales7": b"{2}"}
+    assert (await store.agent("a2", "1001"), await store.agents("a2")) == (None, {})
+    await store.put_agent("a1", "1001", None)
+    await store.put_agent("a1", "1001", None)
+    assert await store.agents("a1") == {"sales7": b"{2}"}

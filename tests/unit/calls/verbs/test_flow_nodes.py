@@ -1,0 +1,129 @@
+"""What a flow's nodes decide: menus by keys, conditions, variables, gotos."""
+
+from typing import Any
+
+import pytest
+
+from engine.calls.running import MOST_VERBS
+from engine.calls.values import MOST_CHARS, MOST_VARIABLES
+from engine.calls.verbs.flow import MOST_VISITS
+from tests.unit.calls.building import say
+from tests.unit.calls.flows import outline, pressed, run, silent
+from tests.unit.calls.verbs.flow_calls import said
+
+MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
+
+
+ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}
+
+
+MENU_FLOW = outline("menu", menu=MENU, **ENDS)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"), [("1", "one"), ("22", "two"), ("3", "bad"), ("2", "bad")]
+)
+def test_a_menu_branches_by_keys(keys: str, text: str) -> None:
+    """The keys lead where the branch does, all others to `invalid`.
+
+    Fewer than the longest branch has wait for one more.
+    """
+    story = run(MENU_FLOW)
+    for key in keys:
+        pressed(story, MENU_FLOW, key)
+    story = silent(story, MENU_FLOW) if story.state == "Gathering" else story
+    assert said(story) == text
+    assert story.call.variables["digits"] == keys
+
+
+def test_silence_in_a_menu() -> None:
+    """Nobody presses a key: `noInput`."""
+    assert said(silent(run(MENU_FLOW), MENU_FLOW)) == "no"
+
+
+def test_digits_are_a_variable() -> None:
+    """What a gather collected is `{{digits}}` for every later node."""
+    keys = {"type": "gather", "data": {"maxDigits": 2}, "next": "back"}
+    flow = outline("keys", keys=keys, back=say("you pressed {{digits}}"))
+    assert said(pressed(pressed(run(flow), flow, "4"), flow, "2")) == "you pressed 42"
+
+
+def test_a_condition_takes_the_first_case_that_holds() -> None:
+    """Cases in their order, else `else`; a value may be a template."""
+    cases = [
+        {"variable": "contact.tier", "value": "{{vars.best}}", "next": "one"},
+        {"variable": "contact.tier", "operator": "exists", "next": "two"},
+    ]
+    flow = outline(
+        "best",
+        best={"type": "set", "variables": {"best": "gold"}, "next": "ask"},
+        ask={"type": "condition", "cases": cases, "else": "no"},
+        **ENDS,
+    )
+    for contact, text in (({"tier": "gold"}, "one"), ({"tier": "tin"}, "two"), ({}, "no")):
+        assert said(run(flow, contact=contact)) == text
+
+
+def test_variables_are_set_and_taken_away() -> None:
+    """A whole template keeps its kind, text around it makes text; null takes a variable away."""
+    flow = outline(
+        "a",
+        a={"type": "set", "variables": {"n": "{{custom.n}}", "t": "n={{custom.n}}"}, "next": "b"},
+        b={"type": "set", "variables": {"t": None, "m": "{{vars.t}}!"}, "next": "c"},
+        c=say("{{vars.n}} {{vars.m}} {{vars.t}}{{call.to}}"),
+    )
+    story = run(flow, custom_data={"n": 3})
+    assert said(story) == "3 n=3! +4711111111"
+    assert story.call.variables == {"vars.n": 3, "vars.m": "n=3!"}
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"big": "x" * (MOST_CHARS + 1)}, {f"v{n}": "x" * 900 for n in range(12)}],
+    ids=["one too long", "too long together"],
+)
+def test_variables_are_bounded(variables: dict[str, str]) -> None:
+    """They are stored with each step: more than there is room for ends the call, loudly."""
+    flow = outline("a", a={"type": "set", "variables": variables})
+    story = run(flow)
+    assert (story.state, story.call.reason) == ("Ending", "too_many_variables")
+
+
+def test_variables_are_counted() -> None:
+    """So is one more than there may be, of several nodes."""
+    full = {f"v{n}": n for n in range(MOST_VARIABLES)}
+    flow = outline(
+        "a",
+        a={"type": "set", "variables": full, "next": "b"},
+        b={"type": "set", "variables": {"more": 1}},
+    )
+    assert run(flow).call.reason == "too_many_variables"
+
+
+def test_goto_goes_so_often_and_then_on() -> None:
+    """Its limit counts the call's visits; then its `next`, if it has one."""
+    again = {"type": "goto", "node": "menu", "limit": 2, "next": "no"}
+    flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
+    story = run(flow)
+    for _ in range(3):
+        assert story.state == "Gathering"
+        silent(story, flow)
+    assert said(story) == "no"
+
+
+def test_goto_without_a_way_on_ends_loudly() -> None:
+    """Nothing stands for what comes after the last round: `too_many_loops`."""
+    again = {"type": "goto", "node": "menu", "limit": 1}
+    flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
+    story = silent(silent(run(flow), flow), flow)
+    assert (story.state, story.call.reason) == ("Ending", "too_many_loops")
+
+
+def test_a_flow_that_goes_round_for_ever() -> None:
+    """Visits of each node are counted, whatever leads there."""
+    flow = outline("menu", menu={**MENU, "noInput": "menu", "invalid": "menu"}, **ENDS)
+    story, rounds = run(flow), 0
+    while story.state == "Gathering":
+        rounds, _ = rounds + 1, silent(story, flow)
+    assert (rounds, story.call.reason) == (MOST_VISITS, "too_many_loops")
+    assert story.call.verbs < MOST_VERBS
