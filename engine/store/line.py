@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from hiredis import Reader
+from hiredis import ProtocolError, Reader
 from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 
@@ -47,16 +47,22 @@ class Line(asyncio.Protocol):
 
     def close(self) -> None:
         """Hang up, and tell nothing more."""
-        connection, self._connection, self._transport = self._connection, None, None
+        connection, transport = self._connection, self._transport
+        self._connection = self._transport = None
+        if transport is not None:
+            transport.abort()  # what a server that hangs has not read yet, it is not to do later
         if connection is not None:
             # What is awaited to hang up does just this, at once.
             connection._close()  # type: ignore[no-untyped-call]  # noqa: SLF001  # redis-py's own
 
     def data_received(self, data: bytes) -> None:
-        """Take what came."""
-        self._reader.feed(data)
-        while self._transport is not None and (answer := self._reader.gets()) is not False:
-            self._answered(answer)
+        """Take what came; who speaks something else is no store, and is left."""
+        try:
+            self._reader.feed(data)
+            while self._transport is not None and (answer := self._reader.gets()) is not False:
+                self._answered(answer)
+        except ProtocolError:
+            self._lost()
 
     def connection_lost(self, _error: Exception | None) -> None:
         """Tell it, unless it was closed here."""

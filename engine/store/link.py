@@ -105,6 +105,9 @@ class Link:
             self._connecting = None
 
     def _answered(self, answer: Answer | Refusal) -> None:
+        if not self._sent:  # nobody asked
+            self._drop()
+            return
         asked = self._sent.popleft()
         if not isinstance(answer, Refusal):
             if not asked.answer.done():

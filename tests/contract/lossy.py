@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 class LossyLine:
     """Passes bytes both ways; `lose_next` cuts the line where the next answer would come back.
 
-    `loses_all` cuts it there each time. It may speak TLS on the near side.
+    `loses_all` cuts it there each time, `says` is said in place of each answer. It may speak TLS on
+    the near side.
     """
 
     def __init__(self, server_port: int, tls: ssl.SSLContext | None = None) -> None:
@@ -18,6 +19,7 @@ class LossyLine:
         self.port = 0
         self.lose_next = False
         self.loses_all = False
+        self.says: bytes | None = None
         self.lost = 0
 
     @asynccontextmanager
@@ -38,7 +40,7 @@ class LossyLine:
                 self.lose_next = False
                 self.lost += 1
                 break
-            writer.write(answer)
+            writer.write(answer if self.says is None else self.says)
         writer.close()
         far_writer.close()
         await there

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -87,6 +87,20 @@ async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> N
         line.loses_all = False
         await store.commit(0, tokens[0], [change(1)])
         assert await store.log(0, "c1") == [b"0", b"1"]
+
+
+@pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":1\r\n:1\r\n:1\r\n"])
+async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -> None:
+    """Neither what is no answer, nor more answers than questions, does harm for longer."""
+    line = LossyLine(valkey.port)
+    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
+        token = await claimed(store, 3, "engine1")
+        line.says = words
+        with suppress(StoreDown):
+            await store.commit(3, token, [change(0)])
+        line.says = None
+        await store.commit(3, token, [change(0)])
+        assert await store.log(3, "c1") == [b"0"]
 
 
 async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valkey) -> None:
