@@ -10,7 +10,7 @@ from engine.calls.events import LegAnswered, LegPlaced
 from tests.harness.until import until
 from tests.unit.calls.building import MAIN, outbound, say
 from tests.unit.calls.verbs.messages import ARCHIVE
-from tests.unit.runtime.around import around
+from tests.unit.runtime.around import Around, around
 from tests.unit.runtime.test_translate import ari, channel
 
 
@@ -54,6 +54,13 @@ def pressed(digit: str) -> Any:
     return ari("ChannelDtmfReceived", channel=channel(MAIN), duration_ms=80, **told)
 
 
+def overheard(at: Around, keys: list[Any]) -> None:
+    """Let AMI tell keys, a moment after ARI has, or would have."""
+    for key in keys:
+        told_ms = timestamp_ms(key.timestamp) + 3
+        at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+
+
 async def test_keys_that_others_did_not_hear_are_taken() -> None:
     """What AMI told while the node was away comes first, then what waited; none twice."""
     async with around() as at:
@@ -64,9 +71,7 @@ async def test_keys_that_others_did_not_hear_are_taken() -> None:
         at.node.heard(0, keys[0])
         at.node.lost(0, 30_000)
         at.node.heard(0, keys[2])
-        for key in keys:
-            told_ms = timestamp_ms(key.timestamp) + 3
-            at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        overheard(at, keys)
         at.node.back(0)
         await until(lambda: not at.node.is_away, every_s=0.001)
         assert isinstance(actor.call.doing, Gathering)
@@ -83,9 +88,7 @@ async def test_keys_after_what_waits_are_taken_too() -> None:
         at.world.desk.hold()
         at.node.heard(0, keys[0])
         at.node.rest(0)
-        for key in keys:
-            told_ms = timestamp_ms(key.timestamp) + 3
-            at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        overheard(at, keys)
         at.node.back(0)
         await until(lambda: not at.node.is_away, every_s=0.001)
         assert isinstance(actor.call.doing, Gathering)
@@ -105,9 +108,7 @@ async def test_keys_after_an_end_that_waits_are_taken_in_order() -> None:
         keys = [pressed(digit) for digit in "123"]
         at.node.heard(0, keys[0])
         at.node.rest(0)
-        for key in keys:
-            told_ms = timestamp_ms(key.timestamp) + 3
-            at.node.overheard.pressed(MAIN, key.digit, key.duration_ms, told_ms)
+        overheard(at, keys)
         at.world.clock.pass_ms(1_000)
         at.node.back(0)
         await until(lambda: not at.node.is_away, every_s=0.001)
