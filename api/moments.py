@@ -3,7 +3,9 @@
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
+MINUTE_MS = 60_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A plus sign that was not escaped arrives as a space.
 _FORM = re.compile(
@@ -26,5 +28,11 @@ def read_ms(text: str) -> int:
 
 def shown(ms: int) -> str:
     """Write a time."""
-    moment = EPOCH + timedelta(milliseconds=ms)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    minute, rest_ms = divmod(ms, MINUTE_MS)
+    return f"{_minute(minute)}:{rest_ms // 1_000:02}.{rest_ms % 1_000:03}Z"
+
+
+@lru_cache(1_000)
+def _minute(minute: int) -> str:
+    """Write a minute: a list's times have few of them, and dates are dear."""
+    return (EPOCH + timedelta(minutes=minute)).isoformat(timespec="minutes")[:-6]

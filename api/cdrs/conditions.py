@@ -26,18 +26,18 @@ def of_account(table: sa.Table) -> Condition:
 def looked_at(filters: Filters) -> dict[str, Condition]:
     """Give the condition of each filter but time's, none of which chooses an index."""
     found: dict[str, Condition] = {
-        name: Beside(cdrs.c[name]) == asked(cdrs.c[name]) for name in filters.columns
+        name: _beside(cdrs.c[name], asked(cdrs.c[name])) for name in filters.columns
     }
     if filters.is_answered is not None:
-        found["is_answered"] = Beside(cdrs.c.is_answered) == _TRUTH[filters.is_answered]
+        found["is_answered"] = _beside(cdrs.c.is_answered, _TRUTH[filters.is_answered])
     if filters.purpose:
-        found["purpose"] = Beside(_PURPOSES[filters.purpose]) == sa.true()
+        found["purpose"] = _beside(_PURPOSES[filters.purpose], sa.true())
     if filters.dialed_number or filters.number:
         found["number"] = _with_number(filters)
     if filters.agent_names:
-        its = sa.select(agents.c.cdr_id).where(agents.c.cdr_id == cdrs.c.id)
         names = [asked(agents.c.agent_name, agent(n)) for n in range(len(filters.agent_names))]
-        found["agent_names"] = its.where(agents.c.agent_name.in_(names)).exists()
+        its = (agents.c.cdr_id == cdrs.c.id, agents.c.agent_name.in_(names))
+        found["agent_names"] = _has(agents, *its)
     return found
 
 
@@ -75,9 +75,24 @@ def of_number(filters: Filters) -> list[Condition]:
     return found
 
 
+def _beside(column: sa.Column[Any], value: Any) -> Condition:
+    """Compare so that PostgreSQL takes no index for it either: of two it may take the longer.
+
+    It supposes that filters have nothing to do with each other: that a tenth of the few missed
+    calls with a recording are of this path, say, where there are none.
+    """
+    return Beside(column).is_not_distinct_from(value)
+
+
 def _with_number(filters: Filters) -> Condition:
     same: tuple[Any, ...] = (
         numbers.c.started_ms == cdrs.c.started_ms,
         numbers.c.cdr_id == cdrs.c.id,
     )
-    return sa.select(numbers.c.cdr_id).where(*of_number(filters), *same).exists()
+    return _has(numbers, *of_number(filters), *same)
+
+
+def _has(table: sa.Table, *conditions: Condition) -> Condition:
+    """Ask for a row beside a call, for each call alone: EXISTS may be made of all there are."""
+    its = sa.select(table.c.cdr_id).where(*conditions).limit(1)
+    return its.correlate(cdrs).scalar_subquery().is_not(None)

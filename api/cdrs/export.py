@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from api.cdrs.filters import Filters
+from api.cdrs.pages import Row
 from api.cdrs.sheet import csv_lines, json_lines
-from api.cdrs.store import Cdrs, Row
+from api.cdrs.store import Cdrs
 from api.cdrs.views import view
 from api.jobs.parts import Made, Parts
 from api.jobs.store import Job

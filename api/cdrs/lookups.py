@@ -1,6 +1,10 @@
-"""Which filter calls are looked up by, in the order of the list; the others are looked at."""
+"""The ways to calls that fit: each looks up by one filter, in the order of the list.
 
-from collections.abc import Iterator
+The other filters are looked at. Which way is the shortest, the values decide.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,8 +22,25 @@ from api.cdrs.conditions import (
 from api.cdrs.filters import Filters, agent
 from api.cdrs.tables import agents, cdrs, numbers
 
-RARE = frozenset({"req_id", "client_id"})
-RARER_THAN_AGENTS = RARE | {"disposition3", "to_number"}
+FORMS = 1_000  # of filters; what is made for them is kept
+# What a way looks up, that first which leads to the fewest calls as a rule.
+ORDER = (
+    "req_id",
+    "client_id",
+    "number",
+    "missed",  # and recorded all the same
+    "disposition3",
+    "to_number",
+    "agent_names",
+    "voicemail",
+    "disposition2",
+    "disposition1",
+    "obd_type",
+    "call_path",
+    "caller_id",
+    "call",
+    "is_answered",
+)
 
 
 class Lookup(Struct, frozen=True):
@@ -28,12 +49,14 @@ class Lookup(Struct, frozen=True):
     table: sa.Table
     cdr_id: sa.Column[int]
     by: tuple[Condition, ...]
-    beside: tuple[Condition, ...] = ()
+    beside: tuple[Condition, ...]
 
     def places(self) -> sa.Select[Any]:
         """Select what is looked up, newest first."""
         started_ms = self.table.c.started_ms
         chosen = sa.select(started_ms.label("started_ms"), self.cdr_id.label("id"))
+        if self.table is agents:  # two of a call may have one name
+            chosen = chosen.distinct()
         return chosen.where(*self.by).order_by(started_ms.desc(), self.cdr_id.desc())
 
     def first(self, *, is_after: bool) -> sa.Select[Any]:
@@ -49,23 +72,54 @@ class Lookup(Struct, frozen=True):
 
     def fitting(self, most: int) -> sa.Select[Any]:
         """Select the first that are looked up, and whether each is wanted."""
-        places = self.places().limit(most).subquery()
-        if not self.beside:
-            return sa.select(places.c.id, sa.literal(1).label("fits"))
-        fits = sa.case((sa.and_(*self.beside), 1), else_=0).label("fits")
-        return sa.select(places.c.id, fits).join(cdrs, cdrs.c.id == places.c.id)
+        places, fits = self.places().limit(most), self._fits()
+        if self.table is cdrs or not self.beside:
+            return places.add_columns(fits)
+        found = places.subquery()
+        return sa.select(found.c.id, fits).join(cdrs, cdrs.c.id == found.c.id)
+
+    def _fits(self) -> sa.Label[int]:
+        one = sa.literal_column("1", sa.Integer)
+        fits = sa.case((sa.and_(*self.beside), one), else_=0) if self.beside else one
+        return fits.label("fits")
 
 
-def lookups(filters: Filters) -> list[Lookup]:
-    """Choose what is looked up by: what few calls share. Several agents are looked up each."""
-    names = set(filters.columns)
-    if (filters.dialed_number or filters.number) and not names & RARE:
-        by = (*of_number(filters), *in_time(filters, numbers.c.started_ms, numbers.c.cdr_id))
-        return [Lookup(numbers, numbers.c.cdr_id, by, _but(filters, "number"))]
-    is_odd = filters.purpose and filters.is_answered is False
-    if filters.agent_names and not is_odd and not names & RARER_THAN_AGENTS:
-        return list(_by_agents(filters))
-    return [_by_column(filters)]
+Way = tuple[Lookup, ...]  # several are merged
+
+
+@lru_cache(FORMS)
+def ways(filters: Filters) -> Mapping[str, Way]:
+    """Give the ways to calls by what they look up; those first that lead to few as a rule."""
+    found: dict[str, Way] = {each: (_by(filters, _column(each), each),) for each in filters.columns}
+    if filters.dialed_number or filters.number:
+        found["number"] = (_by_number(filters),)
+    if filters.agent_names:
+        found["agent_names"] = tuple(_by_agents(filters))
+    if filters.purpose and filters.is_answered is False:
+        conditions = with_purpose(filters)
+        found["missed"] = (_by(filters, conditions, "purpose", "is_answered"),)
+    elif filters.purpose:
+        found[filters.purpose] = (_by(filters, with_purpose(filters), "purpose"),)
+    if filters.is_answered is not None and "missed" not in found:
+        is_answered = [cdrs.c.is_answered == filters.is_answered]
+        found["is_answered"] = (_by(filters, is_answered, "is_answered"),)
+    return {name: found[name] for name in ORDER if name in found} or {"": (_by(filters, []),)}
+
+
+def _column(name: str) -> list[Condition]:
+    return [cdrs.c[name] == asked(cdrs.c[name])]
+
+
+def _by(filters: Filters, conditions: list[Condition], *taken: str) -> Lookup:
+    times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
+    by = (of_account(cdrs), *conditions, *times)
+    return Lookup(cdrs, cdrs.c.id, by, _but(filters, *taken))
+
+
+def _by_number(filters: Filters) -> Lookup:
+    times = in_time(filters, numbers.c.started_ms, numbers.c.cdr_id)
+    by = (*of_number(filters), *times)
+    return Lookup(numbers, numbers.c.cdr_id, by, _but(filters, "number"))
 
 
 def _by_agents(filters: Filters) -> Iterator[Lookup]:
@@ -76,26 +130,5 @@ def _by_agents(filters: Filters) -> Iterator[Lookup]:
         yield Lookup(agents, agents.c.cdr_id, by, _but(filters, "agent_names"))
 
 
-def _by_column(filters: Filters) -> Lookup:
-    chosen = next(iter(filters.columns), "")
-    times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
-    by = [of_account(cdrs), *times]
-    if filters.purpose and _is_rarer(filters, chosen):
-        return Lookup(cdrs, cdrs.c.id, (*by, *with_purpose(filters)), _but(filters, "purpose"))
-    if chosen:
-        by.append(cdrs.c[chosen] == asked(cdrs.c[chosen]))
-        return Lookup(cdrs, cdrs.c.id, tuple(by), _but(filters, chosen))
-    if filters.is_answered is not None:
-        by.append(cdrs.c.is_answered == filters.is_answered)
-    return Lookup(cdrs, cdrs.c.id, tuple(by))
-
-
-def _is_rarer(filters: Filters, than: str) -> bool:
-    """Tell whether fewer calls have such a recording than a column's value."""
-    if filters.is_answered is False:
-        return than not in RARE
-    return not than or (filters.purpose == "voicemail" and than not in RARER_THAN_AGENTS)
-
-
-def _but(filters: Filters, taken: str) -> tuple[Condition, ...]:
-    return tuple(each for name, each in looked_at(filters).items() if name != taken)
+def _but(filters: Filters, *taken: str) -> tuple[Condition, ...]:
+    return tuple(each for name, each in looked_at(filters).items() if name not in taken)

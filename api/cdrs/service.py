@@ -4,8 +4,9 @@ from msgspec import Struct
 
 from api.cdrs import cursor
 from api.cdrs.filters import Filters
+from api.cdrs.pages import Row, Total
 from api.cdrs.schemas import DispositionBody, History, Listing, Wanted, names_in
-from api.cdrs.store import Cdrs, Row, Total
+from api.cdrs.store import Cdrs
 from api.cdrs.today import TodayStats, today
 from api.cdrs.views import CdrView, view
 from api.clock import Clock

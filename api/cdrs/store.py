@@ -5,39 +5,15 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.filters import Filters
-from api.cdrs.queries import Place, counting, listing
+from api.cdrs.pages import Part, Row, Total, count, read, shortest
+from api.cdrs.queries import Place
 from api.cdrs.tables import agents, cdrs, clients, events
 from api.db import Database
 
 MOST_COUNTED = 10_000
 BEYOND_ALL = "\U0010ffff"  # sorts after whatever begins alike
-
-
-class Row(Struct, frozen=True):
-    """A call record as it is kept; `record` is a CallRecord in JSON."""
-
-    id: int
-    req_id: str
-    started_ms: int
-    disposition1: str | None
-    disposition2: str | None
-    disposition3: str | None
-    record: bytes
-
-    @property
-    def place(self) -> Place:
-        """Tell where in a list it is."""
-        return self.started_ms, self.id
-
-
-class Total(Struct, frozen=True):
-    """How many there are; at least so many, where counting came to its limit."""
-
-    count: int
-    is_exact: bool
 
 
 class AgentSum(Struct, frozen=True):
@@ -64,22 +40,25 @@ class Cdrs:
     ) -> list[Row]:
         """Read a page, newest first."""
         async with self._database.reading() as connection:
-            return await self._page(connection, filters, limit, offset, after)
+            way = await shortest(connection, filters, self._most_counted)
+            return await read(connection, filters, way, Part(limit, offset, after))
 
     async def total(self, filters: Filters) -> Total:
         """Count what a list has in all, within a limit of work."""
         async with self._database.reading() as connection:
-            return await self._total(connection, filters)
+            way = await shortest(connection, filters, self._most_counted)
+            return await count(connection, filters, way, self._most_counted)
 
     async def listed(
         self, filters: Filters, limit: int, offset: int = 0, after: Place | None = None
     ) -> tuple[list[Row], Total]:
         """Read a page and one row more if there is one, and count if the page does not tell."""
         async with self._database.reading() as connection:
-            rows = await self._page(connection, filters, limit + 1, offset, after)
+            way = await shortest(connection, filters, self._most_counted)
+            rows = await read(connection, filters, way, Part(limit + 1, offset, after))
             if after is None and len(rows) <= limit and (rows or not offset):
                 return rows, Total(offset + len(rows), is_exact=True)
-            return rows, await self._total(connection, filters)
+            return rows, await count(connection, filters, way, self._most_counted)
 
     async def get(self, account_id: str, req_id: str) -> Row | None:
         """Read one record."""
@@ -153,25 +132,6 @@ class Cdrs:
         )
         async with self._database.writing() as connection:
             await connection.execute(change)
-
-    async def _page(
-        self,
-        connection: AsyncConnection,
-        filters: Filters,
-        limit: int,
-        offset: int,
-        after: Place | None,
-    ) -> list[Row]:
-        values = {**filters.values, "limit": limit, "offset": offset, "most": limit + offset}
-        if after is not None:
-            values["after_ms"], values["after_id"] = after
-        query = listing(filters.form, is_after=after is not None)
-        return [Row(*row) for row in (await connection.execute(query, values)).all()]
-
-    async def _total(self, connection: AsyncConnection, filters: Filters) -> Total:
-        query, share = counting(filters.form, self._most_counted)
-        wanted, *seen = (await connection.execute(query, filters.values)).one()
-        return Total(wanted, max(seen) < share)
 
     async def _read(self, query: sa.Select[Any]) -> Any:
         async with self._database.reading() as connection:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
+from api.cdrs.pages import Row
 from api.cdrs.rows import agents_of, label, row_of
-from api.cdrs.store import Row
 from api.moments import shown
 from wire.record import (
     CallRecord,

@@ -7,6 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from api.cdrs.filters import Filters
+from api.cdrs.lookups import ways
+from api.cdrs.pages import Part, count, read, shortest
 from api.cdrs.queries import Place
 from api.cdrs.store import Cdrs
 from api.db import Database
@@ -123,6 +125,53 @@ async def _by_place(cdrs: Cdrs, filters: Filters) -> list[str]:
     return ids
 
 
+async def test_every_way_leads_to_the_same_calls(database: Database) -> None:
+    """Whichever filter is looked up by; two agents of one name make no call two."""
+    twins = tuple(leg(f"agent:{n}", agent_id=f"{n}", agent_name="Nina") for n in (7, 8))
+    labels = {"clientId": "c-7", "callPath": "ivr"}
+    calls = [
+        record(n, after_ms=n // 3, legs=twins[: n % 4], labels=labels if n % 5 else {})
+        for n in range(40)
+    ]
+    await written(database, *calls)
+    filters = Filters(
+        "acme",
+        client_id="c-7",
+        call_path="ivr",
+        dialed_number=CUSTOMER,
+        agent_names=("Nina",),
+        is_answered=True,
+        end_ms=NOON_MS + 12,
+    )
+    wanted = [n for n in range(35, -1, -1) if n % 4 and n % 5]
+    names = list(ways(filters))
+    assert names == ["client_id", "number", "agent_names", "call_path", "is_answered"]
+    async with database.reading() as connection:
+        for name in names:
+            rows = await read(connection, filters, name, Part(100))
+            assert [int(row.req_id[-8:]) for row in rows] == wanted, name
+            assert (await count(connection, filters, name, 10_000)).count == len(wanted)
+
+
+async def test_the_shortest_way_is_taken(database: Database) -> None:
+    """The values say which it is, not the filters."""
+    own: dict[str, Any] = {"to": "+4721930000", "direction": "inbound"}
+    await written(
+        database,
+        *(record(n, labels={"clientId": "c-7"}, **own) for n in range(30)),
+        record(30, labels={"clientId": "c-8"}),
+        record(31, labels={"clientId": "c-8"}, **own),
+    )
+    async with database.reading() as connection:
+        for client_id, to_number, way in (
+            ("c-8", "+4721930000", "client_id"),
+            ("c-7", CUSTOMER, "to_number"),
+            ("c-7", "+4721930000", "client_id"),
+        ):
+            filters = Filters("acme", client_id=client_id, to_number=to_number)
+            assert await shortest(connection, filters, 80) == way
+
+
 async def test_accounts_do_not_meet(database: Database) -> None:
     """Same numbers, same agents, same clients: another's calls are not there."""
     labels = {"clientId": "c-7"}
@@ -171,7 +220,7 @@ async def test_counting_has_a_limit(database: Database) -> None:
     cdrs = Cdrs(database, most_counted=10)
     total = await cdrs.total(Filters("acme"))
     assert (total.count, total.is_exact) == (10, False)
-    total = await cdrs.total(Filters("acme", call_path="outbound", caller_id="+4799999999"))
+    total = await cdrs.total(Filters("acme", call_path="outbound", is_answered=False))
     assert (total.count, total.is_exact) == (0, False)
 
 

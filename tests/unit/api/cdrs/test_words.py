@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from api.cdrs import cursor, told
+from api.cdrs.pages import Row
 from api.cdrs.sheet import csv_lines
-from api.cdrs.store import Row
 from api.cdrs.views import view
 from api.moments import read_ms, shown
 from tests.contract.api.records import NOON_MS, events_of, record
@@ -27,6 +27,20 @@ def test_times(text: str) -> None:
     """With a zone, or in UTC; an unescaped plus is a plus."""
     assert read_ms(text) == NOON_MS
     assert shown(NOON_MS) == "2026-11-21T12:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (NOON_MS - 1, "2026-11-21T11:59:59.999Z"),
+        (NOON_MS + 61_007, "2026-11-21T12:01:01.007Z"),
+        (-1, "1969-12-31T23:59:59.999Z"),
+    ],
+)
+def test_times_are_shown_to_the_millisecond(ms: int, text: str) -> None:
+    """Around a minute's beginning, too."""
+    assert shown(ms) == text
 
 
 def test_cursors() -> None:
