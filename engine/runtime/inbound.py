@@ -70,7 +70,7 @@ class NumberBook:
         return self._remembered.fresh(number)
 
     async def find(self, number: str) -> NumberRoute | None:
-        """Give a number's route, or else the route of `*`; raises StoreDown."""
+        """Give a number's route, or else the route of `*`; raises StoreDown and DecodeError."""
         return await self._remembered.get(number)
 
     async def _read(self, number: str) -> NumberRoute | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import structlog
 from msgspec.structs import replace
 
@@ -27,6 +28,7 @@ from engine.store.errors import StoreDown
 from wire.rpc import NumberRoute
 
 log = structlog.get_logger()
+UNREADABLE = "bad_route"  # what is stored for a number, that is
 
 
 class Reception:
@@ -51,7 +53,7 @@ class Reception:
         self._tails = tails
         self._directory = directory
         self._refused = (meter or Meter()).calls.refused.of("inbound")
-        for code in (*CODES, *FOR_ALL):
+        for code in (*CODES, *FOR_ALL, UNREADABLE):
             self._refused[code] += 0  # shown from the start, as alerts watch them
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -84,6 +86,11 @@ class Reception:
             route = await self._book.find(arrival.to)
         except StoreDown:
             self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
+            return
+        except msgspec.DecodeError as error:
+            # As another version wrote it: an engine of that version may take the call.
+            log.warning("a route can't be read", number=arrival.to, error=str(error))
+            self._turn_away(desk, arrival, UNREADABLE, NO_CIRCUIT)
             return
         if route is not None and self._directory is not None:
             agent = await self._directory.agent_of(route.account, arrival.endpoint)

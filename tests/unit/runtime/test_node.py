@@ -94,6 +94,15 @@ async def test_nobodys_number_and_strays_are_dismissed() -> None:
         assert at.world.pbx.lines[1:] == [f"DELETE channels/{MAIN}", "DELETE channels/1.5"]
 
 
+async def test_a_route_that_cannot_be_read_is_told_at_once() -> None:
+    """Nobody hears silence for what another version has stored: 503, so the carrier asks others."""
+    async with around() as at:
+        await at.store.put_route("+4700", b'{"account": "acme", "action": {"type": "sing"}}')
+        at.switch.arrive(at.world.desk, Arrival(CHANNEL, "+47", "+4700"))
+        await until(lambda: bool(at.world.pbx.sent), every_s=0.001)
+        assert at.world.pbx.sent[0].request.query == (("reason_code", "34"),)
+
+
 async def test_a_busy_engine_refuses_early() -> None:
     """No room: told as no circuit, try elsewhere."""
     async with around() as at:
