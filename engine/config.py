@@ -12,6 +12,7 @@ from pydantic import (
     HttpUrl,
     SecretStr,
     StringConstraints,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import (
@@ -128,6 +129,16 @@ class Settings(BaseSettings):
         if self.node_dns and self.node_password is None:
             raise ValueError("node_dns needs node_password")
         return self
+
+    @field_validator("nodes")
+    @classmethod
+    def _are_different(cls, nodes: tuple[NodeSettings, ...]) -> tuple[NodeSettings, ...]:
+        # Two of one name would have each other's calls; two ways to one PBX, each other's events.
+        for kind in ("name", "url"):
+            given = [str(getattr(node, kind)) for node in nodes]
+            if twice := next((each for each in given if given.count(each) > 1), None):
+                raise ValueError(f"two nodes have the {kind} {twice}")
+        return nodes
 
     @model_validator(mode="after")
     def _ceiling_is_above(self) -> Self:

@@ -8,7 +8,9 @@ from engine import reaching
 from engine.config import Settings
 
 PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": "secret"}
-APART = {**PLAIN, "media_url": "http://engine.audio:9000/"}
+APART = {
+    **PLAIN, "name": "pbx2", "url": "http://pbx2:8088", "media_url": "http://engine.audio:9000/"
+}  # fmt: skip
 
 
 def told(**given: object) -> tuple[str, list[str]]:
