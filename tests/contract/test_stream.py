@@ -4,15 +4,7 @@ import asyncio
 
 from engine.store.store import Store
 from engine.store.stream import START, Batch, Reader, order
-from tests.contract.streaming import (
-    CDR,
-    NOW,
-    OTHER,
-    bodies,
-    done,
-    teller,
-    told,
-)
+from tests.contract.streaming import CDR, NOW, OTHER, bodies, done, teller, told
 
 
 async def test_a_group_reads_each_event_once(store: Store) -> None:

@@ -24,7 +24,6 @@ from tests.harness.phone_sip import SCENARIOS, SipCall, SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import until
 
-CHALLENGE = SCENARIOS / "challenge.xml"
 NEVER_MS = 600_000
 
 
@@ -72,7 +71,7 @@ class Phone(Hearing):
         """Call a number as a call from the trunk, or from an agent's phone."""
         login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
         values = {
-            "CHALLENGE": CHALLENGE.read_text() if agent else "",
+            "CHALLENGE": (SCENARIOS / "challenge.xml").read_text() if agent else "",
             "LOGIN": login if agent else "",
             "NUMBER": number,
             "FROM": agent or caller,

@@ -1,20 +1,8 @@
 """Calls that are taken up again, and what is in their outboxes."""
 
-from engine.calls.commands import (
-    Command,
-)
-from engine.calls.events import (
-    CallOpened,
-    LegRang,
-)
-from tests.unit.calls.building import (
-    HTTPS,
-    MAIN,
-    Story,
-    called,
-    outbound,
-    say,
-)
+from engine.calls.commands import Command
+from engine.calls.events import CallOpened, LegRang
+from tests.unit.calls.building import HTTPS, MAIN, Story, called, outbound, say
 
 
 def opened(story: Story) -> Story:

@@ -6,19 +6,8 @@ import pytest
 
 from engine.calls.asked import HangupRequested
 from engine.calls.call import deadline_ms
-from engine.calls.commands import (
-    Answer,
-    Hangup,
-    Originate,
-    Ring,
-)
-from engine.calls.events import (
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    LegRang,
-    Recovered,
-)
+from engine.calls.commands import Answer, Hangup, Originate, Ring
+from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang, Recovered
 from engine.calls.recover import Seen, missed, rung_by
 from tests.unit.calls.building import (
     CHANNEL,

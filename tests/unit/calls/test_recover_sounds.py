@@ -4,38 +4,18 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.commands import (
-    Bridge,
-    Hangup,
-    Play,
-    StartMusic,
-    StartRinging,
-    StopRinging,
-)
+from engine.calls.commands import Bridge, Hangup, Play, StartMusic, StartRinging, StopRinging
 from engine.calls.doing import Talking
 from engine.calls.errands import FetchMedia
-from engine.calls.events import (
-    PlaybackEnded,
-    Recovered,
-)
+from engine.calls.events import PlaybackEnded, Recovered
 from engine.calls.playbacks import playback_of
 from engine.calls.recover import Seen, missed
-from tests.unit.calls.building import (
-    ID,
-    MAIN,
-    Story,
-    called,
-    dialing,
-    say,
-    talking,
-)
+from tests.unit.calls.building import ID, MAIN, Story, called, dialing, say, talking
 from tests.unit.calls.recovering import heard, outbox, prompted
 
 LEG = f"{ID}.l1"
 PLAYBACK = f"{ID}.p1"
 BOB = "+4712345678"
-
-
 PLAYBACKS = [
     ("plays on", True, 0, True, False, False),
     ("plays on, sent for all we know", False, 0, True, False, False),

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from engine.calls.call import Call
-from engine.calls.commands import (
-    Command,
-)
+from engine.calls.commands import Command
 from engine.calls.events import Event
 from engine.runtime.actor import Actor
 from engine.runtime.perform import Performer

@@ -2,10 +2,7 @@
 
 import pytest
 
-from engine.calls.commands import (
-    Originate,
-    StartRinging,
-)
+from engine.calls.commands import Originate, StartRinging
 from engine.calls.events import LegEnded
 from engine.runtime.ports import Refusal, Verdict
 from tests.unit.calls.building import ID, MAIN

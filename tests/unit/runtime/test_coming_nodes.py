@@ -9,7 +9,7 @@ from engine.runtime.absent import AbsentPbx, unheard
 from engine.runtime.node import Node
 from tests.harness.until import until
 from tests.unit.runtime.building import HandClock, RecordingPbx
-from tests.unit.runtime.test_slots import SLOT, House
+from tests.unit.runtime.house import SLOT, House
 
 GRACE_MS = 3_000
 

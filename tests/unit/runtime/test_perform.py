@@ -1,14 +1,7 @@
 """Doing what calls want: one request after another for each call, hangups at once."""
 
 from engine.ari.request import Reply
-from engine.calls.commands import (
-    Bridge,
-    Hangup,
-    Ring,
-    StartRinging,
-    StopRinging,
-    Tell,
-)
+from engine.calls.commands import Bridge, Hangup, Ring, StartRinging, StopRinging, Tell
 from engine.calls.doing import Talking
 from engine.calls.errands import Prefetch
 from engine.calls.events import BridgeFailed, LegAnswered, LegPlaced

@@ -12,11 +12,7 @@ from tests.unit.calls.flows import outline, pressed, run, silent
 from tests.unit.calls.verbs.flow_calls import said
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
-
-
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}
-
-
 MENU_FLOW = outline("menu", menu=MENU, **ENDS)
 
 
