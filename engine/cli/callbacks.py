@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from cyclopts import App, Parameter
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.table import Table
 
 from engine.cli.client import Client, opened
 from engine.cli.faults import BadUse, run
+from engine.cli.paths import path_of
 from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, whose
 from wire.callbacks import CallbackView, DeadLetter, DeadLetters, Resent
 
@@ -129,7 +129,7 @@ async def _letters(client: Client, path: str) -> AsyncIterator[DeadLetter]:
 
 
 def _of(account: str, settings: ClientSettings) -> str:
-    return f"/callbacks/{quote(whose(account, settings), safe='')}"
+    return path_of("callbacks", whose(account, settings))
 
 
 def _print(view: CallbackView) -> None:

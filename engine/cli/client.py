@@ -4,11 +4,11 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
+from engine.cli.paths import path_of
 from engine.cli.why import why
 from wire import rpc
 from wire.agents import Agents, AgentView
@@ -77,7 +77,7 @@ class Client:
 
     async def call(self, call_id: str) -> CallView:
         """Show a call."""
-        return await self.ask(CallView, "GET", _path(call_id))
+        return await self.ask(CallView, "GET", path_of("calls", call_id))
 
     async def calls(self, account: str = "") -> tuple[CallView, ...]:
         """List the live calls, of one account if named."""
@@ -86,19 +86,21 @@ class Client:
 
     async def steer(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
         """Ask something of a live call, by the deed's path below the call's."""
-        return await self.ask(shape, "POST", f"{_path(call_id)}/{deed}", dict(body))
+        return await self.ask(shape, "POST", f"{path_of('calls', call_id)}/{deed}", dict(body))
 
     async def conference(self, call_id: str) -> ConferenceView:
         """Show a call's live conference, or the last."""
-        return await self.ask(ConferenceView, "GET", f"{_path(call_id)}/conference/members")
+        return await self.ask(
+            ConferenceView, "GET", path_of("calls", call_id, "conference", "members")
+        )
 
     async def timeline(self, call_id: str) -> Timeline:
         """Tell a call's story."""
-        return await self.ask(Timeline, "GET", f"{_path(call_id)}/timeline")
+        return await self.ask(Timeline, "GET", path_of("calls", call_id, "timeline"))
 
     async def replay(self, call_id: str) -> Replay:
         """Audit a call."""
-        return await self.ask(Replay, "GET", f"{_path(call_id)}/replay")
+        return await self.ask(Replay, "GET", path_of("calls", call_id, "replay"))
 
     async def ended(self, most: int) -> tuple[str, ...]:
         """Name the calls that ended last."""
@@ -111,11 +113,11 @@ class Client:
 
     async def drain(self, node: str) -> None:
         """Give a node no new call."""
-        await self.ask(rpc.NodeView, "POST", f"/nodes/{node}/drain")
+        await self.ask(rpc.NodeView, "POST", path_of("nodes", node, "drain"))
 
     async def undrain(self, node: str) -> None:
         """Give a node new calls again."""
-        await self.ask(rpc.NodeView, "POST", f"/nodes/{node}/undrain")
+        await self.ask(rpc.NodeView, "POST", path_of("nodes", node, "undrain"))
 
     async def routes(self) -> dict[str, rpc.NumberRoute]:
         """List the routes by number."""
@@ -123,11 +125,11 @@ class Client:
 
     async def put_route(self, number: str, body: Mapping[str, Any]) -> None:
         """Say what calls to a number run."""
-        await self.ask(rpc.NumberRoute, "PUT", f"/routes/{number}", dict(body))
+        await self.ask(rpc.NumberRoute, "PUT", path_of("routes", number), dict(body))
 
     async def delete_route(self, number: str) -> None:
         """Take a route away."""
-        await self.ask(dict[str, Any], "DELETE", f"/routes/{number}")
+        await self.ask(dict[str, Any], "DELETE", path_of("routes", number))
 
     async def agents(self, account: str) -> tuple[AgentView, ...]:
         """List the agents of an account."""
@@ -135,11 +137,11 @@ class Client:
 
     async def put_agent(self, account: str, agent_id: str, body: Mapping[str, Any]) -> None:
         """Say where an agent is called."""
-        await self.ask(AgentView, "PUT", f"/agents/{account}/{agent_id}", dict(body))
+        await self.ask(AgentView, "PUT", path_of("agents", account, agent_id), dict(body))
 
     async def delete_agent(self, account: str, agent_id: str) -> None:
         """Take an agent out of the directory."""
-        await self.ask(dict[str, Any], "DELETE", f"/agents/{account}/{agent_id}")
+        await self.ask(dict[str, Any], "DELETE", path_of("agents", account, agent_id))
 
     @asynccontextmanager
     async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[Told]:
@@ -169,10 +171,6 @@ class Client:
             return msgspec.json.decode(answer, type=shape)
         except msgspec.DecodeError as error:
             raise Unreachable(self.url, f"its answer is not understood ({error})") from None
-
-
-def _path(call_id: str) -> str:
-    return f"/calls/{quote(call_id, safe='')}"
 
 
 @asynccontextmanager

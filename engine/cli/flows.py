@@ -4,7 +4,6 @@ import secrets
 import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import msgspec
 from cyclopts import App, Parameter
@@ -14,6 +13,7 @@ from rich.table import Table
 from engine.cli import typed
 from engine.cli.client import T, opened
 from engine.cli.faults import run
+from engine.cli.paths import path_of
 from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, whose
 from wire import rpc
 from wire.request import ApiRequests, ApiRequestView
@@ -162,8 +162,7 @@ async def _asked(  # noqa: PLR0913, PLR0917 - what is asked, and of whom
     query: Mapping[str, str] | None = None,
 ) -> T:
     settings = ClientSettings()
-    steps = (path[0], whose(account, settings), *path[1:])
-    whole = "".join(f"/{quote(step, safe='')}" for step in steps)
+    whole = path_of(path[0], whose(account, settings), *path[1:])
     async with opened(*address(where, settings)) as client:
         return await client.ask(shape, method, whole, body, query)
 

@@ -54,6 +54,20 @@ async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
     ]
 
 
+async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
+    """A number may hold `#`; nothing of it is left out, and no other thing is meant by it."""
+    async with FakeEngine() as engine:
+        at = (tmp_path, engine.url())
+        await switchroom(*at, "route", "rm", "+15550100#2")
+        await switchroom(*at, "nodes", "drain", "pbx1?a/b", "--no-wait")
+        await switchroom(*at, "agent", "rm", "a/b", "--account", "acme")
+    assert [(method, path) for method, path, _ in engine.asked] == [
+        ("DELETE", "routes/+15550100#2"),
+        ("POST", "nodes/pbx1?a/b/drain"),
+        ("DELETE", "agents/acme/a/b"),
+    ]
+
+
 @pytest.mark.parametrize("group", ["route", "agent", "flow", "callback"])
 async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
     """What each puts there is taken away by `rm`."""
