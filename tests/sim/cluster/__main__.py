@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 
 from tests.sim.cluster.crowd import kept_seeds, run_world, run_worlds
@@ -28,6 +29,7 @@ def main() -> int:
     if asked.seeds_file:
         tally = run_worlds(kept_seeds())
     else:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # its processes end with it
         tally = Long(asked.calls, asked.minutes * 60, asked.workers).run(asked.first)
     sys.stdout.writelines(f"{line}\n" for line in report(tally))
     return 1 if tally.failed else 0
