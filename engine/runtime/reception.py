@@ -1,6 +1,7 @@
 """The reception: calls that come in, taken in by their number's route, or refused early."""
 
 import asyncio
+from collections.abc import Set as AbstractSet
 
 import msgspec
 import structlog
@@ -45,7 +46,9 @@ class Reception:
         directory: Directory | None = None,
         meter: Meter | None = None,
         told: Told = nobody,
+        going: AbstractSet[int] = frozenset(),
     ) -> None:
+        self._going = going  # slots that are being handed over
         self._clock = clock
         self._placement = placement
         self._book = NumberBook(routes, clock.now_ms, told=told)
@@ -58,7 +61,9 @@ class Reception:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def arrive(self, desk: Desk, arrival: Arrival) -> None:
-        """Take a call in, or refuse it early."""
+        """Take a call in, refuse it early, or leave it to who has its slot next."""
+        if self._is_the_heirs(desk):
+            return
         obstacle = self._placement.admits(desk, by_trunk=not self._may_be_agents(arrival))
         if obstacle is not None:
             log.debug("call refused", node=desk.place.node, code=obstacle.code)
@@ -72,6 +77,10 @@ class Reception:
         task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _is_the_heirs(self, desk: Desk) -> bool:
+        """Tell whether a call could be answered here and never stored; it waits in Stasis."""
+        return desk.place.slot in self._going or not desk.place.lease.holds
 
     def _may_be_agents(self, arrival: Arrival) -> bool:
         return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
@@ -99,7 +108,7 @@ class Reception:
 
     def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:
         place = desk.place
-        if desk.route(arrival.channel) is not None:
+        if self._is_the_heirs(desk) or desk.route(arrival.channel) is not None:
             return  # told twice, by its event and by a recovery, while its route was being read
         if route is None:
             log.warning("no route", number=arrival.to, node=place.node, slot=place.slot)

@@ -62,6 +62,7 @@ class Switch:
             directory=directory,
             meter=meter,
             told=told,
+            going=self.going,
         )
 
     @property

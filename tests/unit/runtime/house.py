@@ -59,7 +59,8 @@ class House:
         clock = HandClock()
         rules = Rules(2, 3_600_000)
         self.switch = Switch(self.store, clock, Gate(clock, 100, 100), rules)
-        self.node = Node("pbx1", RecordingPbx(), {}, clock, self.switch.arrive)
+        self.pbx = RecordingPbx()
+        self.node = Node("pbx1", self.pbx, {}, clock, self.switch.arrive)
         self.switch.nodes["pbx1"] = self.node
         self.builder = Builder(clock)
         self.faults: list[BaseException] = []

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 from engine.calls.asked import TransferReferred
@@ -10,14 +11,16 @@ from engine.calls.causes import NORMAL
 from engine.calls.codec import decode_record
 from engine.calls.commands import Hangup
 from engine.calls.doing import Ending
+from engine.runtime.inbound import Arrival
 from engine.runtime.placement import NoRoom
 from engine.runtime.promise import STORED_WITHIN_S
 from engine.runtime.slots import PRESENCE_SLOT
 from engine.runtime.steering import Elsewhere
 from engine.store.errors import StoreDown
 from tests.harness.until import until
-from tests.unit.calls.building import outbound
+from tests.unit.calls.building import CHANNEL, outbound, say, tree
 from tests.unit.runtime.house import SLOT, House
+from wire.rpc import NumberRoute
 
 
 @pytest.fixture
@@ -53,6 +56,24 @@ async def test_calls_pass_from_owner_to_owner(house: House) -> None:
     assert "no hear pbx1 0" in house.builder.notes
     await house.slots.take(SLOT, await house.lease())
     assert [*house.node.desks[SLOT].actors] == [call]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_who_comes_while_a_slot_goes_is_the_heirs(house: House, is_known: bool) -> None:
+    """Answered here, the call would be nobody's: what it decides can't be stored any more."""
+    await house.begin()
+    await house.store.put_route("+47", msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    desk, settled = house.node.desks[SLOT], house.slots.settled(SLOT)
+    if is_known:
+        await settled
+        house.switch.arrive(desk, Arrival(CHANNEL, "+4799", "+47"))
+    else:  # its number's route is still being read
+        house.switch.arrive(desk, Arrival(CHANNEL, "+4799", "+47"))
+        await settled
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert desk.route(CHANNEL) is None
+    assert not [line for line in house.pbx.lines if CHANNEL in line]
 
 
 async def test_a_pause(house: House) -> None:
