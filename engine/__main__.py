@@ -87,6 +87,7 @@ def engine() -> None:
 
 async def _run(settings: "Settings") -> None:
     from engine.app import Engine  # noqa: PLC0415 - clients start without
+    from engine.rpc.server import NotServed  # noqa: PLC0415 - clients start without
     from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
 
     running = Engine(settings)
@@ -98,6 +99,8 @@ async def _run(settings: "Settings") -> None:
     except StoreDown as error:
         where = address_of(settings.redis_url).shown
         sys.exit(f"the store can't be reached at {where}: {error}")
+    except NotServed as error:
+        sys.exit(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")
 
 
 def main() -> None:

@@ -47,6 +47,10 @@ from wire.rpc import Problem
 from wire.tree import Limits
 
 
+class NotServed(Exception):
+    """The server can't listen where it is to."""
+
+
 class Parts(Struct, frozen=True):
     """What the server shows of an engine."""
 
@@ -65,9 +69,12 @@ class Parts(Struct, frozen=True):
 
 @asynccontextmanager
 async def serving(parts: Parts, token: str, host: str, port: int) -> AsyncIterator[None]:
-    """Serve for as long as the context lasts."""
+    """Serve for as long as the context lasts; raises NotServed."""
     async with hopping(parts.owners, token) as hop, _served(parts, token, hop) as runner:
-        await web.TCPSite(runner, host, port).start()
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            raise NotServed(f"can't listen at {host}:{port}: {error.strerror}") from error
         yield
 
 

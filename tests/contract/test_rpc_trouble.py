@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from engine.calls.events import LegPlaced
+from engine.rpc.server import NotServed, serving
 from engine.runtime.desk import Desk
 from tests.contract.rpc_bench import CALL, TOKEN, Bench, happens
 from tests.harness.until import until
@@ -17,6 +20,14 @@ async def test_without_a_node_nothing_begins(bench: Bench) -> None:
         assert got.status == 503
         assert "node pbx1 is away" in (await got.json())["faults"]
     assert await bench.problem("POST", "/calls", {**CALL, "node": "pbx1"}) == (503, "no_node")
+
+
+async def test_an_address_that_another_has(bench: Bench) -> None:
+    """A second engine with the same port is told so, and the first one is not disturbed."""
+    with pytest.raises(NotServed, match=f"can't listen at 127.0.0.1:{bench.port}"):
+        async with serving(bench.parts, TOKEN, "127.0.0.1", bench.port):
+            raise AssertionError
+    assert (await bench.ask("GET", "/nodes"))[0] == 200
 
 
 async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
