@@ -15,11 +15,12 @@ from tests.harness.cluster import Cluster, freeze, thaw
 from tests.harness.cut import Cut
 from tests.harness.live import Lab
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import Phone
+from tests.harness.phone import Phone, now_ms
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer
 
+TOLD_MS = 150  # a key is ARI's to tell for 50 ms (calls.keys.SOON_MS), and AMI's 30 ms later
 TYPED = {"timeout": 20_000, "digitTimeout": 20_000}
 
 
@@ -159,3 +160,26 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
             await typist.phone.ended()
             await cluster.emptied()
     assert told.body["dtmf"] == "122334"
+
+
+async def test_before_a_hold_that_was_asked_for_meanwhile(
+    tmp_path: Path, hooks: WebhookServer
+) -> None:
+    """Nobody knows yet that the websocket is cut: what was pressed before the hold counts, once."""
+    cluster = Cluster(tmp_path, engines=0)
+    async with Cut(cluster.nodes[0].ports.ari) as way:
+        lab = cluster.engine(ways=[way])
+        async with cluster, typing(lab, hooks, 4) as typist:
+            on_leg = {"channelId": (await lab.engine.call(typist.call))["legs"][0]["channelId"]}
+            way.cut()
+            *_, last = await typist.phone.press("22")
+            await until(lambda: now_ms() - last.up_ms > TOLD_MS, what="AMI to have told the keys")
+            await lab.engine.rpc("POST", f"/calls/{typist.call}/hold", on_leg)
+            await has(lab, typist.call, "122")
+            way.mend()
+            await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
+            await typist.phone.press("3")
+            told = await hooks.asked("/told")
+            await typist.phone.ended()
+            await cluster.emptied()
+    assert told.body["dtmf"] == "1223"
