@@ -138,7 +138,7 @@ class Keeper:
 
         One that died lives on in its last beat: who is started in its place has no share yet.
         """
-        has_share = self.is_leaving or self._share.is_whole
+        has_share = self.is_leaving or self._share.is_fair
         slots = (slot for slot in range(self._count) if slot not in self.held)
         return has_share and all(self._peers.url_of(slot) for slot in slots)
 

@@ -79,6 +79,20 @@ class Peers:
         each, left = divmod(slots, len(self._sharing))
         return each + (self._sharing.index(self.me) < left)
 
+    def fair(self, slots: int) -> tuple[int, int]:
+        """Tell the least and the most that this engine may hold without harm to another."""
+        if self.me not in self._sharing:
+            return 0, 0
+        each, left = divmod(slots, len(self._sharing))
+        return each, each + (left > 0)
+
+    def lack(self, slots: int) -> bool:
+        """Tell whether one of those that share has less than the least of the shares."""
+        least = slots // len(self._sharing)
+        return any(
+            len(self._known[name].slots) < least for name in self._sharing if name in self._known
+        )
+
 
 def _heard(peers: Iterable[Peer]) -> frozenset[str]:
     return frozenset(node for peer in peers for node in peer.hears)

@@ -44,9 +44,9 @@ class Share:
         self._claims_lost_from_s = 0.0
 
     @property
-    def is_whole(self) -> bool:
-        """Whether this engine has no less than its share."""
-        return self._lacking <= 0
+    def is_fair(self) -> bool:
+        """Whether this engine has no less than others may have."""
+        return len(self._leases.held) >= self._peers.fair(self._count)[0]
 
     def wait(self) -> None:
         """Claim nothing for a while: when the store is back, whoever lives renews first."""
@@ -63,7 +63,7 @@ class Share:
             log.warning("other engines reach a node that this one does not", nodes=sorted(missed))
             await self._leases.give_back(*held)
         is_time = self._monotonic() >= self._gives_from_s
-        if is_time and await self._was_taken() and self._lacking < 0:
+        if is_time and await self._was_taken() and self._has_too_many:
             await self._offer(min(held, key=self._slots.calls))
 
     async def claim(self) -> bool:
@@ -80,6 +80,14 @@ class Share:
         finally:  # what is held is gone on with, also when no more could be claimed
             await self._leases.take(taken)
         return bool(taken)
+
+    @property
+    def _has_too_many(self) -> bool:
+        """Whether somebody fares better for one less: else a slot would only change its place."""
+        most = self._peers.fair(self._count)[1]
+        return len(self._leases.held) > most or (
+            self._lacking < 0 and self._peers.lack(self._count)
+        )
 
     @property
     def _lacking(self) -> int:

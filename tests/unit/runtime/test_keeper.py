@@ -48,6 +48,22 @@ async def test_an_engine_joins() -> None:
     assert len(club["a"].diary.did("take")) == 8
 
 
+@pytest.mark.parametrize("name", ["0", "z"])
+async def test_no_slot_changes_hands_for_nothing(name: str) -> None:
+    """Whoever joins gets what makes the shares equal, but for one; whose that one is, is open."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    before = sum(len(member.diary.did("drop")) for member in club.members.values())
+    club.join(name)
+    for _ in range(SETTLED):
+        await club.beats()
+        await club[name].keeper.beat()  # who takes a slot says so at once
+    assert sorted(club.held().values()) == [2, 3, 3]
+    moved = sum(len(member.diary.did("drop")) for member in club.members.values()) - before
+    assert moved == 2
+    assert all(member.keeper.is_settled for member in club.members.values())
+
+
 async def test_its_own_word_wakes_it_without_giving_more() -> None:
     """A slot that is given back is told, also to who gave it, who waits with the next."""
     club = Club("a", "b")
