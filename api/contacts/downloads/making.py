@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from api.contacts.downloads.letter import Letters
 from api.contacts.downloads.sheet import Book, csv_lines, head, rows_of
-from api.contacts.people.store import Contact, People
+from api.contacts.people.contact import Contact
+from api.contacts.people.store import People
 from api.contacts.store import ContactList, Lists
 from api.errors import NotFound
 from api.jobs.parts import Made, Parts

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import xlsxwriter
 
-from api.contacts.people.store import Contact
+from api.contacts.people.contact import Contact
 from api.formulas import csv_text, neutralised
 from api.moments import shown
 

@@ -8,8 +8,9 @@ from api.contacts.ids import read_id
 from api.contacts.people.crm import Crm
 from api.contacts.people.filters import Filters
 from api.contacts.people.numbers import beginnings
+from api.contacts.people.pages import Pages
 from api.contacts.people.schemas import Everywhere, InList, Paged, Viewed, is_yes
-from api.contacts.people.store import Found, People
+from api.contacts.people.store import People
 from api.contacts.people.views import ContactPage, ContactView, view
 from api.contacts.store import Lists
 from api.contacts.tags.schemas import tags_in
@@ -22,7 +23,10 @@ MOST_WITH_CRM = 100  # rows of a page: each is looked up in call records
 class Search:
     """One method a question, each about one account."""
 
-    def __init__(self, people: People, lists: Lists, crm: Crm, known: KnownAccounts) -> None:
+    def __init__(
+        self, pages: Pages, people: People, lists: Lists, crm: Crm, known: KnownAccounts
+    ) -> None:
+        self._pages = pages
         self._people = people
         self._lists = lists
         self._crm = crm
@@ -73,7 +77,7 @@ class Search:
         return replace(view(contact), list_name=its_list.name, crm=crm[contact.phone_number])
 
     async def _page(self, filters: Filters, asked: Paged) -> ContactPage:
-        found: Found = await self._people.listed(filters, asked.limit, asked.offset)
+        found = await self._pages.listed(filters, asked.limit, asked.offset)
         data = tuple(map(view, found.contacts))
         return ContactPage(data, found.total, found.total_is_exact, asked.limit, asked.offset)
 

@@ -11,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.known import KnownAccounts
 from api.contacts.ids import read_id
+from api.contacts.people.contact import Contact
 from api.contacts.people.schemas import CallStatusBody, ContactBody
-from api.contacts.people.store import Contact, People
+from api.contacts.people.store import People
 from api.contacts.people.told import Kind, Told
 from api.contacts.people.views import ContactView, view
 from api.contacts.phones import NoNumber, e164

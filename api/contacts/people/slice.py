@@ -11,6 +11,7 @@ from api.contacts.downloads import making
 from api.contacts.downloads.making import Maker
 from api.contacts.downloads.service import Downloads
 from api.contacts.people.crm import Crm
+from api.contacts.people.pages import Pages
 from api.contacts.people.search import Search
 from api.contacts.people.service import Service
 from api.contacts.people.store import People
@@ -47,7 +48,7 @@ def put_together(
     parts = Parts(database, now_ms)
     maker = Maker(people, lists, parts, mail)
     return PeopleSlice(
-        search=Search(people, lists, Crm(database), known),
+        search=Search(Pages(database), people, lists, Crm(database), known),
         contacts=Service(database, people, lists, told, known),
         told=told,
         tags=tags,

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.accounts.store import accounts
 from api.clock import Clock
 from api.columns import Key, Millis, Text
-from api.contacts.people.store import Contact
+from api.contacts.people.contact import Contact
 from api.contacts.tables import contacts, lists
 from api.db import Database, metadata
 from api.moments import shown

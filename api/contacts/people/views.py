@@ -3,7 +3,7 @@
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from api.cdrs.views import AgentName
-from api.contacts.people.store import Contact
+from api.contacts.people.contact import Contact
 from api.moments import shown
 
 
