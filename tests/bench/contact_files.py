@@ -20,8 +20,8 @@ CITIES = ("Oslo", "Bergen", "Tromsø", "Göteborg", "København")
 TWICE = 10  # one in so many has a number that was there before
 
 
-def rows(count: int) -> Iterator[list[str]]:
-    """Give rows, the same at each time."""
+def rows(count: int, *, later: bool = False) -> Iterator[list[str]]:
+    """Give rows, the same at each time; later all have moved, one in ten has another name."""
     chance = random.Random(7)
     order = list(range(count))
     chance.shuffle(order)
@@ -30,15 +30,17 @@ def rows(count: int) -> Iterator[list[str]]:
         first = FIRST[number % len(FIRST)]
         mail = f"user{number}@example.com"
         phone = f"+479{number:07}"
-        yield [phone, f"{first} {number % 977}", f"Berg {number % 7_919}", mail, CITIES[number % 5]]
+        last = "Dahl" if later and number % 10 == 0 else "Berg"
+        city = CITIES[(number + later) % 5]
+        yield [phone, f"{first} {number % 977}", f"{last} {number % 7_919}", mail, city]
 
 
-def write_csv(path: Path, count: int) -> None:
+def write_csv(path: Path, count: int, *, later: bool = False) -> None:
     """Write a CSV file."""
     with path.open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow(HEADERS)
-        out.writerows(rows(count))
+        out.writerows(rows(count, later=later))
 
 
 def write_xlsx(path: Path, count: int) -> None:

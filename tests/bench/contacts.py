@@ -13,7 +13,7 @@ from tests.bench.figure import Figure, figure, percentile
 from tests.bench.setting import Setting
 from tests.contract.api.databases import migrated, sqlite_url
 from tests.contract.api.serving import NOWHERE
-from tests.contract.api.uploads import BASE, sent_to
+from tests.contract.api.uploads import BASE, replaced, sent_to
 from tests.harness.postgres import Postgres
 from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
@@ -36,7 +36,9 @@ async def contacts_postgres(setting: Setting) -> list[Figure]:
 async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
     csv_rows, sheet_rows = (QUICK, QUICK) if setting.quick else (CSV_ROWS, SHEET_ROWS)
     file, sheet = setting.folder / "contacts.csv", setting.folder / "contacts.xlsx"
+    changed = setting.folder / "changed.csv"
     await asyncio.to_thread(write_csv, file, csv_rows)
+    await asyncio.to_thread(write_csv, changed, csv_rows, later=True)
     await asyncio.to_thread(write_xlsx, sheet, sheet_rows)
     async with migrated(url):
         pass
@@ -45,13 +47,17 @@ async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
     async with api, _peaks(api.pid) as peaks:
         list_id, csv_s = await _upload(api, file)
         found = [figure(name, "csv_rows", csv_rows, "rows"), figure(name, "csv_upload", csv_s, "s")]
-        for action in ("skip", "update"):
-            found += await _process(api, f"{name}.csv", list_id, csv_rows, action)
+        found += await _process(api, f"{name}.csv", "skip", list_id, csv_rows)
+        found += await _process(
+            api, f"{name}.csv", "same_again", list_id, csv_rows, action="update"
+        )
+        await replaced(api, changed, list_id, MAPPINGS)
+        found += await _process(api, f"{name}.csv", "update", list_id, csv_rows, action="update")
         found += _memory(f"{name}.csv", peaks)
         list_id, xlsx_s = await _upload(api, sheet)
         found.append(figure(name, "xlsx_rows", sheet_rows, "rows"))
         found.append(figure(name, "xlsx_upload", xlsx_s, "s"))
-        found += await _process(api, f"{name}.xlsx", list_id, sheet_rows)
+        found += await _process(api, f"{name}.xlsx", "skip", list_id, sheet_rows)
         found += _memory(f"{name}.xlsx", peaks)
     return found
 
@@ -68,8 +74,8 @@ async def _upload(api: RecordsApi, path: Path) -> tuple[str, float]:
     return list_id, time.monotonic() - began_s
 
 
-async def _process(
-    api: RecordsApi, name: str, list_id: str, rows: int, action: str = "skip"
+async def _process(  # noqa: PLR0913 - which file, how, and what it is called
+    api: RecordsApi, name: str, what: str, list_id: str, rows: int, *, action: str = "skip"
 ) -> list[Figure]:
     """Take a list's file in; tells how long that took, and what else took meanwhile."""
     began_s, began_cpu_s = time.monotonic(), cpu_s(api.pid)
@@ -88,22 +94,27 @@ async def _process(
     assert (found["status"], told["rows"], told["rejected"]) == ("COMPLETED", rows, 0), found
     assert told["added"] + told["updated"] + told["skipped"] == rows, told
     return [
-        figure(name, action, time.monotonic() - began_s, "s"),
-        figure(name, f"{action}_cpu", cpu_s(api.pid) - began_cpu_s, "s"),
-        figure(name, f"{action}_asked_meanwhile_p95", percentile(waits_ms, 95), "ms"),
+        figure(name, what, time.monotonic() - began_s, "s"),
+        figure(name, f"{what}_cpu", cpu_s(api.pid) - began_cpu_s, "s"),
+        figure(name, f"{what}_asked_meanwhile_p95", percentile(waits_ms, 95), "ms"),
     ]
 
 
 @asynccontextmanager
 async def _peaks(pid: int) -> AsyncIterator[dict[str, int]]:
     """Watch the memory of a process and of those that it starts, in KiB."""
-    found = {"api": 0, "reader": 0}
+    found = {"api": 0, "reader": 0, "both": 0}
 
     async def watching() -> None:
         while True:
-            found["api"] = max(found["api"], _resident_kib(pid))
-            for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():  # noqa: ASYNC240 - no disk
-                found["reader"] = max(found["reader"], _resident_kib(int(child)))
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()  # noqa: ASYNC240 - no disk
+            now = {
+                "api": _resident_kib(pid),
+                "reader": sum(_resident_kib(int(each)) for each in children),
+            }
+            now["both"] = now["api"] + now["reader"]
+            for who, kib in now.items():
+                found[who] = max(found[who], kib)
             await asyncio.sleep(0.1)
 
     task = asyncio.create_task(watching())

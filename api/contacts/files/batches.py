@@ -18,16 +18,20 @@ def batches(wanted: Wanted, most: int = BATCH_ROWS) -> Iterator[Batch]:
         next(islice(rows, wanted.skip, wanted.skip), None)
         next(rows, None)  # the header
         done = wanted.skip
-        while taken := list(islice(rows, most)):
-            done += len(taken)
-            yield _batch(persons, taken, done, updates=wanted.action == "update")
+        while True:
+            batch = _batch(persons, islice(rows, most), done, updates=wanted.action == "update")
+            if batch.rows == done:
+                return
+            done = batch.rows
+            yield batch
 
 
-def _batch(persons: Persons, rows: list[Row], done: int, *, updates: bool) -> Batch:
+def _batch(persons: Persons, rows: Iterator[Row], done: int, *, updates: bool) -> Batch:
     found: dict[str, Person] = {}
     rejects: list[Reject] = []
     doubles = 0
     for row in rows:
+        done += 1
         try:
             person = persons.person(row)
         except NoContact as error:

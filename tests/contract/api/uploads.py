@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import aiohttp
@@ -45,18 +46,36 @@ def form_of(file: BinaryIO | None, file_name: str, data: object) -> aiohttp.Form
 
 async def sent_to(api: RecordsApi, file: BinaryIO, mappings: dict[str, str], **data: Any) -> str:
     """Make a list of a file in another process, and map its columns; gives its id."""
+    made = await _posted(api, "POST", "/upload", file, data)
+    list_id = str(made["contactListId"])
+    await _mapped_in(api, list_id, mappings)
+    return list_id
+
+
+async def replaced(api: RecordsApi, path: Path, list_id: str, mappings: dict[str, str]) -> None:
+    """Give a list in another process another file, and map its columns."""
+    with path.open("rb") as file:
+        await _posted(api, "PATCH", f"/updatecontactlist/{list_id}", file, {})
+    await _mapped_in(api, list_id, mappings)
+
+
+async def _posted(
+    api: RecordsApi, method: str, path: str, file: BinaryIO, data: dict[str, Any]
+) -> dict[str, Any]:
     headers, form = {"Authorization": api.api_key}, form_of(file, "contacts", data)
     async with (
         aiohttp.ClientSession(headers=headers) as http,
-        http.post(f"{api.url}{BASE}/upload", data=form) as reply,
+        http.request(method, f"{api.url}{BASE}{path}", data=form) as reply,
     ):
-        made = await reply.json()
-        assert reply.status == 201, made
-    list_id = str(made["contactListId"])
+        made: dict[str, Any] = await reply.json()
+        assert reply.ok, made
+    return made
+
+
+async def _mapped_in(api: RecordsApi, list_id: str, mappings: dict[str, str]) -> None:
     body = {"mappings": mappings}
     status, told = await api.ask("POST", f"{BASE}/map-fields/{list_id}", body)
     assert status == 200, told
-    return list_id
 
 
 async def uploaded(rest: Served, content: bytes, **data: Any) -> str:
