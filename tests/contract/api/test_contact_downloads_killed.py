@@ -13,7 +13,7 @@ from api.accounts.store import Accounts
 from api.clock import now_ms
 from api.contacts.downloads.making import PART_ROWS
 from tests.contract.api.databases import migrated
-from tests.contract.api.heirs import heirs
+from tests.contract.api.heirs import Heirs, heirs
 from tests.contract.api.uploads import BASE, PHONES, sent_to
 from tests.harness.api_process import ACCOUNT
 from tests.harness.mailbox import Mailbox
@@ -34,10 +34,8 @@ async def mailbox() -> AsyncIterator[Mailbox]:
 
 
 @pytest.fixture
-async def apis(
-    database_url: str, tmp_path: Path, mailbox: Mailbox
-) -> AsyncIterator[list[RecordsApi]]:
-    """Name two processes over one database, before one mail server; the first one runs."""
+async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Heirs]:
+    """Give processes over one database, before one mail server; the first one runs."""
     settings = {
         "SWITCHROOM_SMTP_HOST": "127.0.0.1",
         "SWITCHROOM_SMTP_PORT": str(mailbox.port),
@@ -45,7 +43,7 @@ async def apis(
         "SWITCHROOM_SMTP_FROM": "switchroom@example.com",
     }
     async with migrated(database_url) as database, heirs(tmp_path, database_url, settings) as found:
-        await found[0].start()
+        await found.start()
         accounts = Accounts(database, now_ms)
         account = await accounts.get(ACCOUNT)
         await accounts.change(replace(account, email="crm@example.com"))
@@ -78,9 +76,9 @@ async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
     return found
 
 
-async def test_a_killed_download_is_made_whole(apis: list[RecordsApi]) -> None:
+async def test_a_killed_download_is_made_whole(apis: Heirs) -> None:
     """Another process takes it up after its last part: nobody twice, nobody left out."""
-    api, heir = apis
+    (api,) = apis.started
     list_id = await a_list(api, ROWS)
     _, asked = await api.ask("POST", REQUESTS, {"contactListId": list_id})
     path, found = f"{REQUESTS}/{asked['id']}", dict[str, Any]()
@@ -92,23 +90,23 @@ async def test_a_killed_download_is_made_whole(apis: list[RecordsApi]) -> None:
     await until(has_begun, timeout_s=30, every_s=0.001, what="the first part")
     await api.kill()
     assert (found["state"], found["rows"] < ROWS) == ("running", True)
-    await heir.start()
+    heir = await apis.start()
     done = await settled(heir, path, state="done")
     rows = csv.DictReader(io.StringIO(await heir.text(done["downloadPath"])))
     assert [row["phoneNumber"] for row in rows] == numbers(ROWS)
     assert done["rows"] == ROWS
 
 
-async def test_a_killed_letter_is_sent(apis: list[RecordsApi], mailbox: Mailbox) -> None:
+async def test_a_killed_letter_is_sent(apis: Heirs, mailbox: Mailbox) -> None:
     """One that was not taken yet when its process died arrives once, from another one."""
-    api, heir = apis
+    (api,) = apis.started
     list_id = await a_list(api, 3)
     mailbox.hesitates = True
     _, asked = await api.ask("GET", f"{BASE}/{list_id}/export")
     await until(lambda: bool(mailbox.heard), timeout_s=30, what="the letter")
     await api.kill()
     mailbox.hesitates = False
-    await heir.start()
+    heir = await apis.start()
     done = await settled(heir, f"{REQUESTS}/{asked['id']}", state="done")
     (letter,) = mailbox.letters
     assert letter["Message-ID"] == f"<{asked['id']}@example.com>"

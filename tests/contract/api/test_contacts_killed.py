@@ -10,9 +10,8 @@ import sqlalchemy as sa
 
 from api.contacts.tables import contacts, rejects
 from tests.contract.api.databases import migrated
-from tests.contract.api.heirs import heirs
+from tests.contract.api.heirs import Heirs, heirs
 from tests.contract.api.uploads import BASE, PHONES, sent_to
-from tests.harness.records_api import RecordsApi
 from tests.harness.until import until
 
 ROWS = 60_000
@@ -20,8 +19,8 @@ BAD = 1_000  # one in so many
 
 
 @pytest.fixture
-async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
-    """Name two processes over one database, which a test starts."""
+async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[Heirs]:
+    """Give processes over one database, which a test starts."""
     async with heirs(tmp_path, database_url) as found:
         yield found
 
@@ -32,11 +31,10 @@ def file() -> io.BytesIO:
     return io.BytesIO("\n".join(["Phone", *numbers]).encode())
 
 
-async def test_a_killed_import_is_made_whole(apis: list[RecordsApi], database_url: str) -> None:
+async def test_a_killed_import_is_made_whole(apis: Heirs, database_url: str) -> None:
     """Another process takes it up after its last batch: nobody twice, nothing left out."""
-    api, heir = apis
     async with migrated(database_url) as database:
-        await api.start()
+        api = await apis.start()
         list_id = await sent_to(api, file(), PHONES, name="Spring")
         path, found = f"{BASE}/contactlists/{list_id}", dict[str, Any]()
         await api.ask("POST", f"{BASE}/process-file/{list_id}")
@@ -48,7 +46,7 @@ async def test_a_killed_import_is_made_whole(apis: list[RecordsApi], database_ur
         await until(has_begun, timeout_s=30, every_s=0.005, what="the first batch")
         await api.kill()
         assert (found["status"], found["processing"]["rows"] < ROWS) == ("PROCESSING", True)
-        await heir.start()
+        heir = await apis.start()
 
         async def is_done() -> bool:
             found.update((await heir.ask("GET", path))[1])
