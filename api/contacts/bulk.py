@@ -1,8 +1,8 @@
 """Batches of contacts written: thousands in a statement, each number once in a list.
 
 What costs is an index that is written. So a row that says nothing new of a contact writes nothing.
-SQLite writes each index of which a column is set, also to what it was; so there keys are set by
-themselves, where they differ.
+PostgreSQL writes no index where no key is new (migration 0014). SQLite writes each of which a
+column is set, also to what it was; so there keys are set by themselves, where they differ.
 """
 
 from itertools import repeat
