@@ -1,7 +1,7 @@
 """Batches of contacts written: thousands in a statement, each number once in a list.
 
 What costs is an index that is written. So a row that says nothing new of a contact writes nothing.
-PostgreSQL writes no index where no key is new (migration 0014). SQLite writes each of which a
+PostgreSQL writes no index where no key is new (migration 0015). SQLite writes each of which a
 column is set, also to what it was; so there keys are set by themselves, where they differ.
 """
 

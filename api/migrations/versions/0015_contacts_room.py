@@ -8,8 +8,8 @@ smaller once they have been changed. SQLite changes rows in place.
 
 from alembic import op
 
-revision = "0014"
-down_revision = "0013"
+revision = "0015"
+down_revision = "0014"
 
 
 def upgrade() -> None:
