@@ -54,11 +54,12 @@ class Maker:
         """Start a call and return it once it is stored; raises NoRoom, Elsewhere, StoreDown."""
         if asked.request_id and (known := await self._existing(asked.request_id)):
             return known
+        told = asked.status_callback_url or await self._told(asked.account)
+        # Nothing is waited for from here on: with a slot that went, its node would seem away.
         tail = asked.request_id or self._heard_tail(asked, self._clock.now_ms())
         slot = slot_of(tail, self._rules.slots)
         if not self._calls.has(slot):
             raise Elsewhere(slot if asked.request_id else None)
-        told = asked.status_callback_url or await self._told(asked.account)
         target = parse_target(told, "statusCallbackUrl") if told else None
         by_trunk = is_by_trunk(first_party(asked))
         desk = self._calls.placement.choose(asked.node, slot, by_trunk=by_trunk)
