@@ -57,12 +57,11 @@ class Database:
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._writer = asyncio.Lock()  # SQLite's own waiting is by sleeps
         self._engine = _engine(url, self.is_sqlite)
-        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        # A connection that is switched there and back takes its database several turns more.
+        self._reader = _engine(
+            url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
+        )
         if self.is_sqlite:
-            # To be switched there and back takes its thread seven turns for each question.
-            self._reader = _engine(
-                url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
-            )
             event.listen(self._engine.sync_engine, "begin", _lock)
 
     @property

@@ -15,6 +15,7 @@ from tests.bench.cdr_rows import YEAR_MS
 from tests.bench.cpu import cpu_s
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.setting import Setting
+from tests.contract.api.cdr_lists import REQUIRED
 from tests.contract.api.databases import migrated, sqlite_url
 from tests.contract.api.records import NOON_MS
 from tests.contract.api.serving import NOWHERE
@@ -25,12 +26,6 @@ from tests.harness.until import until
 SQLITE, POSTGRES, QUICK = 2_000_000, 10_000_000, 100_000
 EXPORTED = 1_000_000
 TRIES = 40  # of each kind of question
-REQUIRED = {
-    "dialedNumber": "",
-    "dispositionLevel1Id": "",
-    "dispositionLevel2Id": "",
-    "dispositionLevel3Id": "",
-}
 Query = dict[str, str]
 Filter = Callable[[random.Random], Query]
 FILTERS: dict[str, Filter] = {
