@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import msgspec
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 from rich.console import Console
 from rich.table import Table
 
@@ -21,8 +21,14 @@ app.command(number)
 app.command(dnc_token)
 app.command(dnc)
 
-Calls = Annotated[int | None, Parameter(help="Most live calls; 0 for no limit.")]
-Rate = Annotated[float | None, Parameter(help="Most new calls a second; 0 for no limit.")]
+NOT_NEGATIVE = validators.Number(gte=0)
+Calls = Annotated[
+    int | None, Parameter(help="Most live calls; 0 for no limit.", validator=NOT_NEGATIVE)
+]
+Rate = Annotated[
+    float | None,
+    Parameter(help="Most new calls a second; 0 for no limit.", validator=NOT_NEGATIVE),
+]
 Allow = Annotated[
     list[str] | None,
     Parameter(help="Prefixes that may be called, such as +47; `any` for all. Repeatable."),

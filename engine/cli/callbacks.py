@@ -1,6 +1,6 @@
 """`switchroom callback`: where an account's calls are told, its secret, and what was given up."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ from rich.table import Table
 from engine.cli.client import Client, opened
 from engine.cli.faults import BadUse, run
 from engine.cli.paths import path_of
+from engine.cli.screen import for_tables
 from engine.cli.where import HERE, AccountFlag, ClientSettings, Where, address, whose
 from wire.callbacks import CallbackView, DeadLetter, DeadLetters, Resent
 
@@ -20,7 +21,8 @@ callback = App(name="callback", help="Say where an account's calls are told, and
 @callback.command(name="set")
 def put(
     target: Annotated[
-        str, Parameter(help="An https:// address, grpc://host:port or grpcs://host:port.")
+        str,
+        Parameter(help="An https:// address, grpc(s)://host:port or the id of an API request."),
     ],
     *,
     concurrency: Annotated[int, Parameter(help="Requests at once, of each engine.")] = 32,
@@ -100,16 +102,17 @@ async def _dead(account: str, where: Where) -> None:
     settings = ClientSettings()
     async with opened(*address(where, settings)) as client:
         letters = [each async for each in _letters(client, f"{_of(account, settings)}/dead")]
-    # What stands in an event may look like markup.
-    Console(highlight=False, markup=False).print(_table(letters) if letters else "no dead letters")
+    for_tables().print(_table(letters) if letters else "no dead letters")
 
 
-async def _resend(letters: Iterable[str], is_all: bool, account: str, where: Where) -> None:
+async def _resend(letters: Collection[str], is_all: bool, account: str, where: Where) -> None:
     settings = ClientSettings()
     body: dict[str, Any] = {"all": True} if is_all else {"ids": list(letters)}
     async with opened(*address(where, settings)) as client:
         resent = await client.ask(Resent, "POST", f"{_of(account, settings)}/resend", body)
     print(f"{resent.resent} on the way again")  # noqa: T201 - this is what a command does
+    if not is_all and resent.resent < len(set(letters)):
+        raise BadUse("the others are no dead letters of this account, or there is no room for them")
 
 
 async def _unclear() -> None:
@@ -148,6 +151,9 @@ def _print(view: CallbackView) -> None:
 
 def _table(letters: Iterable[DeadLetter]) -> Table:
     table = Table("letter", "event", "kind", "target", "reason", "tries", "given up", box=None)
+    for column in table.columns:
+        column.overflow = "fold"
+    table.columns[0].no_wrap = True  # to be copied
     for each in letters:
         kind, when = str(each.event.get("event", "")), _moment(each.dead_ms)
         table.add_row(each.id, each.event_id, kind, each.target, each.reason, str(each.tries), when)

@@ -97,13 +97,13 @@ def remove_request(request_id: str, *, account: AccountFlag = "", where: Where =
 
 
 async def _put(flow_id: str, document: str, account: str, where: Where) -> None:
-    path, body = ("flows", flow_id), typed.action(document)
+    path, body = ("flows", flow_id), typed.action(document, "flow")
     kept = await _asked(rpc.FlowVersion, "PUT", path, account, where, body)
     _print(f"flow {kept.flow_id}, version {kept.version}")
 
 
 async def _check(flow_id: str, document: str, account: str, where: Where) -> None:
-    path, body = ("flows", flow_id, "check"), typed.action(document)
+    path, body = ("flows", flow_id, "check"), typed.action(document, "flow")
     await _asked(dict[str, Any], "POST", path, account, where, body)
     _print(f"flow {flow_id} can be stored")
 

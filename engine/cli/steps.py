@@ -40,5 +40,6 @@ def _node(node: Mapping[str, Any]) -> str:
 
 
 def _values(values: Mapping[str, Any]) -> str:
-    told = [f"{name} = {words.clipped(str(each))}" for name, each in values.items()]
+    shown = {name: "nothing" if each is None else str(each) for name, each in values.items()}
+    told = [f"{name} = {words.clipped(each)}" for name, each in shown.items()]
     return ", ".join(told) or "nothing that is wanted"

@@ -8,11 +8,11 @@ from typing import Any
 from engine.cli.faults import BadUse
 
 
-def action(text: str) -> Any:
+def action(text: str, name: str = "action") -> Any:
     """Take an action: an address, JSON, or `@file` with either."""
-    content, name = _content(text, "action")
+    content, place = _content(text, name)
     content = content.strip()
-    return content if content.startswith(("http://", "https://")) else _parsed(content, name)
+    return content if content.startswith(("http://", "https://")) else _parsed(content, place)
 
 
 def mapping(text: str, name: str) -> dict[str, Any]:

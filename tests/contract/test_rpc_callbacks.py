@@ -129,7 +129,11 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     await _bury(bench, 2)
     _, out, _ = await typed("dead")
     assert "overflow" in out
-    assert (await typed("resend", "--all"))[1] == "2 on the way again\n"
+    letter = out.splitlines()[1].split()[0]
+    status, out, err = await typed("resend", letter, "0.1-1")
+    assert (status, out) == (2, "1 on the way again\n")
+    assert "the others are no dead letters of this account" in err
+    assert (await typed("resend", "--all"))[1] == "1 on the way again\n"
     assert (await typed("resend"))[0] == 2
     assert (await typed("rm"))[0] == 0
     status, _, err = await typed("show")

@@ -33,6 +33,16 @@ async def test_an_account_that_there_is_not(tmp_path: Path, words: tuple[str, ..
     assert (status, told.splitlines()[-1]) == (2, "switchroom: no account acct_nope")
 
 
+@pytest.mark.parametrize("limit", ["--max-calls", "--max-calls-per-s"])
+async def test_no_limit_is_below_nothing(tmp_path: Path, limit: str) -> None:
+    """One that no call could keep is refused, and nothing is made."""
+    status, told = await switchroom(tmp_path, "account", "create", "acme", limit, "-1")
+    assert status != 0
+    assert "Must be >= 0" in told
+    status, told = await switchroom(tmp_path, "account", "number", "list", "acme")
+    assert (status, told.splitlines()[-1]) == (2, "switchroom: no account acme")
+
+
 async def test_a_number_comes_and_goes(tmp_path: Path) -> None:
     """`add`, `list`, `rm`."""
     mine = (tmp_path, "account")
