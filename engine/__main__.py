@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import entry_points, version
 from typing import TYPE_CHECKING
 
 import cyclopts
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 app = cyclopts.App(
     name="switchroom",
     help="Crash-safe media control for Asterisk.",
+    version=lambda: version("switchroom"),
     default_parameter=Parameter(negative=()),
 )
 calling = cyclopts.App(name="call")

@@ -24,6 +24,15 @@ async def read(request: web.Request, shape: type[T]) -> T:
         raise BadInput("", "nested too deep", "too_deep") from None
 
 
+def asked(request: web.Request, shape: type[T]) -> T:
+    """Decode what stands behind the `?` of an address; raises BadInput, which names the field."""
+    words = dict(request.query)
+    try:
+        return msgspec.convert(words, shape, strict=False)
+    except msgspec.ValidationError as error:
+        raise from_decoder(error, shape=shape, given=words) from None
+
+
 def answer(body: object, status: int = 200) -> web.Response:
     """Answer with JSON."""
     return web.Response(

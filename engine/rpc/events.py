@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.rpc.bodies import answer
+from engine.rpc.bodies import answer, asked
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.stream import START, order
@@ -32,6 +32,13 @@ class _Head(Struct, rename="camel"):
 _head = msgspec.json.Decoder(_Head)
 
 
+class _Wanted(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Which events; all, if nothing is said."""
+
+    call_id: str | None = None
+    account: str | None = None
+
+
 class EventHandlers:
     """One method a request."""
 
@@ -41,6 +48,7 @@ class EventHandlers:
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Send every event from now on, or from Last-Event-ID; `callId`, `account` narrow it."""
+        wanted = asked(request, _Wanted)
         after = await self._after(request.headers.get("Last-Event-ID"))
         lost = await self._lost(after)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -53,7 +61,7 @@ class EventHandlers:
             except StoreDown:
                 return response  # the headers are out: the listener comes back and is told then
             lines = [_gap(lost)] if lost else []
-            lines += [_line(after, each, request) for each in found]
+            lines += [_line(after, each, wanted) for each in found]
             lost = []
             # A comment when nothing came: it finds out whether the listener is still there.
             await response.write(b"".join(lines) or b":\n\n")
@@ -93,14 +101,13 @@ def _gap(lost: list[LostEvents]) -> bytes:
     return b"event: lost\ndata: %b\n\n" % msgspec.json.encode(lost)
 
 
-def _line(after: Places, found: tuple[int, str, bytes], request: web.Request) -> bytes:
+def _line(after: Places, found: tuple[int, str, bytes], wanted: _Wanted) -> bytes:
     slot, entry, body = found
     after[slot] = entry
     event = _head.decode(body)
-    wanted = request.query
-    if wanted.get("callId", event.call_id) != event.call_id:
+    if wanted.call_id not in {None, event.call_id}:
         return b""
-    if wanted.get("account", event.account_id) != event.account_id:
+    if wanted.account not in {None, event.account_id}:
         return b""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (
         msgspec.json.encode(after),

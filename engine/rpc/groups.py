@@ -6,12 +6,12 @@ from collections.abc import Iterable
 import msgspec
 from aiohttp import web
 
-from engine.rpc.bodies import answer, read
+from engine.rpc.bodies import answer, asked, read
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from engine.store.stream import Batch, Entry, Gap, GroupState, Reader
 from wire import groups as wire
-from wire.errors import BadInput, from_decoder
+from wire.errors import BadInput
 from wire.patterns import EVENT_ID
 
 
@@ -40,9 +40,9 @@ class GroupHandlers:
 
     async def take(self, request: web.Request) -> web.Response:
         """Give a consumer of a group what is due to it; a group is made by reading for it."""
-        asked = _query(request, wire.ReadEvents)
-        reader = Reader(asked.group, asked.consumer, int(asked.idle * 1000))
-        batch = await self._stream.take(reader, self._slots, int(asked.wait * 1000), asked.limit)
+        wanted = asked(request, wire.ReadEvents)
+        reader = Reader(wanted.group, wanted.consumer, int(wanted.idle * 1000))
+        batch = await self._stream.take(reader, self._slots, int(wanted.wait * 1000), wanted.limit)
         return answer(_shown(batch))
 
     async def acknowledge(self, request: web.Request) -> web.Response:
@@ -76,14 +76,6 @@ class GroupHandlers:
         if int(slot) not in self._slots:
             raise BadInput(f"ids[{place}]", "not the id of an event")
         return int(slot), entry, gap is not None
-
-
-def _query(request: web.Request, shape: type[wire.ReadEvents]) -> wire.ReadEvents:
-    words = dict(request.query)
-    try:
-        return msgspec.convert(words, shape, strict=False)
-    except msgspec.ValidationError as error:
-        raise from_decoder(error, shape=shape, given=words) from None
 
 
 def _shown(batch: Batch) -> dict[str, object]:

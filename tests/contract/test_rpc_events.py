@@ -73,6 +73,11 @@ async def test_events_are_followed(bench: Bench) -> None:
         assert (await other.next())[1]["event"] == "completed"
 
 
+async def test_a_filter_that_is_none(bench: Bench) -> None:
+    """Who misspells one is told so, instead of being sent everything."""
+    assert await bench.problem("GET", "/events?calId=x") == (400, "invalid")
+
+
 async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
     """With Last-Event-ID nothing is lost and nothing is told twice."""
     async with listening(bench) as stream:
