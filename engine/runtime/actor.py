@@ -13,6 +13,8 @@ from engine.runtime.clock import Clock, Timer
 from engine.store.change import Change
 from wire.events import CallEvent
 
+LOST_LINE = b""  # as a line of the log reads that the store has lost
+
 
 class Actor:
     """What an engine holds of a call between two events."""
@@ -56,6 +58,17 @@ class Actor:
             way=self.call.way,
             due=tuple(map(_as_delivered, told)) if self.call.target else (),
             first_due=told[0].sequence_number if told else 0,
+        )
+
+    def anew(self, node: str) -> Change:
+        """Give the commit that stores the call again, if the last line of its log is not stored."""
+        return Change(
+            call_id=self.call.id,
+            node=node,
+            state=encode(self.record),
+            seq=self.logged - 1,
+            log=(LOST_LINE,),
+            way=self.call.way,
         )
 
     def did(self, command: Command) -> None:

@@ -4,7 +4,7 @@ All of it runs on the loop, synchronously: an event is stepped at once (`steps.p
 node can't be heard (`standstill.py`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import structlog
 
@@ -30,7 +30,6 @@ from engine.runtime.standstill import Standstill
 from engine.runtime.steps import Steps, Stored, nothing
 
 log = structlog.get_logger()
-LOST_LINE = b""  # as a line of the log reads that the store has lost
 
 
 class Desk:
@@ -131,10 +130,11 @@ class Desk:
         """How many changes of its slot, at any node, wait for the store."""
         return self._writer.depth
 
-    def store_again(self) -> None:
-        """Store every call as it is: the store knows nothing of them any more."""
+    def store_again(self, but: Collection[str] = ()) -> None:
+        """Store every call as it is, but for some: the store may have lost any of them."""
         for actor in self.actors.values():
-            self._writer.write(actor.want([], [LOST_LINE], self.place.node), nothing)
+            if actor.call.id not in but:
+                self._writer.write(actor.anew(self.place.node), nothing)
 
     def inherit(self, kept: Iterable[tuple[Actor, Event]]) -> None:
         """Keep what another desk kept for the same calls: what a phone asked is in it, too."""

@@ -34,6 +34,12 @@ class Slots(Protocol):
     async def store_again(self, slot: int, lease: Lease) -> None:
         """Store a slot's calls, which the store has lost, from memory."""
 
+    def number(self, slot: int) -> int:
+        """Give the number of the last batch of a slot's changes that the store has answered."""
+
+    def write_again(self, slot: int) -> None:
+        """Store anew what the store has lost of a slot's calls; they go on."""
+
     async def settled(self, slot: int) -> None:
         """Wait, not for long, until what was decided is stored."""
 

@@ -13,7 +13,7 @@ import structlog
 from engine.observe.meter import Meter
 from engine.runtime.holding import Rhythm, Slots
 from engine.runtime.lease import Lease
-from engine.store.errors import StoreDown
+from engine.store.errors import Rewound, StoreDown
 from engine.store.store import Store
 
 log = structlog.get_logger()
@@ -94,7 +94,7 @@ class Leases:
 
     async def _renewed(self, slot: int, lease: Lease) -> None:
         ends_s = self._ends_s()
-        if await self._store.renew(slot, lease.token, self._rhythm.lease_ms):
+        if await self._is_renewed(slot, lease):
             if not lease.holds:
                 self.pause(slot)  # its desks may have stood still already
             lease.lasts(ends_s)
@@ -103,6 +103,21 @@ class Leases:
             await self._found_again(slot)
         else:
             self._lose(slot)
+
+    async def _is_renewed(self, slot: int, lease: Lease) -> bool:
+        number = self._slots.number(slot)
+        try:
+            return await self._store.renew(slot, lease.token, self._rhythm.lease_ms, number)
+        except Rewound:
+            self._rewound(slot)
+            return True
+
+    def _rewound(self, slot: int) -> None:
+        """Store anew what was lost: the store failed over to one that had not heard of it."""
+        log.error("the store has lost changes", slot=slot, calls=self._slots.calls(slot))
+        self._changed(slot, "restored")
+        self.on_forgotten()
+        self._slots.write_again(slot)
 
     async def _found_again(self, slot: int) -> None:
         """Claim a slot that the store knows nothing of any more; what it lost is in memory here."""

@@ -86,6 +86,18 @@ class OwnSlots:
             desk.inherit(waiting.get(desk.place.node, ()))
             desk.store_again()
 
+    def number(self, slot: int) -> int:
+        """Give the number of the last batch that was answered."""
+        writer = self._writers.get(slot)
+        return writer.number if writer else 0
+
+    def write_again(self, slot: int) -> None:
+        """Store anew what the store has lost; what waits to be stored is whole by itself."""
+        if writer := self._writers.get(slot):
+            writer.rewound()
+            for desk in self._desks(slot):
+                desk.store_again(writer.pending)
+
     async def settled(self, slot: int) -> None:
         """Take no more in, and wait, not for long, until what was decided is stored."""
         self._switch.going.add(slot)

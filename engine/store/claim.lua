@@ -11,5 +11,5 @@ local left_ms = tonumber(held[3] or 0) - now_ms
 if held[2] ~= owner and left_ms > 0 and left_ms <= LONGEST_MS then return 0 end
 local token = string.format('%.0f', math.max(tonumber(held[1] or 0) + 1, now_ms))
 local ends = string.format('%.0f', now_ms + lease_ms)
-redis.call('HSET', KEYS[1], 'token', token, 'owner', owner, 'until', ends)
+redis.call('HSET', KEYS[1], 'token', token, 'owner', owner, 'until', ends, 'number', 0)
 return tonumber(token)

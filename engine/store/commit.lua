@@ -1,10 +1,11 @@
 -- Commits one slot's batch of changes, all or nothing.
--- KEYS: {sN}:owner. ARGV: msgpack of {token, kept_ms, {length, ceiling}, create, room, changes}, each
+-- KEYS: {sN}:owner. ARGV: msgpack of {token, number, kept_ms, {length, ceiling}, create, room,
+-- changes}, each
 -- change {call_id, record, seq, log, told, live, way, due, first_due}. Returns 1 when stored, or -n
 -- when n events found no room in the outbox, 2 when a call to create exists, the owner's name when
 -- the token is stale.
 -- All keys share the slot's hash tag, so they lie on one node of a cluster, declared or not.
-local token, kept_ms, bounds, create, room, changes = unpack(cmsgpack.unpack(ARGV[1]))
+local token, number, kept_ms, bounds, create, room, changes = unpack(cmsgpack.unpack(ARGV[1]))
 local owned = redis.call('HMGET', KEYS[1], 'token', 'owner')
 if tonumber(owned[1] or -1) ~= token then return owned[2] or '' end
 
@@ -56,5 +57,6 @@ if create then
   if stored or redis.call('EXISTS', slot .. ':ended:' .. id) == 1 then return 2 end
 end
 for _, change in ipairs(changes) do store(unpack(change)) end
+redis.call('HSET', KEYS[1], 'number', number)
 shorten(events, slot .. ':gaps', unpack(bounds))
 return overflowed > 0 and -overflowed or 1

@@ -14,5 +14,9 @@ class Fenced(Exception):
         self.owner = owner
 
 
+class Rewound(Exception):
+    """The slot is ours, and the store has lost changes of it: it failed over, or died."""
+
+
 class Overflow(Exception):
     """More changes wait to be committed than the limit allows."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from engine.store.change import Change
-from engine.store.errors import Fenced
+from engine.store.errors import Fenced, Rewound
 from engine.store.memory_documents import MemoryDocuments
 from engine.store.memory_outbox import MemoryOutbox
 from engine.store.memory_stream import MemoryStream
@@ -23,6 +23,7 @@ class Kept:
         self.token = 0
         self.owner = ""
         self.until_ms = 0
+        self.number = 0  # of the last batch
         self.live: dict[str, tuple[str, bytes]] = {}
         self.logs: dict[str, list[bytes]] = {}
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
@@ -56,16 +57,18 @@ class Memory(MemoryDocuments):
             return None
         # Larger than any given before a loss of data, too: the clock sees to that.
         kept.token, kept.owner = max(kept.token + 1, now_ms), owner
-        kept.until_ms = now_ms + lease_ms
+        kept.until_ms, kept.number = now_ms + lease_ms, 0
         return kept.token
 
-    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """See Store."""
         kept = self._slot(slot)
         if kept.token != token:
             return False
         kept.until_ms = self._now_ms() + lease_ms
         self._change(lease_ms == 0)
+        if kept.number < number:
+            raise Rewound
         return True
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
@@ -113,13 +116,16 @@ class Memory(MemoryDocuments):
         self.commit_now(slot, token, (change,))
         return True
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
         """See Store."""
-        return self.commit_now(slot, token, changes)
+        return self.commit_now(slot, token, changes, number)
 
-    def commit_now(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+    def commit_now(self, slot: int, token: int, changes: Sequence[Change], number: int = 0) -> int:
         """Commit at once; raises Fenced."""
         kept = self._owned(slot, token)
+        kept.number = number
         return sum(self._store(kept, slot, change) for change in changes)
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:

@@ -6,7 +6,7 @@ import msgspec
 from redis.asyncio import Redis
 
 from engine.store.change import Change
-from engine.store.errors import Fenced
+from engine.store.errors import Fenced, Rewound
 from engine.store.link import Link
 from engine.store.outbox import Room
 from engine.store.pack import packed
@@ -26,6 +26,7 @@ _QUIET_S = 5.0
 _strings = msgspec.msgpack.Decoder(list[str])
 _packed = msgspec.msgpack.Encoder().encode
 _EXISTS = 2  # what commit.lua answers
+_REWOUND = 2  # and renew.lua
 _PAGE = 500
 
 
@@ -57,9 +58,13 @@ class RedisStore(RedisDocuments):
         asked = _packed((owner, lease_ms))
         return int(await self._link.run(_CLAIM, _owner_key(slot), asked)) or None
 
-    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """See Store."""
-        return await self._link.run(_RENEW, _owner_key(slot), _packed((token, lease_ms))) == 1
+        asked = _packed((token, lease_ms, number))
+        answer = await self._link.run(_RENEW, _owner_key(slot), asked)
+        if answer == _REWOUND:
+            raise Rewound
+        return answer == 1
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
@@ -89,11 +94,13 @@ class RedisStore(RedisDocuments):
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
         """See Store."""
-        return await self._write(slot, token, (change,), create=True) != _EXISTS
+        return await self._write(slot, (token, 0), (change,), create=True) != _EXISTS
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
         """See Store."""
-        return max(0, -await self._write(slot, token, changes, create=False))
+        return max(0, -await self._write(slot, (token, number), changes, create=False))
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""
@@ -136,9 +143,9 @@ class RedisStore(RedisDocuments):
         await self._pool.aclose()
 
     async def _write(
-        self, slot: int, token: int, changes: Sequence[Change], *, create: bool
+        self, slot: int, of: tuple[int, int], changes: Sequence[Change], *, create: bool
     ) -> int:
-        head = (token, self._kept_ms, self._bounds, create, self._room)
+        head = (*of, self._kept_ms, self._bounds, create, self._room)
         batch = packed(head, changes)
         answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):

@@ -1,9 +1,10 @@
 -- Makes a lease last from now on, or end now (0 ms), which is told. KEYS: {sN}:owner.
--- ARGV: msgpack of {token, lease_ms}. Returns 1; 0 when the slot is another's by now.
-local token, lease_ms = unpack(cmsgpack.unpack(ARGV[1]))
+-- ARGV: msgpack of {token, lease_ms, number}. Returns 1; 0 when the slot is another's by now, 2 when
+-- the batch of that number was stored once, and is lost.
+local token, lease_ms, number = unpack(cmsgpack.unpack(ARGV[1]))
 if tonumber(redis.call('HGET', KEYS[1], 'token') or -1) ~= token then return 0 end
 local now = redis.call('TIME')
 local ends = now[1] * 1000 + math.floor(now[2] / 1000) + lease_ms
 redis.call('HSET', KEYS[1], 'until', string.format('%.0f', ends))
 if lease_ms == 0 then redis.call('PUBLISH', 'engines', KEYS[1]) end
-return 1
+return tonumber(redis.call('HGET', KEYS[1], 'number') or 0) < number and 2 or 1

@@ -39,8 +39,11 @@ class Store(Protocol):
         """
         ...
 
-    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
-        """Make a lease last from now on; False when the slot is another's. 0 ms gives it back."""
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
+        """Make a lease last from now on; False when the slot is another's. 0 ms gives it back.
+
+        `number`: of the last commit that was answered; raises Rewound when that is lost.
+        """
         ...
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
@@ -69,9 +72,12 @@ class Store(Protocol):
         """
         ...
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
         """Store a batch, all or nothing, at most one change a call; raises Fenced.
 
+        `number` is the batch's; the owner counts them, and a repetition has the same.
         Returns how many events found no room in the outbox and became dead letters.
         """
         ...

@@ -102,6 +102,7 @@ class Writer:
         self._idle.set()
         self._fenced = False
         self.healthy = True
+        self.number = 0  # of the last batch that was answered
         self._pace = pace or Pace()
         self._pace.join(self)
         counts = (meter or Meter()).store
@@ -114,6 +115,15 @@ class Writer:
     def overloaded(self) -> bool:
         """Whether new calls should be refused: half of the limit waits already."""
         return len(self._waiting) * 2 >= self._limit
+
+    @property
+    def pending(self) -> frozenset[str]:
+        """The calls of which changes wait."""
+        return frozenset(change.call_id for change, _ in self._waiting)
+
+    def rewound(self) -> None:
+        """Count anew: the store has lost batches that it had answered."""
+        self.number = 0
 
     @property
     def depth(self) -> int:
@@ -178,13 +188,15 @@ class Writer:
     async def _try(self, changes: list[Change]) -> bool:
         began_s = perf_counter()
         try:
-            overflowed = await self._store.commit(self._slot, self._token, changes)
+            number = self.number + 1
+            overflowed = await self._store.commit(self._slot, self._token, changes, number)
         except StoreDown as error:
             self._faults[str(self._slot)] += 1
             if self.healthy:
                 self.healthy = False
                 self._watch.on_down(str(error))
             return False
+        self.number = number
         if overflowed:
             self._watch.on_overflow(overflowed)
         self._took.observe(perf_counter() - began_s)

@@ -52,10 +52,10 @@ class MoodyStore(Memory):
         """Be as a server that was emptied, as far as slots go."""
         self._slots.clear()
 
-    async def commit(self, slot: int, token: int, changes: Any) -> int:
+    async def commit(self, slot: int, token: int, changes: Any, number: int = 0) -> int:
         """Commit, unless down."""
         self._check()
-        return await super().commit(slot, token, changes)
+        return await super().commit(slot, token, changes, number)
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """Read, unless down; always a moment later, so that others come in between."""

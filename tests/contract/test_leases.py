@@ -3,8 +3,11 @@
 import asyncio
 from itertools import count
 
+import pytest
+
+from engine.store.errors import Rewound
 from engine.store.store import Store
-from tests.contract.store import claimed
+from tests.contract.store import change, claimed
 from tests.harness.until import until
 
 LEASE_MS = 60_000
@@ -37,6 +40,18 @@ async def test_a_lease_is_renewed(store: Store) -> None:
     token = await claimed(store, 3, "engine1")
     assert await store.renew(3, token, LEASE_MS)
     assert await store.claim(3, "engine2", LEASE_MS) is None
+
+
+async def test_a_store_that_has_lost_batches_says_so(store: Store) -> None:
+    """Who renews says what was answered last; if the store lacks it, that is told, once it runs."""
+    token = await claimed(store, 3, "engine1")
+    for _ in range(2):
+        await store.commit(3, token, [change()], 7)
+    assert await store.renew(3, token, LEASE_MS, 7)
+    with pytest.raises(Rewound):
+        await store.renew(3, token, LEASE_MS, 8)
+    assert await store.claim(3, "engine2", LEASE_MS) is None
+    assert await store.claim(3, "engine1", LEASE_MS) is not None  # who claims counts anew
 
 
 async def test_a_slot_is_given_back(store: Store) -> None:

@@ -43,12 +43,11 @@ class SimMemory(Memory):
             self.granted(slot, owner, lease_ms)
         return token
 
-    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """See Store."""
-        is_granted = await super().renew(slot, token, lease_ms)
-        if is_granted:
+        if self._slot(slot).token == token:
             self.granted(slot, await self.owner(slot), lease_ms)
-        return is_granted
+        return await super().renew(slot, token, lease_ms, number)
 
     def kept(self, slot: int) -> Kept:
         """Give all that it has of a slot."""

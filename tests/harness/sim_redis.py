@@ -68,9 +68,9 @@ class SimLink:
         """See Store."""
         return await self._write(lambda: done(self._memory.claim(slot, owner, lease_ms)))
 
-    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """See Store."""
-        return await self._write(lambda: done(self._memory.renew(slot, token, lease_ms)))
+        return await self._write(lambda: done(self._memory.renew(slot, token, lease_ms, number)))
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
@@ -84,9 +84,11 @@ class SimLink:
         """See Store."""
         return self._memory.changes()
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> None:
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> None:
         """See Store."""
-        await self._write(lambda: self._memory.commit_now(slot, token, changes))
+        await self._write(lambda: self._memory.commit_now(slot, token, changes, number))
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""

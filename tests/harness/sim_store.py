@@ -37,7 +37,9 @@ class SimStore:
         """See Store."""
         return self._memory.live(slot)
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
         """See Store; the engine may die before it, and after it, before it learns so."""
         await self._loop.sleep(0.2 + 0.3 * self._random())
         if not self.is_up:
@@ -46,7 +48,7 @@ class SimStore:
         self._weather.passes("commit")
         if self._loop.is_dead:
             return 0
-        overflowed = self._memory.commit_now(slot, token, changes)
+        overflowed = self._memory.commit_now(slot, token, changes, number)
         if self._weather.passes("committed") and self._weather.loses():
             raise StoreDown("sim: the answer was lost")
         return overflowed

@@ -47,10 +47,10 @@ class HandStore(Memory):
             raise StoreDown("by hand: no answer")
         return token
 
-    async def renew(self, slot: int, token: int, lease_ms: int) -> bool:
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """Renew, unless down."""
         self._check()
-        return await super().renew(slot, token, lease_ms)
+        return await super().renew(slot, token, lease_ms, number)
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """Beat, unless down."""
@@ -59,11 +59,16 @@ class HandStore(Memory):
 
     def lose_all(self) -> None:
         """Forget all; tokens go on growing, as the clock has them do in Valkey."""
+        self.lose_calls()
         for kept in self._slots.values():
             kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
+        self._engines.clear()
+
+    def lose_calls(self) -> None:
+        """Forget them, and still know whose the slots are."""
+        for kept in self._slots.values():
             kept.live.clear()
             kept.logs.clear()
-        self._engines.clear()
 
     def _check(self) -> None:
         if self.is_down:
@@ -78,6 +83,7 @@ class Diary:
         self.leases: dict[int, Lease] = {}
         self.live: dict[int, int] = {}  # calls by slot
         self.cannot_take: Collection[int] = ()
+        self.numbers: dict[int, int] = {}  # of batches that were answered, by slot
 
     async def take(self, slot: int, lease: Lease) -> None:
         """Note it."""
@@ -92,6 +98,15 @@ class Diary:
         """Note it."""
         self.lines.append(f"store {slot}")
         self.leases[slot] = lease
+
+    def number(self, slot: int) -> int:
+        """Give what the test says."""
+        return self.numbers.get(slot, 0)
+
+    def write_again(self, slot: int) -> None:
+        """Note it."""
+        self.numbers.pop(slot, None)
+        self.lines.append(f"write again {slot}")
 
     async def settled(self, slot: int) -> None:
         """Note it."""

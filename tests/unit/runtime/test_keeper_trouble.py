@@ -111,6 +111,17 @@ async def test_a_slot_that_cant_be_read_takes_no_other_along() -> None:
     assert sorted(club["a"].keeper.held) == [*range(1, 8)]
 
 
+async def test_what_a_failover_has_lost_is_written_again() -> None:
+    """The slot is still this engine's: its calls go on, and others are waited for."""
+    club = Club("a")
+    await club.beats()
+    club["a"].diary.numbers[3] = 5  # which the store has never heard of
+    await club.beats(3)
+    assert club["a"].diary.did("write again") == [3]
+    assert club.held() == {"a": 8}
+    assert club["a"].diary.did("pause") == []
+
+
 async def test_an_engine_that_dies_as_it_comes() -> None:
     """One slot at most is given back for it, and is taken up again a beat later."""
     club = Club("a")

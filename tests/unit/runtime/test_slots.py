@@ -104,6 +104,33 @@ async def test_lost_calls_are_stored_again(house: House) -> None:
     assert [*house.node.desks[SLOT].actors] == [call]
 
 
+async def test_what_a_failover_has_lost_is_written_again(house: House) -> None:
+    """A call that the store lacks is stored, and what of it can't be known is left empty."""
+    call = await house.begin()
+    before = await house.store.log(SLOT, call)
+    house.store.lose_calls()
+    house.slots.write_again(SLOT)
+
+    async def is_stored() -> bool:
+        return await house.live() == [call]
+
+    await until(is_stored, what="the call to be written again")
+    assert await house.store.log(SLOT, call) == [b""] * len(before)
+    assert house.slots.number(SLOT) == 1
+
+
+async def test_what_is_not_lost_is_not_written_again(house: House) -> None:
+    """Its log stays whole: it can be replayed."""
+    call = await house.begin()
+    before = await house.store.log(SLOT, call), await house.store.read(SLOT, call)
+    number = house.slots.number(SLOT)
+    assert number > 0
+    house.slots.write_again(SLOT)
+    await until(lambda: house.slots.number(SLOT) == 1)
+    assert (await house.store.log(SLOT, call), await house.store.read(SLOT, call)) == before
+    assert before[0].count(b"") == 0
+
+
 async def test_what_was_asked_is_not_lost_with_the_store(house: House) -> None:
     """Who waits for the store is told at once; what waited for the node waits on."""
     call = await house.begin()

@@ -24,13 +24,15 @@ class Moody(Memory):
         self.free = asyncio.Event()
         self.free.set()
 
-    async def commit(self, slot: int, token: int, changes: Sequence[Change]) -> int:
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
         """Commit, in the mood for it."""
         self.batches.append(list(changes))
         await self.free.wait()
         if self.down:
             raise StoreDown("in a bad mood")
-        return await super().commit(slot, token, changes)
+        return await super().commit(slot, token, changes, number)
 
 
 class Scene:
