@@ -16,8 +16,9 @@ from engine.runtime.ports import NoPost, Post
 from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, Stored, take_over
 from engine.runtime.tasks import Tasks
+from engine.store.pace import Pace
 from engine.store.store import Store
-from engine.store.writer import Pace, Writer
+from engine.store.writer import Writer
 
 log = structlog.get_logger()
 SETTLE_S = 1.0

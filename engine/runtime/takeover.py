@@ -9,8 +9,9 @@ from msgspec import Struct, field
 from engine.calls.codec import Record, decode_record
 from engine.observe.meter import Meter
 from engine.runtime.ports import NoPost, Post
+from engine.store.pace import Pace
 from engine.store.store import Store
-from engine.store.writer import Pace, Watch, Writer
+from engine.store.writer import Watch, Writer
 
 log = structlog.get_logger()
 

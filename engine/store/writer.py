@@ -11,9 +11,9 @@ from msgspec import Struct
 from engine.observe.meter import Meter
 from engine.store.change import Change, coalesced
 from engine.store.errors import Fenced, Overflow, StoreDown
+from engine.store.pace import Pace
 from engine.store.store import Store
 
-LAZY_S = 0.02
 MOST_WAITING = 20_000
 _BATCH = 256  # changes; a script holds up the whole store while it runs
 _BACKOFF_S = 0.05
@@ -39,35 +39,6 @@ class Watch(Struct, frozen=True):
     on_fenced: Callable[[], None] = _nothing
     on_told: Callable[[Change], None] = _nothing_of
     on_overflow: Callable[[int], None] = _nothing_of
-
-
-class Pace:
-    """Lets writers commit together: what need not hurry goes with the next that must.
-
-    A change that hurries takes along what waits in all writers, so that it all goes out in one
-    write; without one, it goes after `LAZY_S`.
-    """
-
-    def __init__(self) -> None:
-        self._writers: list[Writer] = []
-        self._timer: asyncio.TimerHandle | None = None
-
-    def join(self, writer: "Writer") -> None:
-        """Take a writer in."""
-        self._writers.append(writer)
-
-    def hurry(self) -> None:
-        """Have everything committed now."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        for writer in self._writers:
-            writer.flush()
-
-    def later(self) -> None:
-        """Have everything committed soon."""
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(LAZY_S, self.hurry)
 
 
 class Writer:
@@ -134,7 +105,7 @@ class Writer:
         """Commit a change, then call `done`, which must not raise; raises Overflow at the limit.
 
         One that need not hurry, since nothing is done upon it, may be lost with the process within
-        LAZY_S, like an event that came as much later.
+        `pace.LAZY_S`, like an event that came as much later.
         """
         if self._fenced:
             return

@@ -29,7 +29,7 @@ from engine.runtime.switch import Switch
 from engine.runtime.takeover import Claimant, take_over
 from engine.runtime.taping import Ami
 from engine.store.memory import Memory
-from engine.store.writer import Pace
+from engine.store.pace import Pace
 from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import LifeClock, SimClock
 from tests.harness.sim_line import SimLine

@@ -1,0 +1,42 @@
+"""When what waits is committed: at once when somebody waits for it, else soon, and all together."""
+
+import asyncio
+from typing import Protocol
+
+LAZY_S = 0.02
+
+
+class Flushing(Protocol):
+    """What commits together with others."""
+
+    def flush(self) -> None:
+        """Have what waits committed now."""
+
+
+class Pace:
+    """Lets writers commit together: what need not hurry goes with the next that must.
+
+    A change that hurries takes along what waits in all writers, so that it all goes out in one
+    write; without one, it goes after `LAZY_S`.
+    """
+
+    def __init__(self) -> None:
+        self._writers: list[Flushing] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def join(self, writer: Flushing) -> None:
+        """Take a writer in."""
+        self._writers.append(writer)
+
+    def hurry(self) -> None:
+        """Have everything committed now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for writer in self._writers:
+            writer.flush()
+
+    def later(self) -> None:
+        """Have everything committed soon."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LAZY_S, self.hurry)
