@@ -51,7 +51,9 @@ class Desk:
         self._performer = Performer(
             place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
         )
-        self._steps = Steps(place.node, clock, writer, errands, self._performer)
+        self._steps = Steps(
+            place.node, clock, writer, errands, self._performer, is_held=lambda: self.is_held
+        )
 
     def open(self, call: Call, stored: Stored = nothing) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""

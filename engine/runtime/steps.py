@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from engine.calls.codec import logged
-from engine.calls.commands import Answer, Command, Tell
+from engine.calls.commands import Answer, Command, Play, Tell
 from engine.calls.errands import Prefetch
 from engine.calls.events import Event, Recovered
 from engine.calls.machine import step
@@ -16,6 +16,8 @@ from engine.runtime.ports import Errands, Writer
 
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
 EARLY = (Answer, Prefetch)
+# Asterisk plays a playback id as often as it is asked to: everything else can be done twice.
+PLAYED_ONCE = (Play,)
 NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
 Stored = Callable[[], None]
 
@@ -27,10 +29,18 @@ def nothing() -> None:
 class Steps:
     """Takes calls from event to commit to command, in that order (design section 3.5)."""
 
-    def __init__(
-        self, node: str, clock: Clock, writer: Writer, errands: Errands, performer: Performer
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
+        self,
+        node: str,
+        clock: Clock,
+        writer: Writer,
+        errands: Errands,
+        performer: Performer,
+        *,
+        is_held: Callable[[], bool],
     ) -> None:
         self._node = node
+        self._is_held = is_held
         self._clock = clock
         self._writer = writer
         self._errands = errands
@@ -65,5 +75,9 @@ class Steps:
 
     def _committed(self, actor: Actor, todo: Sequence[Command], stored: Stored) -> None:
         stored()
-        if due := actor.stored(todo):
+        due = actor.stored(todo)
+        if self._is_held():
+            # A recovery may have looked already: it asks for what it did not see (PLAYED_ONCE).
+            due = [each for each in due if not isinstance(each, PLAYED_ONCE)]
+        if due:
             self._performer.perform(actor, due)

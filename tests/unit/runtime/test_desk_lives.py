@@ -5,8 +5,9 @@ from engine.calls.asked import HangupRequested, HoldRequested
 from engine.calls.codec import decode_record
 from engine.calls.commands import Originate, StartMusic
 from engine.calls.doing import Ending
-from engine.calls.events import LegAnswered, LegRang
-from tests.unit.calls.building import MAIN, outbound
+from engine.calls.errands import FetchMedia
+from engine.calls.events import LegAnswered, LegRang, MediaFetched
+from tests.unit.calls.building import CLIPS, MAIN, outbound, say
 from tests.unit.runtime.building import HANGUP, LOST, ORIGINATE, World
 
 
@@ -44,6 +45,26 @@ def test_what_is_asked_of_a_held_desk_is_stored_at_once() -> None:
     world.clock.pass_ms(60_000)
     assert world.pbx.lines == [ORIGINATE, HANGUP]
     assert world.desk.actors == {actor.call.id: actor}
+
+
+def test_a_prompt_that_is_stored_while_the_desk_is_held_is_heard_once() -> None:
+    """The recovery has looked by then, and not seen it: it is the one that asks for it."""
+    world = World()
+    actor = world.desk.open(outbound(say()))
+    world.pbx.settle()
+    world.desk.feed(actor, LegAnswered(MAIN))
+    fetch, done = world.errands.running[0]
+    assert isinstance(fetch, FetchMedia)
+    world.writer.at_once = False
+    done(MediaFetched(fetch.request, CLIPS))
+    world.desk.hold()
+    world.writer.commit()
+    asked = [line for line in world.pbx.lines if "/play/" in line]
+    assert asked == []
+    world.desk.resume(actor, tuple(actor.outbox), ())
+    world.desk.release()
+    asked = [line for line in world.pbx.lines if "/play/" in line]
+    assert len(asked) == 1
 
 
 def test_a_new_life_forgets_replies_to_the_old_one() -> None:
