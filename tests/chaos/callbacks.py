@@ -106,7 +106,7 @@ async def callbacks(folder: Path, calls: int, per_s: float) -> Outcome:
         fire = Fire(folder, customer)
         await fire.open(house, audio)
         scripts = tuple(Script(_number(each)) for each in range(TARGETS))
-        running = asyncio.create_task(_called(fire, scripts, calls / per_s, per_s))
+        running = asyncio.create_task(_called(fire, scripts, calls, per_s))
         for engine in fire.engines:
             await asyncio.sleep(calls / per_s / 4)
             await fire.kill(engine)
@@ -118,15 +118,15 @@ async def callbacks(folder: Path, calls: int, per_s: float) -> Outcome:
 
 
 async def _called(
-    fire: Fire, scripts: tuple[Script, ...], seconds: float, per_s: float
+    fire: Fire, scripts: tuple[Script, ...], calls: int, per_s: float
 ) -> tuple[int, set[str]]:
     """Let calls come in, one part after another; gives how many, and the channels answered."""
     asked, answered = 0, set[str]()
-    while seconds > 0:
-        result = await fire.pbx.run(Load(scripts, min(seconds, PART_S), per_s))
+    while asked < calls:
+        seconds = min(PART_S, 1 + (calls - asked) / per_s)
+        result = await fire.pbx.run(Load(scripts, seconds, per_s))
         asked += result.calls
         answered.update(result.answered)
-        seconds -= PART_S
     return asked, answered
 
 
