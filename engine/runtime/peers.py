@@ -42,11 +42,6 @@ class Peers:
         return not before.keys() <= self._known.keys()
 
     @property
-    def names(self) -> frozenset[str]:
-        """Name all that live."""
-        return frozenset(self._known)
-
-    @property
     def others(self) -> list[Peer]:
         """List the other engines."""
         return [peer for name, peer in self._known.items() if name != self.me]

@@ -100,10 +100,12 @@ class Share:
 
     async def _was_taken(self) -> bool:
         """Tell whether somebody has the slot that was given back last; if not, go on with it."""
-        slot, self._offered = self._offered, None
+        slot = self._offered
         if slot is None or slot in self._leases.held:
             return True
-        if (lease := await self._leases.claim(slot)) is None:
+        lease = await self._leases.claim(slot)
+        self._offered = None  # now, not before: the store may have been away
+        if lease is None:
             return True
         log.warning("nobody took a slot that was given back", slot=slot)
         self._gives_from_s = self._monotonic() + self._rhythm.lease_s  # by then the dead are known

@@ -16,8 +16,6 @@ from engine.runtime.ports import Errands, Writer
 
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
 EARLY = (Answer, Prefetch)
-# Asterisk plays a playback id as often as it is asked to: everything else can be done twice.
-PLAYED_ONCE = (Play,)
 NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
 Stored = Callable[[], None]
 
@@ -77,7 +75,8 @@ class Steps:
         stored()
         due = actor.stored(todo)
         if self._is_held():
-            # A recovery may have looked already: it asks for what it did not see (PLAYED_ONCE).
-            due = [each for each in due if not isinstance(each, PLAYED_ONCE)]
+            # A recovery may have looked already, and asks for a prompt that it did not see. All
+            # else can be done twice; Asterisk plays an id as often as it is asked to.
+            due = [each for each in due if not isinstance(each, Play)]
         if due:
             self._performer.perform(actor, due)

@@ -1,4 +1,4 @@
-"""One dedicated connection for scripts: a fifth of a pooled client's CPU a call.
+"""One dedicated connection for scripts: a fraction of a pooled client's CPU a call (decision 0027).
 
 What is asked in one tick of the loop goes out in one write: with many slots, a write for each
 would be the engine's largest cost.

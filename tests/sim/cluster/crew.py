@@ -77,8 +77,9 @@ class Crew:
     @property
     def is_known(self) -> bool:
         """Whether nobody who died still counts for somebody."""
-        names = {each.name for each in self.alive}
-        return all(each.peers.names == names for each in self.alive)
+        urls = {f"http://{each.name}" for each in self.alive}
+        known = ((each.name, {peer.url for peer in each.peers.others}) for each in self.alive)
+        return all(others == urls - {f"http://{name}"} for name, others in known)
 
     def controls(self, node: str, slot: int) -> bool:
         """Tell whether somebody can do something for the calls of a slot at a node."""
