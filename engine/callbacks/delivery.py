@@ -77,7 +77,11 @@ class Delivery:
         if isinstance(outcome, Gone) and target == AUTO_SET:
             with suppress(StoreDown):  # it says so again
                 await self._accounts.stop(name, place)
-        return verdict if account is None else _paced(verdict, account)
+        return msgspec.structs.replace(verdict, pace=_pace(account))
+
+    async def pace(self, line: Line) -> Pace:
+        """Tell what a line's target bears; raises StoreDown."""
+        return _pace(await self._accounts.of(line.way.partition(" ")[0]))
 
     def _parcel(self, name: str, account: Account | None, event_id: str, body: bytes) -> Parcel:
         headers = self._accounts.signer(account).headers(event_id, self._clock(), body)
@@ -122,6 +126,5 @@ class Delivery:
         return Verdict(is_answered=None, rest=reason)
 
 
-def _paced(verdict: Verdict, account: Account) -> Verdict:
-    pace = Pace(account.concurrency, account.per_s)
-    return msgspec.structs.replace(verdict, pace=pace)
+def _pace(account: Account | None) -> Pace:
+    return Pace() if account is None else Pace(account.concurrency, account.per_s)

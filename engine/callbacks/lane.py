@@ -19,13 +19,16 @@ class Pace(Struct, frozen=True):
     per_s: float | None = None
 
 
+FIRST = Pace(concurrency=1)  # until it is known what the target bears
+
+
 class Lane:
     """Lines that wait for their turn, and the circuit of who they go to."""
 
     def __init__(self, way: str, circuit: Circuit, monotonic: Callable[[], float]) -> None:
         self.way = way
         self.circuit = circuit
-        self.pace = Pace()
+        self.pace = FIRST
         self.ready: deque[Line] = deque()
         self.busy = 0
         self.used_s = monotonic()

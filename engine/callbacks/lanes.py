@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from engine.callbacks.circuit import Circuit
-from engine.callbacks.lane import Lane
+from engine.callbacks.lane import FIRST, Lane
 from engine.callbacks.line import Line
 from engine.callbacks.turns import Turns
 
@@ -83,6 +83,9 @@ class Lanes:
 
     async def _turn(self, lane: Lane, line: Line) -> None:
         try:
+            if lane.pace is FIRST:
+                lane.pace = await self._turns.pace(line)
+                self._pump(lane)
             if await self._turns.take(lane, line):
                 lane.ready.append(line)
         finally:

@@ -6,7 +6,7 @@ import structlog
 
 from engine.callbacks.box import Box
 from engine.callbacks.delivery import Delivery, Verdict
-from engine.callbacks.lane import Lane
+from engine.callbacks.lane import Lane, Pace
 from engine.callbacks.line import MOST_EVENTS, Line
 from engine.store.errors import StoreDown
 from engine.store.outbox import Given, Outbox, Settlement
@@ -37,6 +37,13 @@ class Turns:
             self._forget(line)
         self._tell(lane, line, verdict)
         return box is not None and verdict is not None and self._concluded(box, line, verdict)
+
+    async def pace(self, line: Line) -> Pace:
+        """Tell what a line's target bears, as far as the store says it."""
+        try:
+            return await self._delivery.pace(line)
+        except StoreDown:
+            return Pace()
 
     def put_off(self, line: Line, wait_s: float, tries: int = -1) -> None:
         """Leave a line's events to the store for a while."""

@@ -172,6 +172,7 @@ class Recovered(StoredEvent, frozen=True, tag="recovered"):
     """Another life of the engine took the call up; what was missed has been told before."""
 
     bridged: tuple[tuple[str, str], ...] = ()  # each leg that is in a bridge, and which
+    left_over: tuple[str, ...] = ()  # bridges of its own that it has no use for
 
 
 Event = (

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.calls import causes
 from engine.calls.asked import Control, HangupRequested, LegHangupRequested, TransferReferred
 from engine.calls.call import Call, Step, expects, own_deadline_ms
-from engine.calls.commands import Command, Hangup, StopMessage, StopPlayback
+from engine.calls.commands import Command, DestroyBridge, Hangup, StopMessage, StopPlayback
 from engine.calls.departures import ended, leg_ended
 from engine.calls.doing import Ending, Filing
 from engine.calls.events import (
@@ -73,9 +73,9 @@ def _stepped(call: Call, event: Event, now: int) -> Step:
             return ended(call, now, by, cause)
         case DeadlinePassed():
             return _due(call, event, now)
-        case Recovered(bridged):
+        case Recovered(bridged, left_over):
             call, commands = carried_on(call, (), event, now)
-            return call, (*commands, *reseat(call, bridged))
+            return call, (*commands, *reseat(call, bridged), *map(DestroyBridge, left_over))
         case TapesFiled():
             return carried_on(noted(call, event), (), event, now)
         case TransferReferred():

@@ -5,24 +5,17 @@ One path for a crash, a takeover and a lost websocket (design section 3.6).
 
 from collections.abc import Iterable
 
-from msgspec import Struct
-
 from engine.calls import causes
 from engine.calls.call import Call, expects
 from engine.calls.commands import (
-    Answer,
-    Bridge,
     Command,
-    Leave,
+    DestroyBridge,
     Originate,
     Play,
     Ring,
     Snoop,
     StartMessage,
-    StartMusic,
-    StartRinging,
 )
-from engine.calls.doing import Recording
 from engine.calls.events import (
     DigitPressed,
     Event,
@@ -34,32 +27,13 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
+from engine.calls.ids import call_of
 from engine.calls.keys import after_prompts, counting
 from engine.calls.leg import Leg
 from engine.calls.playbacks import prompts, tunes
-from engine.calls.seating import OUTSIDE, seats
-
-
-class Seen(Struct, frozen=True):
-    """What a PBX shows: channels by state (`Up`, …), live playbacks and messages, bridges' members.
-
-    `called`: of the legs that are still `Down`, those whose party has been called.
-    """
-
-    channels: dict[str, str]
-    playbacks: frozenset[str] = frozenset()
-    bridges: dict[str, tuple[str, ...]] = {}
-    called: frozenset[str] = frozenset()
-    messages: frozenset[str] = frozenset()
-
-
-def message_of(call: Call) -> str | None:
-    """Name the message that is being recorded, if one is."""
-    match call.doing:
-        case Recording(tape=tape, request=""):
-            return tape
-        case _:
-            return None
+from engine.calls.redo import is_still_due, message_of
+from engine.calls.seating import rooms, seats
+from engine.calls.seen import Seen
 
 
 def missed(
@@ -81,8 +55,8 @@ def missed(
     events += _rounds(call, outbox, seen)
     events += _message(call, outbox, seen)
     events += after_prompts(call, keys, events)
-    redo = tuple(command for command in outbox if _still_due(command, call, seen, now))
-    return redo, (*events, Recovered(_members(call, seen)))
+    redo = tuple(command for command in outbox if is_still_due(command, call, seen, now))
+    return redo, (*events, Recovered(_members(call, seen), _left_over(call, outbox, seen)))
 
 
 def rung_by(outbox: Iterable[Command]) -> tuple[str, ...]:
@@ -93,7 +67,7 @@ def rung_by(outbox: Iterable[Command]) -> tuple[str, ...]:
 def _leg(call: Call, leg: Leg, seen: Seen, outbox: tuple[Command, ...]) -> list[Event]:
     state = seen.channels.get(leg.id)
     if state is None:
-        unsent = _is_requested(call, leg.id) and any(_makes(each, leg) for each in outbox)
+        unsent = leg.state == "requested" and any(_makes(each, leg) for each in outbox)
         return [] if unsent and expects(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
@@ -102,12 +76,6 @@ def _leg(call: Call, leg: Leg, seen: Seen, outbox: tuple[Command, ...]) -> list[
     # Placed, and its party not called: told again, as its time to ring begins only now.
     uncalled = any(_calls(each, leg) for each in outbox) and leg.id not in seen.called
     return [LegPlaced(leg.id)] if leg.state == "requested" or uncalled else []
-
-
-def _is_requested(call: Call, leg_id: str) -> bool:
-    """Tell whether a leg may be made again: none was, so its party was not called."""
-    leg = call.leg(leg_id)
-    return leg is not None and leg.state == "requested"
 
 
 def _makes(command: Command, leg: Leg) -> bool:
@@ -133,6 +101,10 @@ def _rounds(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
     return [PlaybackEnded(p) for p in over if not any(_plays(each, p) for each in outbox)]
 
 
+def _plays(command: Command, playback: str) -> bool:
+    return isinstance(command, Play) and command.playback == playback
+
+
 def _message(call: Call, outbox: tuple[Command, ...], seen: Seen) -> list[Event]:
     name = message_of(call)
     if name is None or name in seen.messages:
@@ -153,44 +125,13 @@ def _snoops(call: Call, seen: Seen, outbox: tuple[Command, ...]) -> list[Event]:
     return events
 
 
-def _still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
-    match command:
-        case Originate(leg):
-            is_made = leg in seen.channels or not _is_requested(call, leg)
-            return not is_made and expects(call, leg)
-        case Ring(leg):
-            is_waiting = seen.channels.get(leg) == "Down" and leg not in seen.called
-            return is_waiting and expects(call, leg)
-        case Answer(leg):
-            return seen.channels.get(leg) not in {None, "Up"}
-        case Play(playback=playback):
-            wanted = now < prompts(call).get(playback, 0)
-            wanted = wanted or any(tune.playback == playback for tune in tunes(call))
-            return wanted and playback not in seen.playbacks
-        case StartMessage(name=name):
-            return message_of(call) == name and name not in seen.messages
-        case StartMusic(leg) | StartRinging(leg):
-            # Into a conversation it would be heard until its end is told, and for an outage if not.
-            sound = "music" if isinstance(command, StartMusic) else "ringing"
-            return seats(call).get(leg, OUTSIDE).sound == sound
-        case Snoop(snoop):
-            coaches = call.conference.members if call.conference else ()
-            return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)
-        case Leave(bridge, leg):
-            # What a leg hears outside comes after it, and a prompt would hold it up.
-            is_inside = leg in seen.bridges.get(bridge, ())
-            return is_inside and seats(call).get(leg, OUTSIDE).bridge != bridge
-        case Bridge():
-            return False  # Recovered brings everybody to where they belong
-        case _:
-            return True
-
-
-def _plays(command: Command, playback: str) -> bool:
-    return isinstance(command, Play) and command.playback == playback
-
-
 def _members(call: Call, seen: Seen) -> tuple[tuple[str, str], ...]:
     ours = {leg.id for leg in call.legs} | seats(call).keys()
     placed = ((leg, bridge) for bridge, legs in seen.bridges.items() for leg in legs)
     return tuple((leg, bridge) for leg, bridge in placed if leg in ours)
+
+
+def _left_over(call: Call, outbox: tuple[Command, ...], seen: Seen) -> tuple[str, ...]:
+    going = {each.bridge for each in outbox if isinstance(each, DestroyBridge)}
+    wanted = going | rooms(call)
+    return tuple(b for b in seen.bridges if call_of(b) == call.id and b not in wanted)

@@ -28,10 +28,6 @@ from engine.runtime.requests import in_one_breath, may_block, requests
 Feed = Callable[[Actor, Event], None]
 
 
-def _ignored(_reply: Reply) -> None:
-    """Leave it to the reply of the last request to tell what became of the command."""
-
-
 class Performer:
     """Sends commands on their way and brings their outcomes back as events."""
 
@@ -129,9 +125,14 @@ class Performer:
                 self._replied(actor, command, reply, then)
 
         while in_one_breath(command) and len(left) > 1:
-            self._pbx.send(left[0], actor.call.id, False, _ignored)
+            self._pbx.send(left[0], actor.call.id, False, self._passed)
             left = left[1:]
         self._pbx.send(left[0], actor.call.id, may_block(command), done)
+
+    def _passed(self, reply: Reply) -> None:
+        """Leave it to the reply of the last request to tell what became of the command."""
+        if reply.status == 0:
+            self._doubt()
 
     def _replied(
         self, actor: Actor, command: PbxCommand, reply: Reply, then: Callable[[Actor], None]

@@ -10,7 +10,7 @@ import structlog
 from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import bridges
 from engine.calls.ids import call_of, slot_and_node
-from engine.calls.recover import Seen
+from engine.calls.seen import Seen
 from engine.observe.meter import Meter
 from engine.runtime.node import Node
 from engine.runtime.snapshot import PbxAway, look

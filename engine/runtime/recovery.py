@@ -8,7 +8,9 @@ import structlog
 from engine.ari.generated.models import Channel
 from engine.calls.keys import Heard, between, unknown
 from engine.calls.playbacks import playbacks_of
-from engine.calls.recover import Seen, message_of, missed, rung_by
+from engine.calls.recover import missed, rung_by
+from engine.calls.redo import message_of
+from engine.calls.seen import Seen
 from engine.runtime.actor import Actor
 from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk

@@ -9,7 +9,7 @@ import msgspec
 from engine.ari.generated.models import Bridge, Channel
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
-from engine.calls.recover import Seen
+from engine.calls.seen import Seen
 from engine.runtime.ports import Pbx
 from engine.runtime.requests import CALLED
 

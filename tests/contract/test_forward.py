@@ -179,7 +179,7 @@ async def test_an_engine_that_leaves(pair: Pair) -> None:
     for deed, asked in (("hangup", {}), ("mute", {"channelId": talk.customer})):
         began_s = loop.time()
         assert await pair.one.problem("POST", f"{here}/{deed}", asked) == (503, "no_owner")
-        assert loop.time() - began_s < LAST_WAIT_S + 0.2
+        assert loop.time() - began_s < LAST_WAIT_S + 1
     pair.knows[pair.one].where[0] = pair.two.url
     pair.two.switch.nodes["pbx1"].add(0, pair.one.switch.nodes["pbx1"].desks.pop(0))
     assert (await pair.one.ask("POST", f"{here}/hangup", {}))[0] == 200

@@ -106,7 +106,7 @@ async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
             await caller.ended()
     assert far.status == 487
     assert asked.body["dial"]["status"] == "no-answer"
-    assert rang_ms == approx(1000, abs=100)
+    assert 950 < rang_ms < 2000
 
 
 async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
@@ -135,7 +135,7 @@ async def test_time_limit_ends_the_talk(lab: Lab, hooks: WebhookServer) -> None:
             await caller.ended()
             [talk] = far.heard(400)
     assert asked.body["dial"]["status"] == "completed"
-    assert talk.length_ms == approx(1000, abs=120)
+    assert talk.length_ms == approx(1000, abs=250)
 
 
 async def _dialing(

@@ -7,7 +7,8 @@ from engine.calls.codec import decode_call, encode
 from engine.calls.doing import Gathering
 from engine.calls.events import DigitPressed
 from engine.calls.keys import unknown
-from engine.calls.recover import Seen, missed
+from engine.calls.recover import missed
+from engine.calls.seen import Seen
 from tests.unit.calls.building import HTTPS, MAIN, Story, called
 
 UP = Seen({MAIN: "Up"})

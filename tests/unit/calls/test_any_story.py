@@ -35,9 +35,10 @@ from engine.calls.events import (
     TalkEnded,
     TalkStarted,
 )
-from engine.calls.recover import Seen, missed
+from engine.calls.recover import missed
 from engine.calls.replay import replay
 from engine.calls.running import MOST_VERBS
+from engine.calls.seen import Seen
 from tests.unit.calls.any_trees import TREES
 from tests.unit.calls.building import (
     CLIPS,

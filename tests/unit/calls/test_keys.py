@@ -7,7 +7,7 @@ from engine.calls.doing import Gathering, Recording
 from engine.calls.errands import AskWebhook
 from engine.calls.events import PlaybackEnded
 from engine.calls.keys import LATE_MS, SOON_MS, unknown, untold
-from engine.calls.recover import Seen
+from engine.calls.seen import Seen
 from engine.calls.tape import Archive
 from tests.unit.calls.building import HTTPS, MAIN, WithRequest, called, say
 from tests.unit.calls.greetings import CONFIRM, FIRST, fetched, greeting

@@ -8,7 +8,8 @@ from engine.calls.asked import HangupRequested
 from engine.calls.call import deadline_ms
 from engine.calls.commands import Answer, Hangup, Originate, Ring
 from engine.calls.events import LegAnswered, LegEnded, LegPlaced, LegRang, Recovered
-from engine.calls.recover import Seen, missed, rung_by
+from engine.calls.recover import missed, rung_by
+from engine.calls.seen import Seen
 from tests.unit.calls.building import (
     CHANNEL,
     ID,

@@ -8,7 +8,8 @@ from engine.calls.doing import Dialing, Gathering, Playing
 from engine.calls.errands import FetchMedia
 from engine.calls.events import LegAnswered, LegEnded, MediaFetched, PlaybackEnded, Recovered
 from engine.calls.playbacks import playbacks_of
-from engine.calls.recover import Seen, missed
+from engine.calls.recover import missed
+from engine.calls.seen import Seen
 from tests.unit.calls.building import CLIPS, ID, MAIN, Story, dialing, say
 
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"

@@ -4,12 +4,22 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.commands import Bridge, Hangup, Play, StartMusic, StartRinging, StopRinging
+from engine.calls.commands import (
+    Bridge,
+    DestroyBridge,
+    Hangup,
+    Leave,
+    Play,
+    StartMusic,
+    StartRinging,
+    StopRinging,
+)
 from engine.calls.doing import Talking
 from engine.calls.errands import FetchMedia
 from engine.calls.events import PlaybackEnded, Recovered
 from engine.calls.playbacks import playback_of
-from engine.calls.recover import Seen, missed
+from engine.calls.recover import missed
+from engine.calls.seen import Seen
 from tests.unit.calls.building import ID, MAIN, Story, called, dialing, say, talking
 from tests.unit.calls.recovering import heard, outbox, prompted
 
@@ -68,6 +78,18 @@ def test_a_bridge_is_joined_by_recovered() -> None:
     assert story.take(events[0]) == (Bridge(bridge, (LEG,)),)
     nobody = Seen({MAIN: "Up", LEG: "Up"})
     assert missed(story.call, (), nobody, story.now)[1] == (Recovered(()),)
+
+
+def test_a_bridge_that_nobody_needs_is_destroyed() -> None:
+    """One that a lost answer left standing goes, after who is in it, and is asked to go once."""
+    story, room = prompted(), f"{MAIN}b"
+    seen = Seen({MAIN: "Up"}, bridges={room: (MAIN,), "another": (), f"{ID}x.b1": ()})
+    _, events = missed(story.call, (), seen, story.now)
+    assert events[-1] == Recovered(((MAIN, room),), (room,))
+    assert story.take(events[-1])[-2:] == (Leave(room, MAIN), DestroyBridge(room))
+    again = missed(story.call, (DestroyBridge(room),), seen, story.now)
+    assert again[0] == (DestroyBridge(room),)
+    assert again[1][-1] == Recovered(((MAIN, room),))
 
 
 def test_everything_else_in_the_outbox_is_done_again() -> None:

@@ -11,8 +11,9 @@ from engine.calls.events import (
     Recovered,
 )
 from engine.calls.playbacks import playbacks_of
-from engine.calls.recover import Seen, missed
+from engine.calls.recover import missed
 from engine.calls.seating import seats
+from engine.calls.seen import Seen
 from tests.unit.calls.building import MAIN, Story, talking
 from tests.unit.calls.steering import (
     BOB,

@@ -64,6 +64,15 @@ def test_a_party_is_called_in_one_breath() -> None:
     assert bench.actor.outbox == [StartRinging(MAIN)]
 
 
+def test_any_lost_reply_is_a_doubt() -> None:
+    """Also one whose word is not waited for: what it asked for may not have been done."""
+    bench = Bench(Ring(MAIN, 30))
+    bench.pbx.reply(LOST)
+    bench.pbx.reply(Reply(204))
+    assert bench.doubts == [True]
+    assert bench.actor.outbox == []
+
+
 def test_doubt_keeps_the_command() -> None:
     """No reply: the queue stands still until a recovery."""
     bench = Bench(StartRinging(MAIN), StopRinging(MAIN))

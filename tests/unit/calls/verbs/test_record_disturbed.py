@@ -10,8 +10,9 @@ from engine.calls.events import (
     MessageEnded,
     Recovered,
 )
-from engine.calls.recover import Seen, missed
+from engine.calls.recover import missed
 from engine.calls.refusals import refused
+from engine.calls.seen import Seen
 from engine.calls.tape_commands import FileTapes
 from tests.unit.calls.building import ID, MAIN, called
 from tests.unit.calls.verbs.messages import ARCHIVE, MESSAGE, ended, leaving, name_of
