@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine import reaching
-from engine.config import Settings
+from tests.harness.settings import read_settings
 
 PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": "secret"}
 APART = {
@@ -15,7 +15,7 @@ APART = {
 
 def told(**given: object) -> tuple[str, list[str]]:
     """Give the address of the RPC, and where each node fetches audio."""
-    settings = Settings.model_validate(
+    settings = read_settings(
         {"rpc_token": "secret", "rpc_port": 8071, "nodes": [PLAIN, APART], **given}
     )
     audio = [reaching.media_url(settings, node) for node in settings.nodes]
@@ -47,7 +47,7 @@ async def test_an_archive_wherever_something_is_recorded(
     tmp_path: Path, given: dict[str, object], is_open: bool
 ) -> None:
     """Nodes that the DNS alone names are recorded, too; without a password nothing is."""
-    settings = Settings.model_validate(
+    settings = read_settings(
         {"rpc_token": "x", "recordings_url": f"file://{tmp_path}/new", **given}
     )
     assert (await reaching.archive(settings) is not None) == is_open

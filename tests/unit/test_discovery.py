@@ -6,8 +6,9 @@ from collections.abc import Mapping
 import pytest
 from pydantic import ValidationError
 
-from engine.config import NodeSettings, Settings
+from engine.config import NodeSettings
 from engine.discovery import Discovery, addresses, name_of
+from tests.harness.settings import read_settings
 
 DNS = {
     "rpc_token": "x",
@@ -40,7 +41,7 @@ class Names:
 async def test_every_address_is_a_node() -> None:
     """Old and new kind, with the settings that all such nodes have."""
     names = Names()
-    await Discovery(Settings.model_validate(DNS), names.take, names.resolve).look()
+    await Discovery(read_settings(DNS), names.take, names.resolve).look()
     found = names.found[0]
     urls = {str(node.url) for node in found.values()}
     assert urls == {"http://10.0.0.5:8088/", "http://[fd00::1]:8088/"}
@@ -52,7 +53,7 @@ async def test_no_answer_says_nothing() -> None:
     """A DNS that is away, or knows the name no more, closes no node."""
     names = Names()
     names.addresses = None
-    await Discovery(Settings.model_validate(DNS), names.take, names.resolve).look()
+    await Discovery(read_settings(DNS), names.take, names.resolve).look()
     assert names.found == []
 
 
@@ -72,4 +73,4 @@ async def test_addresses_are_looked_up() -> None:
 def test_a_name_alone_is_not_enough() -> None:
     """Nodes that are found need a password and an address for their media."""
     with pytest.raises(ValidationError, match="node_password"):
-        Settings.model_validate({"rpc_token": "x", "node_dns": "pbx.example:8088"})
+        read_settings({"rpc_token": "x", "node_dns": "pbx.example:8088"})

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from engine import building
-from engine.config import NodeSettings, Settings
+from engine.config import NodeSettings
 from engine.desks import Desks
 from engine.fleet import Around, Fleet
 from engine.media.clip import Limits as MediaLimits
@@ -26,13 +26,14 @@ from engine.runtime.slots import OwnSlots
 from engine.runtime.tasks import Tasks
 from engine.store.memory import Memory
 from tests.harness.ports import free_port
+from tests.harness.settings import read_settings
 from tests.harness.until import until
 from tests.unit.calls.building import outbound
 from wire.tree import Limits
 
 SLOT = 0
 NAMED = {"name": "pbx1", "url": "http://127.0.0.1:1", "password": "x", "media_url": "http://x"}
-SETTINGS = Settings.model_validate(
+SETTINGS = read_settings(
     {"rpc_token": "x", "node_dns": "x:1", "node_password": "x", "node_media_url": "http://x"}
     | {"nodes": [NAMED]}
 )

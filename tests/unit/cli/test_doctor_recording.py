@@ -12,8 +12,9 @@ from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
 from engine.config import NodeSettings, Settings
 from tests.harness.ports import free_port
+from tests.harness.settings import read_settings
 
-SETTINGS = Settings.model_validate({"rpc_token": "x", "ami_password": "secret"})
+SETTINGS = read_settings({"rpc_token": "x", "ami_password": "secret"})
 COMMANDS = "Response: Success\r\nMixMonitor: Record a call. (Priv: system)\r\n"
 
 
@@ -80,7 +81,7 @@ async def test_a_managers_faults(commands: str, status: int, login: str, found: 
 async def test_no_manager() -> None:
     """Nobody answers: recording fails, health is doubtful; without a password nothing is asked."""
     assert await levels(node(free_port(), free_port())) == ["FAIL", "WARN"]
-    without = Settings.model_validate({"rpc_token": "x"})
+    without = read_settings({"rpc_token": "x"})
     assert await levels(node(free_port(), free_port()), without) == ["WARN"]
 
 
