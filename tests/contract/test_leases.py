@@ -4,11 +4,15 @@ import asyncio
 from itertools import count
 
 import pytest
+from msgspec.msgpack import encode as packed
+from redis import Redis
 
 from engine.store.errors import Rewound
+from engine.store.redis import RedisStore
 from engine.store.store import Store
 from tests.contract.store import change, claimed
 from tests.harness.until import until
+from tests.harness.valkey import Valkey
 
 LEASE_MS = 60_000
 SHORT_MS = 200
@@ -91,6 +95,21 @@ async def test_who_is_late_itself_forgets_nobody(store: Store) -> None:
     await _passed(store, SHORT_MS)
     assert (await store.beat("engine1", "{}", LEASE_MS)).keys() == {"engine1", "engine2"}
     assert (await store.beat("engine3", "{}", LEASE_MS)).keys() == {"engine1", "engine2", "engine3"}
+
+
+@pytest.mark.parametrize("field", [b"", b"{}", b"\xc1", b"\x92\x01", packed(("1", 2)), packed((1,))])
+async def test_what_no_engine_wrote_is_taken_away(shared_valkey: Valkey, field: bytes) -> None:
+    """Among the engines, under a name of nobody or an engine's own: all beat on without it."""
+    store = RedisStore(shared_valkey.url)
+    with Redis(port=shared_valkey.port) as client:
+        client.flushall()
+        client.hset("engines", mapping={"nobody": field, "engine1": field})
+        assert await store.beat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
+        assert await store.beat("engine2", "{}", LEASE_MS) == {"engine1": "{}", "engine2": "{}"}
+        assert client.hkeys("engines") == [b"engine1", b"engine2"]
+        client.hset("engines", "engine1", field)
+        assert await store.beat("engine1", "", 0) == {"engine2": "{}"}
+    await store.close()
 
 
 async def test_comings_and_goings_are_told(store: Store) -> None:
