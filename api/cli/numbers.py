@@ -6,8 +6,9 @@ from cyclopts import App
 
 from api.accounts.store import Accounts
 from api.auth.store import Keys
-from api.cli.run import run
+from api.cli.run import missing, run
 from api.cli.words import caller_id
+from api.errors import NotFound
 
 number = App(name="number", help="An account's caller ids.", version_flags=())
 
@@ -39,6 +40,9 @@ def remove(account: str, number: str) -> None:
     """Take a number from an account."""
 
     async def deed(accounts: Accounts, _keys: Keys) -> None:
-        await accounts.remove_number(account, number)
+        try:
+            await accounts.remove_number(account, number)
+        except NotFound:
+            missing("number", f"{number} of account {account}")
 
     run(deed)

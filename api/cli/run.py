@@ -17,7 +17,8 @@ from api.migrate import migrate
 from wire.errors import BadInput
 
 T = TypeVar("T", bound=Stored)
-BAD = 2  # exit status: nothing was done, as of all commands
+MISSING = 1  # exit status of `rm`, as of all commands: there was nothing of that name
+BAD = 2  # likewise: nothing was done
 Deed = Callable[[Accounts, Keys], Awaitable[None]]
 
 
@@ -34,6 +35,12 @@ def refuse(words: str) -> NoReturn:
     """End the process with what is wrong: nothing was done."""
     sys.stderr.write(f"switchroom: {words}\n")
     sys.exit(BAD)
+
+
+def missing(kind: str, name: str) -> NoReturn:
+    """End the process: there was nothing of that name to be taken away."""
+    sys.stderr.write(f"switchroom: no such {kind}: {name}\n")
+    sys.exit(MISSING)
 
 
 def run(deed: Deed) -> None:

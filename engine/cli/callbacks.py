@@ -95,7 +95,8 @@ async def _rotate(account: str, where: Where) -> None:
 async def _remove(account: str, where: Where) -> None:
     settings = ClientSettings()
     async with opened(*address(where, settings)) as client:
-        await client.ask(dict[str, Any], "DELETE", _of(account, settings))
+        name = f"account {whose(account, settings)}"
+        await client.remove("callbacks", name, _of(account, settings))
 
 
 async def _dead(account: str, where: Where) -> None:

@@ -35,6 +35,13 @@ class Refused(Exception):
         self.problem = problem
 
 
+class Missing(Exception):
+    """There is nothing of that name to be taken away."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"no such {kind}: {name}")
+
+
 class Unreachable(Exception):
     """No engine answered there."""
 
@@ -129,7 +136,7 @@ class Client:
 
     async def delete_route(self, number: str) -> None:
         """Take a route away."""
-        await self.ask(dict[str, Any], "DELETE", path_of("routes", number))
+        await self.remove("route", number, path_of("routes", number))
 
     async def agents(self, account: str) -> tuple[AgentView, ...]:
         """List the agents of an account."""
@@ -141,7 +148,16 @@ class Client:
 
     async def delete_agent(self, account: str, agent_id: str) -> None:
         """Take an agent out of the directory."""
-        await self.ask(dict[str, Any], "DELETE", path_of("agents", account, agent_id))
+        await self.remove("agent", agent_id, path_of("agents", account, agent_id))
+
+    async def remove(self, kind: str, name: str, path: str) -> None:
+        """Take something away by its path; raises Missing."""
+        try:
+            await self.ask(dict[str, Any], "DELETE", path)
+        except Refused as error:
+            if error.problem.code == "not_found":
+                raise Missing(kind, name) from None
+            raise
 
     @asynccontextmanager
     async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[Told]:

@@ -8,10 +8,11 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
-from engine.cli.client import Refused, Unreachable
+from engine.cli.client import Missing, Refused, Unreachable
 from wire.rpc import Fault, Problem
 
-BAD = 2  # exit status: nothing was done
+MISSING = 1  # exit status of `rm`: there was nothing of that name
+BAD = 2  # nothing was done
 INTERRUPTED = 130
 
 _ADVICE = {
@@ -19,6 +20,8 @@ _ADVICE = {
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
     "no_node": "No PBX node is connected; `switchroom nodes` and `switchroom doctor` say more.",
     "node_drained": "`switchroom nodes undrain NODE` gives a node new calls again.",
+    "stopped": "`switchroom callback set TARGET` starts it again; then send again.",
+    "no_target": "`switchroom callback set TARGET` says where an account's calls are told.",
 }
 
 
@@ -33,6 +36,9 @@ def run(deed: Coroutine[Any, Any, int | None]) -> NoReturn:
         status = asyncio.run(deed) or 0
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except Missing as error:
+        errors.print(_lines(str(error)), soft_wrap=True)
+        status = MISSING
     except (Refused, Unreachable, BadUse, ValidationError) as error:
         errors.print(explained(error), soft_wrap=True)
         status = BAD

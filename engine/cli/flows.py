@@ -63,7 +63,7 @@ def versions(flow_id: str, *, account: AccountFlag = "", where: Where = HERE) ->
 @flow.command
 def rm(flow_id: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
     """Take a flow away; calls that run it go on."""
-    run(_remove(("flows", flow_id), account, where))
+    run(_remove("flow", ("flows", flow_id), account, where))
 
 
 @request.command(name="put")
@@ -93,7 +93,7 @@ def show_request(request_id: str, *, account: AccountFlag = "", where: Where = H
 @request.command(name="rm")
 def remove_request(request_id: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
     """Take an API request away; flows that send it go their way for failures."""
-    run(_remove(("requests", request_id), account, where))
+    run(_remove("API request", ("requests", request_id), account, where))
 
 
 async def _put(flow_id: str, document: str, account: str, where: Where) -> None:
@@ -148,8 +148,11 @@ async def _show_request(request_id: str, account: str, where: Where) -> None:
     _json(bytes(await _asked(msgspec.Raw, "GET", path, account, where)))
 
 
-async def _remove(path: tuple[str, ...], account: str, where: Where) -> None:
-    await _asked(dict[str, Any], "DELETE", path, account, where)
+async def _remove(kind: str, path: tuple[str, str], account: str, where: Where) -> None:
+    settings = ClientSettings()
+    group, name = path
+    async with opened(*address(where, settings)) as client:
+        await client.remove(kind, name, path_of(group, whose(account, settings), name))
 
 
 async def _asked(  # noqa: PLR0913, PLR0917 - what is asked, and of whom

@@ -70,6 +70,8 @@ class AgentHandlers:
     async def delete(self, request: web.Request) -> web.Response:
         """Take an agent out of the directory."""
         account, agent_id = request.match_info["account"], request.match_info["agent"]
+        if await self._store.agent(account, agent_id) is None:
+            raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         await self._store.put_agent(account, agent_id, None)
         return answer({})
 

@@ -1,42 +1,25 @@
-"""Status callbacks over RPC: an account's target, its secret, and what was given up."""
+"""Status callbacks over RPC: an account's target, and its secret."""
 
-import re
-
-import msgspec
 from aiohttp import web
 
 from engine.callbacks.accounts import Account, Accounts
 from engine.rpc.bodies import answer, read
 from engine.rpc.documents import name_in
 from engine.rpc.problems import NotFound
-from engine.store.outbox import Letter
 from engine.store.store import Store
-from wire.callbacks import (
-    CallbackView,
-    DeadLetter,
-    DeadLetters,
-    PutCallback,
-    Resend,
-    Resent,
-)
+from wire.callbacks import CallbackView, PutCallback
 from wire.errors import BadInput
-from wire.patterns import LETTER_ID, PATTERNS
 from wire.targets import AUTO_SET, ApiRequest, Https, parse_place, parse_target
 from wire.tree import Limits, check_url
-
-MOST_SHOWN = 100
-MOST_RESENT = 1_000  # of a slot, at once
 
 
 class CallbackHandlers:
     """One method a request."""
 
-    def __init__(self, store: Store, accounts: Accounts, limits: Limits, slots: int) -> None:
+    def __init__(self, store: Store, accounts: Accounts, limits: Limits) -> None:
         self._store = store
-        self._outbox = store.outbox
         self._accounts = accounts
         self._limits = limits
-        self._slots = slots
 
     def routes(self) -> list[web.RouteDef]:
         """Say what is answered where."""
@@ -46,8 +29,6 @@ class CallbackHandlers:
             web.get(one, self.get),
             web.delete(one, self.delete),
             web.post(f"{one}/rotate", self.rotate),
-            web.get(f"{one}/dead", self.dead),
-            web.post(f"{one}/resend", self.resend),
         ]
 
     async def put(self, request: web.Request) -> web.Response:
@@ -76,31 +57,6 @@ class CallbackHandlers:
         if after is None:
             raise _unknown(account)
         return answer(_view(after, is_new=True))
-
-    async def dead(self, request: web.Request) -> web.Response:
-        """List an account's dead letters."""
-        account = name_in(request, "account")
-        first, after = _place(request.query.get("after", ""), self._slots)
-        letters: list[DeadLetter] = []
-        for slot in range(first, self._slots):
-            limit = MOST_SHOWN + 1 - len(letters)
-            found = await self._outbox.dead(slot, account, after, limit) if limit else []
-            letters += [_shown(slot, each) for each in found]
-            after = ""
-        return answer(DeadLetters(tuple(letters[:MOST_SHOWN]), len(letters) > MOST_SHOWN))
-
-    async def resend(self, request: web.Request) -> web.Response:
-        """Send dead letters again: those that are named, or all."""
-        account = name_in(request, "account")
-        asked = await read(request, Resend)
-        if asked.all == bool(asked.ids):
-            raise BadInput("ids", "either ids, or all")
-        resent = 0
-        for slot in range(self._slots):
-            entries = [_place(each, self._slots)[1] for each in asked.ids if _is_of(each, slot)]
-            if entries or asked.all:
-                resent += await self._outbox.resend(slot, account, entries, MOST_RESENT)
-        return answer(Resent(resent))
 
     async def _known(self, request: web.Request) -> Account:
         account = name_in(request, "account")
@@ -144,33 +100,6 @@ def _view(account: Account, *, is_new: bool = False) -> CallbackView:
         previous_until_ms=account.previous_until_ms or None,
         stopped=account.is_stopped,
     )
-
-
-def _shown(slot: int, letter: Letter) -> DeadLetter:
-    return DeadLetter(
-        id=f"{slot}.{letter.entry}",
-        call_id=letter.call_id,
-        event_id=f"{letter.call_id}.e{letter.seq}",
-        target=letter.way.partition(" ")[2],
-        reason=letter.reason,
-        tries=letter.tries,
-        dead_ms=int(letter.entry.partition("-")[0]),
-        event=msgspec.json.decode(letter.event),
-    )
-
-
-def _place(letter: str, slots: int) -> tuple[int, str]:
-    """Read where a letter lies: its slot, and its entry there."""
-    if not letter:
-        return 0, ""
-    if re.search(LETTER_ID, letter) is None:
-        raise BadInput("after", f"expected {PATTERNS[LETTER_ID]}")
-    slot, _, entry = letter.partition(".")
-    return min(int(slot), slots), entry
-
-
-def _is_of(letter: str, slot: int) -> bool:
-    return letter.partition(".")[0] == str(slot)
 
 
 def _unknown(account: str) -> NotFound:

@@ -6,6 +6,7 @@ import msgspec
 from aiohttp import web
 
 from engine.rpc.bodies import answer, read
+from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
 from wire.data import check_data
@@ -42,7 +43,10 @@ class DocumentHandlers:
 
     async def delete_route(self, request: web.Request) -> web.Response:
         """Take a number's route away."""
-        await self._store.put_route(request.match_info["number"], None)
+        number = request.match_info["number"]
+        if await self._store.route(number) is None:
+            raise NotFound(f"no route of {number}")
+        await self._store.put_route(number, None)
         return answer({})
 
     async def list_routes(self, _request: web.Request) -> web.Response:

@@ -23,6 +23,10 @@ class NotFound(Exception):
 class Conflict(Exception):
     """It exists, but not in a state for that."""
 
+    def __init__(self, detail: str, code: str = "conflict") -> None:
+        super().__init__(detail)
+        self.code = code
+
 
 def reply(problem: Problem, headers: dict[str, str] | None = None) -> web.Response:
     """Answer with a problem."""
@@ -49,7 +53,7 @@ async def problems(  # noqa: C901 - one line for each kind of trouble
     except NotFound as error:
         return reply(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
-        return reply(Problem("Wrong state", 409, "conflict", str(error)))
+        return reply(Problem("Wrong state", 409, error.code, str(error)))
     except Refused as error:
         return _refused(error)
     except NoRoom as error:

@@ -27,6 +27,7 @@ from engine.rpc.forward import forwarding
 from engine.rpc.groups import GroupHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.hop import Hop, Owners, hopping
+from engine.rpc.letters import LetterHandlers
 from engine.rpc.metrics import Page, metrics_routes
 from engine.rpc.nodes import NodeHandlers
 from engine.rpc.problems import Handler, problems, reply
@@ -118,8 +119,10 @@ def rpc_app(parts: Parts, token: str, hop: Hop) -> web.Application:
     app.add_routes(conferences.routes())
     app.add_routes(AgentHandlers(parts.store, parts.roster, everyone).routes())
     app.add_routes(DocumentHandlers(parts.store, parts.limits).routes())
-    callbacks = CallbackHandlers(parts.store, parts.accounts, parts.limits, parts.slots)
+    callbacks = CallbackHandlers(parts.store, parts.accounts, parts.limits)
     app.add_routes(callbacks.routes())
+    letters = LetterHandlers(parts.store.outbox, parts.accounts, parts.slots)
+    app.add_routes(letters.routes())
     app.add_routes(FlowHandlers(parts.store, parts.limits).routes())
     app.add_routes(RequestHandlers(parts.store, parts.limits).routes())
     app.add_routes(TermsHandlers(parts.store.terms, parts.terms).routes())

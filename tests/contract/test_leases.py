@@ -97,7 +97,9 @@ async def test_who_is_late_itself_forgets_nobody(store: Store) -> None:
     assert (await store.beat("engine3", "{}", LEASE_MS)).keys() == {"engine1", "engine2", "engine3"}
 
 
-@pytest.mark.parametrize("field", [b"", b"{}", b"\xc1", b"\x92\x01", packed(("1", 2)), packed((1,))])
+@pytest.mark.parametrize(
+    "field", [b"", b"{}", b"\xc1", b"\x92\x01", packed(("1", 2)), packed((1,))]
+)
 async def test_what_no_engine_wrote_is_taken_away(shared_valkey: Valkey, field: bytes) -> None:
     """Among the engines, under a name of nobody or an engine's own: all beat on without it."""
     store = RedisStore(shared_valkey.url)

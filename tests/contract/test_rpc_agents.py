@@ -45,7 +45,9 @@ async def test_agents_are_kept_by_account(bench: Bench) -> None:
     assert await bench.ask("GET", "/agents?account=other") == (200, {"agents": []})
     assert await bench.problem("GET", "/agents/other/sales7") == (404, "not_found")
     assert (await bench.problem("GET", "/agents"))[0] == 400
+    assert await bench.problem("DELETE", "/agents/other/sales7") == (404, "not_found")
     assert (await bench.ask("DELETE", SALES7))[0] == 200
+    assert await bench.problem("DELETE", SALES7) == (404, "not_found")
     assert await bench.problem("GET", SALES7) == (404, "not_found")
 
 

@@ -10,6 +10,7 @@ from tests.contract.posting import told
 from tests.contract.rpc_bench import CALL, TOKEN, Bench
 from tests.unit.cli.steered import switchroom
 from wire.patterns import PATTERNS, STATUS_TARGET
+from wire.targets import Https
 
 TARGET = "https://example.com/status"
 
@@ -89,6 +90,7 @@ async def test_auto_set_needs_a_target(bench: Bench) -> None:
 
 async def test_dead_letters(bench: Bench) -> None:
     """They are listed page by page, for their account alone, and sent again by id or all."""
+    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
     await _bury(bench, 150)
     _, first = await bench.ask("GET", "/callbacks/acme/dead")
     after = first["letters"][-1]["id"]
@@ -108,6 +110,28 @@ async def test_dead_letters(bench: Bench) -> None:
     for bad in ({}, {"ids": ["x"]}, {"ids": ids, "all": True}):
         assert (await bench.problem("POST", "/callbacks/acme/resend", bad))[0] == 400
     assert (await bench.problem("GET", "/callbacks/acme/dead?after=x"))[0] == 400
+
+
+async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
+    """A target that is stopped, and none at all; letters to a target of their own may go."""
+    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    await _bury(bench, 2)
+    await _bury(bench, 1, "grpc://x.example:5000")
+    _, dead = await bench.ask("GET", "/callbacks/acme/dead")
+    ids = {each["target"]: [each["id"]] for each in dead["letters"]}
+    await bench.accounts.stop("acme", Https(TARGET))
+    for asked in ({"all": True}, {"ids": ids["auto-set"]}):
+        status, problem = await bench.ask("POST", "/callbacks/acme/resend", asked)
+        assert (status, problem["code"]) == (409, "stopped")
+        assert "the target of account acme is stopped" in problem["detail"]
+    own = {"ids": ids["grpc://x.example:5000"]}
+    assert await bench.ask("POST", "/callbacks/acme/resend", own) == (200, {"resent": 1})
+    await bench.ask("DELETE", "/callbacks/acme")
+    refused = await bench.problem("POST", "/callbacks/acme/resend", {"all": True})
+    assert refused == (409, "no_target")
+    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    resent = await bench.ask("POST", "/callbacks/acme/resend", {"all": True})
+    assert resent == (200, {"resent": 2})
 
 
 async def test_the_command(bench: Bench, tmp_path: Path) -> None:
@@ -133,9 +157,16 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     status, out, err = await typed("resend", letter, "0.1-1")
     assert (status, out) == (2, "1 on the way again\n")
     assert "the others are no dead letters of this account" in err
+    await bench.accounts.stop("acme", Https(TARGET))
+    status, _, err = await typed("resend", "--all")
+    assert status == 2
+    assert "the target of account acme is stopped" in err
+    assert "`switchroom callback set TARGET` starts it again" in err
+    await typed("set", TARGET)
     assert (await typed("resend", "--all"))[1] == "1 on the way again\n"
     assert (await typed("resend"))[0] == 2
     assert (await typed("rm"))[0] == 0
+    assert (await typed("rm")) == (1, "", "switchroom: no such callbacks: account acme\n")
     status, _, err = await typed("show")
     assert status == 2
     assert "no callbacks of account acme" in err
@@ -150,13 +181,13 @@ async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
     assert made["secret"] not in json.dumps(shown)
 
 
-async def _bury(bench: Bench, count: int) -> None:
+async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
     """Leave dead letters in each slot."""
     outbox = bench.store.outbox
     room = outbox._room  # noqa: SLF001 - a store without room is made for a moment
     outbox._room = type(room)(of_slot=0, share=0)  # noqa: SLF001 - likewise
     for number in range(count):
         slot = number % 2
-        change = told(f"{slot}-pbx1-{number:08}", 0, account="acme", target="auto-set")
+        change = told(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
         outbox.tell(slot, change)
     outbox._room = room  # noqa: SLF001 - likewise

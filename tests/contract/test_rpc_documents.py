@@ -26,6 +26,7 @@ async def test_routes_are_kept(bench: Bench) -> None:
     assert routes["+4733333333"] == route
     assert set(routes) == {"+4733333333", "*"}
     assert (await bench.ask("DELETE", "/routes/*"))[0] == 200
+    assert await bench.problem("DELETE", "/routes/*") == (404, "not_found")
     assert set((await bench.ask("GET", "/routes"))[1]) == {"+4733333333"}
     bad = {**route, "action": {"type": "play", "data": {"audioUrl": "http://x/"}}}
     assert (await bench.problem("PUT", "/routes/1", bad))[0] == 400

@@ -51,3 +51,5 @@ async def test_a_number_comes_and_goes(tmp_path: Path) -> None:
     assert await switchroom(*mine, "number", "list", "acme") == (0, "+4721930000\n")
     assert (await switchroom(*mine, "number", "rm", "acme", "+4721930000"))[0] == 0
     assert await switchroom(*mine, "number", "list", "acme") == (0, "")
+    told = "switchroom: no such number: +4721930000 of account acme\n"
+    assert await switchroom(*mine, "number", "rm", "acme", "+4721930000") == (1, told)

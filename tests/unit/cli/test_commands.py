@@ -10,7 +10,8 @@ from engine.cli.faults import BadUse
 from engine.cli.typed import action, mapping
 from tests.harness.ports import free_port
 from tests.unit.cli.fake_engine import FakeEngine, timeline
-from tests.unit.cli.steered import switchroom
+from tests.unit.cli.steered import switchroom, typed
+from wire.rpc import Problem
 
 
 async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
@@ -66,6 +67,29 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
         ("POST", "nodes/pbx1?a/b/drain"),
         ("DELETE", "agents/acme/a/b"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("route", "rm", "+15550100"), "route: +15550100"),
+        (("agent", "rm", "sales7", "--account", "acme"), "agent: sales7"),
+        (("flow", "rm", "menu", "--account", "acme"), "flow: menu"),
+        (("flow", "request", "rm", "x", "--account", "acme"), "API request: x"),
+        (("callback", "rm", "--account", "acme"), "callbacks: account acme"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+async def test_nothing_of_that_name_can_be_removed(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    """Every `rm` says so alike, with a status of its own; any other refusal is what it is."""
+    async with FakeEngine() as engine:
+        engine.problem = Problem("Not found", 404, "not_found", "no such thing here")
+        assert await typed(engine.url(), *words) == 1
+        assert capsys.readouterr() == ("", f"switchroom: no such {told}\n")
+        engine.problem = Problem("Not now", 503, "store_down", "no answer")
+        assert await typed(engine.url(), *words) == 2
 
 
 @pytest.mark.parametrize("group", ["route", "agent", "flow", "callback"])
