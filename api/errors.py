@@ -9,10 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from api.unread import faults_of
 from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem
 
-PLACES = frozenset({"body", "query", "path", "header", "cookie"})
 TITLES = {
     400: "Invalid input",
     401: "User not authenticated",
@@ -124,9 +124,9 @@ async def _faults(_request: Request, error: Exception) -> Response:
     return problem(400, Invalid.code, str(error), faults)
 
 
-async def _unread(_request: Request, error: Exception) -> Response:
+async def _unread(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - for the type checker
-    faults = tuple(Fault(_path(each["loc"]), str(each["msg"])) for each in error.errors())
+    faults = faults_of(error, request)
     detail = "; ".join(f"{each.path}: {each.message}" for each in faults)
     return problem(400, Invalid.code, detail, faults)
 
@@ -143,8 +143,3 @@ async def _left(_request: Request, _error: Exception) -> Response:
 
 async def _internal(_request: Request, _error: Exception) -> Response:
     return problem(Refused.status, Refused.code)  # it is logged further outside
-
-
-def _path(place: tuple[str | int, ...]) -> str:
-    steps = place[1:] if place and place[0] in PLACES else place
-    return ".".join(map(str, steps))

@@ -4,8 +4,10 @@ What is kept is the answer of what was done; what was refused has done nothing a
 again. Whoever takes up a key whose process died does the deed with the same `request_id`.
 """
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated
 
 from fastapi import Header
@@ -14,10 +16,12 @@ from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
+    Delete,
     ForeignKey,
     LargeBinary,
     String,
     Table,
+    Update,
     and_,
     delete,
     or_,
@@ -27,13 +31,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from api.clock import Clock
-from api.db import Database, metadata
+from api.db import Database, DatabaseDown, metadata
 from api.errors import Conflict
 from wire.errors import BadInput
 
 HEADER = "Idempotency-Key"
 KEPT_MS = 86_400_000
-IN_WORK_MS = 60_000  # longer than any request is worked on
+IN_WORK_MS = 60_000  # after that without a word, who was at it is taken for dead
 Key = Annotated[
     str | None,
     Header(
@@ -76,25 +80,36 @@ class Asked(Struct, frozen=True):
         return hashlib.sha256(f"{self.account_id}\0{self.key}".encode()).hexdigest()[:32]
 
 
+class Turn(Struct):
+    """A request that is being worked on, and since when nobody else may be."""
+
+    asked: Asked
+    since_ms: int
+
+
 class Idempotency:
     """Keeps answers for a day."""
 
-    def __init__(self, database: Database, now_ms: Clock) -> None:
+    def __init__(
+        self, database: Database, now_ms: Clock, hold_s: float = IN_WORK_MS / 3_000
+    ) -> None:
         self._database = database
         self._now_ms = now_ms
+        self._hold_s = hold_s
         self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
     async def once(self, asked: Asked, deed: Deed) -> bytes:
         """Do a deed, or give the answer that it had; raises Conflict while it is being done."""
-        since_ms = self._now_ms()
-        if not await self._begun(asked, since_ms):
+        turn = Turn(asked, self._now_ms())
+        if not await self._begun(asked, turn.since_ms):
             return await self._known(asked)
         try:
-            answer = await deed(asked.request_id)
+            async with self._held(turn):
+                answer = await deed(asked.request_id)
         except BaseException:
-            await self._ended(asked, since_ms, None)
+            await self._change(turn, delete(answers))
             raise
-        await self._ended(asked, since_ms, answer)
+        await self._change(turn, update(answers).values(answer=answer))
         return answer
 
     async def sweep(self) -> None:
@@ -102,6 +117,27 @@ class Idempotency:
         async with self._database.writing() as connection:
             old = answers.c.since_ms <= self._now_ms() - KEPT_MS
             await connection.execute(delete(answers).where(old))
+
+    @asynccontextmanager
+    async def _held(self, turn: Turn) -> AsyncIterator[None]:
+        """Say again and again that the deed is being done: a large file takes its time."""
+        done = asyncio.Event()
+        holding = asyncio.create_task(self._hold(turn, done))
+        try:
+            yield
+        finally:
+            done.set()  # not cancelled: it may just be written
+            await holding
+
+    async def _hold(self, turn: Turn, done: asyncio.Event) -> None:
+        while not done.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), self._hold_s)
+                return
+            now_ms = self._now_ms()
+            with suppress(DatabaseDown):  # the next time may be in time
+                if await self._change(turn, update(answers).values(since_ms=now_ms)):
+                    turn.since_ms = now_ms
 
     async def _begun(self, asked: Asked, now_ms: int) -> bool:
         """Begin, unless somebody did who may still be at it or has ended well."""
@@ -126,15 +162,10 @@ class Idempotency:
             raise Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
         return bytes(row["answer"])
 
-    async def _ended(self, asked: Asked, since_ms: int, answer: bytes | None) -> None:
-        ours = and_(_is(asked), answers.c.since_ms == since_ms)
-        change = (
-            delete(answers).where(ours)
-            if answer is None
-            else update(answers).where(ours).values(answer=answer)
-        )
+    async def _change(self, turn: Turn, change: Update | Delete) -> bool:
+        ours = and_(_is(turn.asked), answers.c.since_ms == turn.since_ms)
         async with self._database.writing() as connection:
-            await connection.execute(change)
+            return bool((await connection.execute(change.where(ours))).rowcount)
 
 
 def _name(asked: Asked) -> dict[str, str]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field
 
 MOST_ROWS = 1_000
 FARTHEST = 2**53 - 1  # what a JSON number holds exactly
@@ -26,13 +27,16 @@ class Listed(Struct, frozen=True):
     offset: int
 
 
-def paging(default: int, most: int = MOST_ROWS) -> Callable[[int, int], Awaitable[Page]]:
-    """Give the dependency that reads limit and offset."""
+def paging(default: int, most: int = MOST_ROWS) -> Callable[[Any], Awaitable[Page]]:
+    """Give the dependency that reads limit and offset, and refuses whatever else is asked."""
 
-    async def page(
-        limit: Annotated[int, Query(ge=1, le=most, description="Rows of a page.")] = default,
-        offset: Annotated[int, Query(ge=0, le=FARTHEST, description="Rows to pass over.")] = 0,
-    ) -> Page:
-        return Page(limit, offset)
+    class Rows(BaseModel):
+        model_config = ConfigDict(extra="forbid", frozen=True)
+
+        limit: int = Field(default, ge=1, le=most, description="Rows of a page.")
+        offset: int = Field(0, ge=0, le=FARTHEST, description="Rows to pass over.")
+
+    async def page(rows: Annotated[Rows, Query()]) -> Page:
+        return Page(rows.limit, rows.offset)
 
     return page

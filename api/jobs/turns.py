@@ -4,17 +4,24 @@ A job's turn is the one after its account's last, and no earlier than that which
 comes with one job waits for one of everybody else's, and nobody who has many waits for ever.
 """
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import and_, case, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import TooMany
 from api.jobs.tables import UNFINISHED, jobs
 
 AGAIN_S = 30
+# PostgreSQL's alone: SQLite has one writer. Not the account's row, which others hold before a list.
+_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('jobs of ' || :account, 0))")
 
 
 async def next_turn(connection: AsyncConnection, account_id: str, kind: str, most: int) -> int:
-    """Give the turn of one more job; raises TooMany where its account has as many as it may."""
+    """Give the turn of one more job; raises TooMany where its account has as many as it may.
+
+    No other job of the account is counted until the transaction has ended.
+    """
+    if connection.dialect.name == "postgresql":
+        await connection.execute(_ALONE, {"account": account_id})
     own, alike = jobs.c.account_id == account_id, jobs.c.kind == kind
     query = select(
         func.count(case((own, 1))),

@@ -46,3 +46,22 @@ async def test_who_leaves_in_the_middle_of_a_body_is_no_fault(rest: Rest) -> Non
     scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
     await application(rest.parts)(scope, receive, send)
     assert sent[0]["status"] == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("contacts_list/contactlists", "limit, offset, name, status, tags"),
+        ("contacts_list/download-requests", "limit, offset"),
+        ("cdr/customer-history", "number, limit, offset"),
+    ],
+)
+async def test_a_parameter_that_is_not_known_is_told_which_are(
+    rest: Rest, path: str, allowed: str
+) -> None:
+    """As a field of a body is; one that is known, and wrong, is told what it may be."""
+    answer = await rest.ask("GET", f"/srmain/{path}?page=2&limit=x")
+    told = {each["path"]: each["message"] for each in answer.json()["errors"]}
+    assert answer.status_code == 400
+    assert told["page"] == f"unknown parameter; one of {allowed}"
+    assert "a valid integer" in told["limit"]

@@ -1,5 +1,6 @@
 """Background jobs of several accounts: none has more than it may, and none waits for all of one."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,16 @@ async def test_an_account_has_only_so_many(database: Database) -> None:
     job = await queue.take("product")
     await queue.jobs.finish(job, {})
     await queue.add("acme")
+
+
+async def test_jobs_that_come_at_once_are_counted_too(database: Database) -> None:
+    """Each waits for the one before it to be there, or not to be: none goes beyond the limit."""
+    queue = Queue(database, most=3)
+    await queue.opened()
+    came = await asyncio.gather(*(queue.add("acme") for _ in range(8)), return_exceptions=True)
+    refused = [each for each in came if each is not None]
+    assert all(isinstance(each, TooMany) for each in refused)
+    assert (len(refused), await queue.jobs.unfinished("acme", "sum")) == (5, 3)
 
 
 async def test_too_many_are_told(tmp_path: Path, bench: Bench) -> None:

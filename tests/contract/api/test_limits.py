@@ -4,13 +4,15 @@ import asyncio
 
 import msgspec
 import pytest
+from sqlalchemy import select
 
 from api.errors import Conflict
-from api.idempotency import IN_WORK_MS, Asked, Idempotency
+from api.idempotency import IN_WORK_MS, Asked, Idempotency, answers
 from api.voice.store import Paces
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc_bench import created
 from tests.contract.rpc_talk import talking
+from tests.harness.until import until
 
 CALL = "/srmain/voice/call"
 ASKED = {"from": OURS, "to": CUSTOMER}
@@ -136,6 +138,35 @@ async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
     await asyncio.gather(hanging, return_exceptions=True)
     assert await kept_by.once(asked, at_once) == b"done"
     assert len(names) == 2
+
+
+async def test_what_takes_long_is_done_once(kept: Rest) -> None:
+    """A key is held for as long as somebody works on it: a large file takes more than a minute."""
+    now, goes_on = [1_000_000], asyncio.Event()
+    database = kept.parts.database
+    kept_by = Idempotency(database, lambda: now[0], hold_s=0.01)
+    asked = Asked("acme", "k", "/x", b"{}")
+    done: list[str] = []
+
+    async def long(request_id: str) -> bytes:
+        done.append(request_id)
+        await goes_on.wait()
+        return b"made"
+
+    async def is_held() -> bool:
+        async with database.reading() as connection:
+            return bool((await connection.execute(select(answers.c.since_ms))).scalar() == now[0])
+
+    working = asyncio.create_task(kept_by.once(asked, long))
+    for _ in range(3):
+        await until(is_held)
+        now[0] += IN_WORK_MS - 1
+        with pytest.raises(Conflict, match="being worked on"):
+            await Idempotency(database, lambda: now[0]).once(asked, long)
+    goes_on.set()
+    assert await working == b"made"
+    assert await kept_by.once(asked, long) == b"made"
+    assert len(done) == 1
 
 
 async def test_what_was_refused_may_be_tried_again(kept: Rest) -> None:
