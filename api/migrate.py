@@ -19,8 +19,13 @@ async def migrate(database: Database) -> None:
         await connection.run_sync(_upgrade)
 
 
-def _upgrade(connection: Connection) -> None:
+def configured(connection: Connection) -> Config:
+    """Tell Alembic where the steps are, and which database takes them."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    return config
+
+
+def _upgrade(connection: Connection) -> None:
+    command.upgrade(configured(connection), "head")

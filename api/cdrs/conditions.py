@@ -4,13 +4,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.beside import Beside
-from api.cdrs.filters import Filters, agent
+from api.cdrs.filters import PURPOSES, Filters, agent
 from api.cdrs.tables import agents, cdrs, numbers
 
 Condition = sa.ColumnElement[bool]
-_TRUTH = {True: sa.true(), False: sa.false()}
-_PURPOSES = {"call": cdrs.c.has_recording, "voicemail": cdrs.c.has_voicemail}
+CALL = cdrs.alias("call")  # whose row is looked at, by its id
 
 
 def asked(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
@@ -23,27 +21,55 @@ def of_account(table: sa.Table) -> Condition:
     return table.c.account_id == asked(table.c.account_id)
 
 
-def looked_at(filters: Filters) -> dict[str, Condition]:
-    """Give the condition of each filter but time's, none of which chooses an index."""
-    found: dict[str, Condition] = {
-        name: _beside(cdrs.c[name], asked(cdrs.c[name])) for name in filters.columns
+def fits(
+    filters: Filters,
+    taken: frozenset[str],
+    marks: sa.ColumnElement[int],
+    cdr_id: sa.ColumnElement[int],
+) -> list[Condition]:
+    """Ask for what a call must have besides what is `taken`: of its marks, and then of its row."""
+    others = _names(filters) - taken
+    if not others:
+        return []
+    found: list[Condition] = []
+    if filters.marked:
+        found.append(marks.bitwise_and(_marks("mask")) == _marks("marks"))
+    if filters.agent_names:
+        found.append(marks.bitwise_and(_marks("agent_marks")) != 0)
+    if rest := [each for name, each in _looked_at(filters).items() if name in others]:
+        call: sa.Select[Any] = sa.select(sa.literal_column("1")).where(CALL.c.id == cdr_id, *rest)
+        found.append(call.correlate_except(CALL).scalar_subquery().is_not(None))
+    return found
+
+
+def _names(filters: Filters) -> frozenset[str]:
+    """Name all filters but time's."""
+    given = {
+        "is_answered": filters.is_answered is not None,
+        "purpose": bool(filters.purpose),
+        "number": bool(filters.dialed_number or filters.number),
+        "agent_names": bool(filters.agent_names),
     }
-    if filters.is_answered is not None:
-        found["is_answered"] = _beside(cdrs.c.is_answered, _TRUTH[filters.is_answered])
-    if filters.purpose:
-        found["purpose"] = _beside(_PURPOSES[filters.purpose], sa.true())
+    return frozenset((*filters.columns, *(name for name, is_given in given.items() if is_given)))
+
+
+def _looked_at(filters: Filters) -> dict[str, Condition]:
+    """Give the condition of each filter that marks don't tell for sure."""
+    found = {name: CALL.c[name] == asked(cdrs.c[name]) for name in filters.columns}
     if filters.dialed_number or filters.number:
-        found["number"] = _with_number(filters)
+        same = (numbers.c.started_ms == CALL.c.started_ms, numbers.c.cdr_id == CALL.c.id)
+        found["number"] = _has(numbers, *of_number(filters), *same)
     if filters.agent_names:
         names = [asked(agents.c.agent_name, agent(n)) for n in range(len(filters.agent_names))]
-        its = (agents.c.cdr_id == cdrs.c.id, agents.c.agent_name.in_(names))
-        found["agent_names"] = _has(agents, *its)
+        found["agent_names"] = _has(
+            agents, agents.c.cdr_id == CALL.c.id, agents.c.agent_name.in_(names)
+        )
     return found
 
 
 def with_purpose(filters: Filters) -> list[Condition]:
     """Ask for a recording of a purpose, and for missed calls, in the words of their indexes."""
-    found: list[Condition] = [_PURPOSES[filters.purpose] == sa.true()]
+    found: list[Condition] = [cdrs.c[PURPOSES[filters.purpose]] == sa.true()]
     if filters.is_answered is False:
         found.append(cdrs.c.is_answered == sa.false())
     return found
@@ -75,24 +101,11 @@ def of_number(filters: Filters) -> list[Condition]:
     return found
 
 
-def _beside(column: sa.Column[Any], value: Any) -> Condition:
-    """Compare so that PostgreSQL takes no index for it either: of two it may take the longer.
-
-    It supposes that filters have nothing to do with each other: that a tenth of the few missed
-    calls with a recording are of this path, say, where there are none.
-    """
-    return Beside(column).is_not_distinct_from(value)
-
-
-def _with_number(filters: Filters) -> Condition:
-    same: tuple[Any, ...] = (
-        numbers.c.started_ms == cdrs.c.started_ms,
-        numbers.c.cdr_id == cdrs.c.id,
-    )
-    return _has(numbers, *of_number(filters), *same)
+def _marks(name: str) -> sa.BindParameter[int]:
+    return asked(cdrs.c.marks, name)
 
 
 def _has(table: sa.Table, *conditions: Condition) -> Condition:
     """Ask for a row beside a call, for each call alone: EXISTS may be made of all there are."""
     its = sa.select(table.c.cdr_id).where(*conditions).limit(1)
-    return its.correlate(cdrs).scalar_subquery().is_not(None)
+    return its.correlate(CALL).scalar_subquery().is_not(None)

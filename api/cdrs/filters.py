@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from api.cdrs.marks import WIDTHS, mark, mark_of_agents, mask
+
 # Columns of the same names, those that the fewest calls share first.
 COLUMNS = (
     "req_id",
@@ -18,6 +20,7 @@ COLUMNS = (
 )
 NUMBERS = ("dialed_number", "number")
 TIMES = ("start_ms", "end_ms", "newest_id")
+PURPOSES = {"call": "has_recording", "voicemail": "has_voicemail"}
 SOME = "some"  # stands for any text
 
 
@@ -49,6 +52,16 @@ class Filters(Struct, frozen=True, omit_defaults=True):
         return [name for name in COLUMNS if getattr(self, name)]
 
     @property
+    def marked(self) -> dict[str, str | bool]:
+        """Give what columns must have, of those that leave a mark."""
+        found = {name: getattr(self, name) for name in self.columns if name in WIDTHS}
+        if self.is_answered is not None:
+            found["is_answered"] = self.is_answered
+        if self.purpose:
+            found[PURPOSES[self.purpose]] = True
+        return found
+
+    @property
     def form(self) -> "Filters":
         """Give filters that ask for the same, of some values: a statement is made for a form."""
         texts = {name: SOME for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
@@ -60,7 +73,14 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     def values(self) -> dict[str, Any]:
         """Give what the parameters of its form's statements stand for."""
         agents = {agent(place): name for place, name in enumerate(self.agent_names)}
-        return {**structs.asdict(self), **agents}
+        marked = self.marked
+        return {
+            **structs.asdict(self),
+            **agents,
+            "mask": mask(marked),
+            "marks": sum(mark(name, value) for name, value in marked.items()),
+            "agent_marks": mark_of_agents(self.agent_names),
+        }
 
 
 def agent(place: int) -> str:

@@ -13,8 +13,8 @@ from msgspec import Struct
 from api.cdrs.conditions import (
     Condition,
     asked,
+    fits,
     in_time,
-    looked_at,
     of_account,
     of_number,
     with_purpose,
@@ -44,12 +44,18 @@ ORDER = (
 
 
 class Lookup(Struct, frozen=True):
-    """What is looked up by in which table, and what else a call must have."""
+    """What is looked up by in which table; the filters that are not `taken` are asked besides."""
 
     table: sa.Table
     cdr_id: sa.Column[int]
     by: tuple[Condition, ...]
-    beside: tuple[Condition, ...]
+    filters: Filters
+    taken: frozenset[str]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether all that are looked up are wanted."""
+        return not self._fits(self.table.c.marks, self.cdr_id)
 
     def places(self) -> sa.Select[Any]:
         """Select what is looked up, newest first."""
@@ -61,27 +67,23 @@ class Lookup(Struct, frozen=True):
 
     def first(self, *, is_after: bool) -> sa.Select[Any]:
         """Select what is wanted, after a place or from the beginning."""
-        chosen = self.places().where(*self.beside)
+        chosen = self.places().where(*self._fits(self.table.c.marks, self.cdr_id))
         if is_after:
             here = (self.table.c.started_ms, self.cdr_id)
             place = (asked(here[0], "after_ms"), asked(here[1], "after_id"))
             chosen = chosen.where(sa.tuple_(*here) < sa.tuple_(*place))
-        if self.beside and self.table is not cdrs:
-            chosen = chosen.join(cdrs, cdrs.c.id == self.cdr_id)
         return chosen
 
     def fitting(self, most: int) -> sa.Select[Any]:
         """Select the first that are looked up, and whether each is wanted."""
-        places, fits = self.places().limit(most), self._fits()
-        if self.table is cdrs or not self.beside:
-            return places.add_columns(fits)
-        found = places.subquery()
-        return sa.select(found.c.id, fits).join(cdrs, cdrs.c.id == found.c.id)
-
-    def _fits(self) -> sa.Label[int]:
+        found = self.places().add_columns(self.table.c.marks).limit(most).subquery()
         one = sa.literal_column("1", sa.Integer)
-        fits = sa.case((sa.and_(*self.beside), one), else_=0) if self.beside else one
-        return fits.label("fits")
+        conditions = self._fits(found.c.marks, found.c.id)
+        fits = sa.case((sa.and_(*conditions), one), else_=0) if conditions else one
+        return sa.select(found.c.id, fits.label("fits"))
+
+    def _fits(self, marks: sa.ColumnElement[int], cdr_id: sa.ColumnElement[int]) -> list[Condition]:
+        return fits(self.filters, self.taken, marks, cdr_id)
 
 
 Way = tuple[Lookup, ...]  # several are merged
@@ -113,13 +115,13 @@ def _column(name: str) -> list[Condition]:
 def _by(filters: Filters, conditions: list[Condition], *taken: str) -> Lookup:
     times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
     by = (of_account(cdrs), *conditions, *times)
-    return Lookup(cdrs, cdrs.c.id, by, _but(filters, *taken))
+    return Lookup(cdrs, cdrs.c.id, by, filters, frozenset(taken))
 
 
 def _by_number(filters: Filters) -> Lookup:
     times = in_time(filters, numbers.c.started_ms, numbers.c.cdr_id)
     by = (*of_number(filters), *times)
-    return Lookup(numbers, numbers.c.cdr_id, by, _but(filters, "number"))
+    return Lookup(numbers, numbers.c.cdr_id, by, filters, frozenset({"number"}))
 
 
 def _by_agents(filters: Filters) -> Iterator[Lookup]:
@@ -127,8 +129,4 @@ def _by_agents(filters: Filters) -> Iterator[Lookup]:
     for place, _name in enumerate(filters.agent_names):
         name = asked(agents.c.agent_name, agent(place))
         by = (of_account(agents), agents.c.agent_name == name, *times)
-        yield Lookup(agents, agents.c.cdr_id, by, _but(filters, "agent_names"))
-
-
-def _but(filters: Filters, *taken: str) -> tuple[Condition, ...]:
-    return tuple(each for name, each in looked_at(filters).items() if name not in taken)
+        yield Lookup(agents, agents.c.cdr_id, by, filters, frozenset({"agent_names"}))

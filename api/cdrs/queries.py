@@ -69,7 +69,7 @@ def counting(form: Filters, way: str, most: int) -> tuple[sa.Select[Any], int]:
     Selects how many are wanted, and how many each lookup found, of at most as many as returned.
     """
     looked = ways(form)[way]
-    share = max(1, (most // LOOKED_AT if looked[0].beside else most) // len(looked))
+    share = max(1, (most if looked[0].is_enough else most // LOOKED_AT) // len(looked))
     parts = [lookup.fitting(share).subquery() for lookup in looked]
     return _alone(*parts) if len(parts) == 1 else _together(parts), share
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from api.cdrs.marks import marks_of
 from wire.record import CallRecord, LegRecord
 
 AGENT = "agent:"
@@ -24,9 +25,9 @@ class AgentRow(Struct, frozen=True):
 
 
 def row_of(record: CallRecord) -> dict[str, Any]:
-    """Give the columns of `cdrs` that a record fills."""
+    """Give the columns of `cdrs` that a record fills, and its marks."""
     purposes = {each.purpose for each in record.recordings if each.state != "lost"}
-    return {
+    row = {
         "account_id": record.account_id,
         "req_id": record.call_id,
         "started_ms": record.created_ms,
@@ -39,6 +40,7 @@ def row_of(record: CallRecord) -> dict[str, Any]:
         "has_recording": "call" in purposes,
         "has_voicemail": "voicemail" in purposes,
     }
+    return {**row, "marks": marks_of(row, (each.agent_name for each in agents_of(record)))}
 
 
 def label(record: CallRecord, name: str) -> str | None:

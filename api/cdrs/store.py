@@ -1,11 +1,11 @@
 """Call records in the database, read: pages, single ones, timelines, clients, an agent's day."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
 
+from api.cdrs.disposing import Levels, dispose
 from api.cdrs.filters import Filters
 from api.cdrs.pages import Part, Row, Total, count, read, shortest
 from api.cdrs.queries import Place
@@ -121,17 +121,10 @@ class Cdrs:
         )
         return [AgentSum(*row) for row in await self._read(query)]
 
-    async def dispose(
-        self, account_id: str, req_id: str, columns: Mapping[str, str | None]
-    ) -> None:
+    async def dispose(self, account_id: str, req_id: str, columns: Levels) -> None:
         """Note what was decided about a call."""
-        change = (
-            sa.update(cdrs)
-            .where(cdrs.c.account_id == account_id, cdrs.c.req_id == req_id)
-            .values(columns)
-        )
         async with self._database.writing() as connection:
-            await connection.execute(change)
+            await dispose(connection, account_id, req_id, columns)
 
     async def _read(self, query: sa.Select[Any]) -> Any:
         async with self._database.reading() as connection:

@@ -1,6 +1,7 @@
 """Call records in SQL: what is filtered by is narrow and apart from what is only shown.
 
-Every index begins with the account and ends with time and id, the order of every list.
+Every index begins with the account and goes on with time and id, the order of every list; it ends
+with the call's marks, by which other filters are looked at without its row.
 """
 
 import sqlalchemy as sa
@@ -26,6 +27,9 @@ cdrs = sa.Table(
     sa.Column("disposition1", Text(128)),
     sa.Column("disposition2", Text(128)),
     sa.Column("disposition3", Text(128)),
+    sa.Column(
+        "marks", sa.BigInteger, nullable=False
+    ),  # of all that is filtered by (api/cdrs/marks)
 )
 
 bodies = sa.Table(
@@ -49,7 +53,8 @@ agents = sa.Table(
     sa.Column("ring_ms", Millis, nullable=False),
     sa.Column("talk_ms", Millis, nullable=False),
     sa.Column("hold_ms", Millis, nullable=False),
-    sa.Index("cdr_agents_by_name", "account_id", "agent_name", "started_ms", "cdr_id"),
+    sa.Column("marks", sa.BigInteger, nullable=False),  # the call's
+    sa.Index("cdr_agents_by_name", "account_id", "agent_name", "started_ms", "cdr_id", "marks"),
     sa.Index("cdr_agents_by_agent", "account_id", "agent_id", "started_ms"),
 )
 
@@ -61,7 +66,8 @@ numbers = sa.Table(
     sa.Column("number", Text(330), primary_key=True),
     sa.Column("started_ms", Millis, primary_key=True),
     sa.Column("cdr_id", Key, sa.ForeignKey(cdrs.c.id), primary_key=True, autoincrement=False),
-    sa.Column("is_dialed", sa.Boolean, nullable=False),
+    sa.Column("is_dialed", sa.Boolean, primary_key=True),
+    sa.Column("marks", sa.BigInteger, primary_key=True, autoincrement=False),  # the call's
     sqlite_with_rowid=False,
 )
 
@@ -86,22 +92,22 @@ events = sa.Table(
 
 
 def _listed(name: str, *keys: str, where: sa.ColumnElement[bool] | None = None) -> None:
-    columns = [cdrs.c[key] for key in ("account_id", *keys)]
+    columns = [cdrs.c[key] for key in ("account_id", *keys, "started_ms", "id", "marks")]
     sa.Index(f"cdrs_by_{name}", *columns, sqlite_where=where, postgresql_where=where)
 
 
 sa.Index("cdrs_by_req_id", cdrs.c.account_id, cdrs.c.req_id, unique=True)
-_listed("time", "started_ms", "id")
+_listed("time")
 for _name in ("caller_id", "to_number", "call_path", "is_answered"):
-    _listed(_name, _name, "started_ms", "id")
+    _listed(_name, _name)
 for _name in ("client_id", "obd_type", "disposition1", "disposition2", "disposition3"):
-    _listed(_name, _name, "started_ms", "id", where=cdrs.c[_name].is_not(None))
+    _listed(_name, _name, where=cdrs.c[_name].is_not(None))
 for _name in ("has_recording", "has_voicemail"):
     _has = cdrs.c[_name] == sa.true()
     # What the condition says is no column: PostgreSQL leaves it out of what it looks up by, and
     # would then walk to a time instead of going there.
-    _listed(_name, "started_ms", "id", "is_answered", where=_has)
+    _listed(_name, where=_has)
     # Hardly any: without an index of their own one would look for them all through the others.
     # SQLite prefers it to that of all missed calls only for its columns.
     _missed = sa.and_(_has, cdrs.c.is_answered == sa.false())
-    _listed(f"{_name}_missed", _name, "is_answered", "started_ms", "id", where=_missed)
+    _listed(f"{_name}_missed", _name, "is_answered", where=_missed)

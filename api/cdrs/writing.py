@@ -5,20 +5,21 @@ was cut off by a crash, or came twice, is made whole or left alone by being told
 written in one order by everybody, or two processes could wait for each other for ever.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cdrs.rows import agents_of, label, numbers_of, row_of
+from api.cdrs.rows import agents_of, numbers_of, row_of
 from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
 from api.cdrs.told import Told
 from api.db import INSERTS
 from wire.record import CallRecord
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
 
 
 async def write(connection: AsyncConnection, told: Sequence[Told]) -> int:
@@ -33,10 +34,12 @@ async def write(connection: AsyncConnection, told: Sequence[Told]) -> int:
 async def _records(connection: AsyncConnection, records: dict[str, CallRecord]) -> int:
     rows = [row_of(records[call_id]) for call_id in sorted(records)]
     added = _insert(connection, cdrs).returning(cdrs.c.id, cdrs.c.req_id)
-    new = {req_id: cdr_id for cdr_id, req_id in await connection.execute(added, rows)}
+    ids = {req_id: cdr_id for cdr_id, req_id in await connection.execute(added, rows)}
+    new = [{**row, "cdr_id": ids[row["req_id"]]} for row in rows if row["req_id"] in ids]
     for table, of in PARTS.items():
-        its = [row for req_id in sorted(new) for row in of(new[req_id], records[req_id])]
-        await _put(connection, table, its)
+        await _put(
+            connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
+        )
     return len(new)
 
 
@@ -62,38 +65,32 @@ def _moment(event: Told) -> dict[str, Any]:
     }
 
 
-def _body(cdr_id: int, record: CallRecord) -> Rows:
-    return [{"cdr_id": cdr_id, "record": msgspec.json.encode(record)}]
+def _body(row: Row, record: CallRecord) -> Rows:
+    return [{"cdr_id": row["cdr_id"], "record": msgspec.json.encode(record)}]
 
 
-def _agents(cdr_id: int, record: CallRecord) -> Rows:
-    same = {
-        "cdr_id": cdr_id,
-        "account_id": record.account_id,
-        "started_ms": record.created_ms,
-        "direction": record.direction,
-    }
+def _agents(row: Row, record: CallRecord) -> Rows:
+    same = {**_same(row), "direction": record.direction}
     return [{**same, **msgspec.structs.asdict(agent)} for agent in agents_of(record)]
 
 
-def _numbers(cdr_id: int, record: CallRecord) -> Rows:
-    same = {
-        "cdr_id": cdr_id,
-        "account_id": record.account_id,
-        "started_ms": record.created_ms,
-    }
+def _numbers(row: Row, record: CallRecord) -> Rows:
     return [
-        {**same, "number": number, "is_dialed": is_dialed}
+        {**_same(row), "number": number, "is_dialed": is_dialed}
         for number, is_dialed in numbers_of(record).items()
     ]
 
 
-def _client(_cdr_id: int, record: CallRecord) -> Rows:
-    client_id = label(record, "clientId")
-    return [{"account_id": record.account_id, "client_id": client_id}] if client_id else []
+def _client(row: Row, _record: CallRecord) -> Rows:
+    names = ("account_id", "client_id")
+    return [{name: row[name] for name in names}] if row["client_id"] else []
 
 
-PARTS: dict[sa.Table, Any] = {
+def _same(row: Row) -> Row:
+    return {name: row[name] for name in ("cdr_id", "account_id", "started_ms", "marks")}
+
+
+PARTS: dict[sa.Table, Callable[[Row, CallRecord], Rows]] = {
     bodies: _body,
     agents: _agents,
     numbers: _numbers,

@@ -8,12 +8,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.cdrs.marks import mark
 from api.cdrs.rows import AgentRow, agents_of, numbers_of, row_of
 from tests.contract.api.records import NOON_MS, leg, missed, record, recording
 from wire.record import CallRecord, LegRecord
 
 YEAR_MS = 365 * 86_400_000
 KINDS = 5_000
+LEVELS = ("disposition1", "disposition2", "disposition3")
 Tables = dict[str, list[tuple[Any, ...]]]
 encode = msgspec.json.Encoder().encode
 
@@ -77,15 +79,17 @@ def _chunk(drawn: Sequence[Kind], chance: random.Random, places: range, count: i
         )
         cdr_id = place + 1
         row = {**kind.row, "account_id": account, "req_id": call.call_id, "started_ms": began_ms}
-        tables["cdrs"].append((cdr_id, *row.values(), *_dispositions(chance)))
+        levels = _dispositions(chance)
+        marks = row.pop("marks") | sum(map(mark, LEVELS, levels))
+        tables["cdrs"].append((cdr_id, *row.values(), *levels, marks))
         tables["cdr_bodies"].append((cdr_id, encode(call)))
         tables["cdr_agents"] += [
             (cdr_id, each.agent_id, account, each.agent_name, began_ms, call.direction,
-             each.is_answered, each.ring_ms, each.talk_ms, each.hold_ms)
+             each.is_answered, each.ring_ms, each.talk_ms, each.hold_ms, marks)
             for each in kind.agents
         ]  # fmt: skip
         tables["cdr_numbers"] += [
-            (account, number, began_ms, cdr_id, is_dialed)
+            (account, number, began_ms, cdr_id, is_dialed, marks)
             for number, is_dialed in kind.numbers.items()
         ]
     return tables

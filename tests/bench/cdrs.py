@@ -14,6 +14,7 @@ from tests.bench.cdr_fill import fill
 from tests.bench.cdr_rows import YEAR_MS
 from tests.bench.cpu import cpu_s
 from tests.bench.figure import Figure, figure, percentile
+from tests.bench.filling import AS_DEPLOYED
 from tests.bench.setting import Setting
 from tests.contract.api.cdr_lists import REQUIRED
 from tests.contract.api.databases import migrated, sqlite_url
@@ -60,7 +61,7 @@ async def cdrs(setting: Setting) -> list[Figure]:
 
 async def cdrs_postgres(setting: Setting) -> list[Figure]:
     """Measure on PostgreSQL; takes a quarter of an hour, so only when asked for."""
-    async with Postgres() as postgres:
+    async with Postgres(*AS_DEPLOYED) as postgres:
         rows = QUICK if setting.quick else POSTGRES
         return await _measured(setting, "cdrs_postgres", postgres.url, rows)
 

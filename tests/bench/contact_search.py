@@ -11,6 +11,7 @@ from api.clock import now_ms
 from tests.bench.contact_fill import common, fill, names
 from tests.bench.cpu import cpu_s
 from tests.bench.figure import Figure, figure, percentile
+from tests.bench.filling import AS_DEPLOYED
 from tests.bench.setting import Setting
 from tests.contract.api.databases import migrated, sqlite_url
 from tests.contract.api.serving import NOWHERE
@@ -30,7 +31,7 @@ async def contact_search(setting: Setting) -> list[Figure]:
 
 async def contact_search_postgres(setting: Setting) -> list[Figure]:
     """Measure on PostgreSQL; takes long, so only when asked for."""
-    async with Postgres() as postgres:
+    async with Postgres(*AS_DEPLOYED) as postgres:
         return await _measured(setting, "contact_search_postgres", postgres.url)
 
 

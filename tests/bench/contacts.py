@@ -10,6 +10,7 @@ from typing import Any
 from tests.bench.contact_files import MAPPINGS, write_csv, write_xlsx
 from tests.bench.cpu import cpu_s
 from tests.bench.figure import Figure, figure, percentile
+from tests.bench.filling import AS_DEPLOYED
 from tests.bench.setting import Setting
 from tests.contract.api.databases import migrated, sqlite_url
 from tests.contract.api.serving import NOWHERE
@@ -29,7 +30,7 @@ async def contacts(setting: Setting) -> list[Figure]:
 
 async def contacts_postgres(setting: Setting) -> list[Figure]:
     """Measure on PostgreSQL."""
-    async with Postgres() as postgres:
+    async with Postgres(*AS_DEPLOYED) as postgres:
         return await _measured(setting, "contacts_postgres", postgres.url)
 
 

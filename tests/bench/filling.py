@@ -8,6 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.db import Database
 
+# As whoever keeps so much sets it: its own default is 128 MB, whatever the machine has.
+AS_DEPLOYED = ("shared_buffers=4GB", "effective_cache_size=12GB", "random_page_cost=1.1")
 Rows = Sequence[tuple[Any, ...]]
 
 

@@ -30,9 +30,10 @@ def find_postgres() -> Path | None:
 class Postgres(Server):
     """One server on a free port of 127.0.0.1, with an empty database."""
 
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
         folder = Path(tempfile.mkdtemp(prefix="switchroom-postgres-"))
         super().__init__(folder)
+        self._settings = (*FASTER, *settings)
         self.port = free_port()
         self.url = f"postgresql+asyncpg://{USER}@127.0.0.1:{self.port}/postgres"
 
@@ -46,7 +47,7 @@ class Postgres(Server):
 
     def command(self) -> Sequence[str]:
         """Return the server's command line."""
-        options = [part for each in FASTER for part in ("-c", each)]
+        options = [part for each in self._settings for part in ("-c", each)]
         place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port), "-k", "")
         return [*self._as_user(), f"{self._bin}/postgres", *place, *options]
 

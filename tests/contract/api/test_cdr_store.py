@@ -191,13 +191,14 @@ async def test_accounts_do_not_meet(database: Database) -> None:
 
 async def test_dispositions_are_found(database: Database) -> None:
     """Each level is a filter of its own."""
-    await written(database, record(1), record(2))
+    await written(database, record(1, legs=AGENTS), record(2, legs=AGENTS))
     cdrs = Cdrs(database)
     levels = {"disposition1": "sale", "disposition2": "big", "disposition3": "again"}
     await cdrs.dispose("acme", _id(1), levels)
     for name, value in levels.items():
         assert await found(database, **{name: value}) == [1]
-        assert await found(database, **{name: value, "call_path": "outbound"}) == [1]
+        for other in ({"call_path": "outbound"}, {"agent_names": ("Nina",)}, {"number": CUSTOMER}):
+            assert await found(database, **{name: value}, **other) == [1]
     assert await found(database, disposition1="big") == []
     await cdrs.dispose("acme", _id(1), {"disposition1": None})
     assert await found(database, disposition1="sale") == []
