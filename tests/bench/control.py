@@ -12,7 +12,7 @@ from tests.bench.setting import Setting
 from tests.bench.stack import BY_ENGINE, Stack, stack
 from tests.harness.crowd import Crowd
 from tests.harness.live import Lab
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.ports import free_port
 from tests.harness.until import until
 

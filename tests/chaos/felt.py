@@ -9,7 +9,7 @@ import aiohttp
 
 from tests.harness.engine import Refused
 from tests.harness.live import Lab
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.until import until
 
 WITHIN_S = 40

@@ -9,7 +9,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from tests.harness.cluster import SLOTS, owners_in
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 
 LOOK_S = 0.01
 ANSWER_S = 0.25

@@ -18,7 +18,7 @@ from tests.harness.cluster import SLOTS, Cluster
 from tests.harness.cut import Cut
 from tests.harness.live import Lab
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer
 

@@ -11,7 +11,7 @@ import aiohttp
 from msgspec import Struct
 
 from tests.harness.engine import Engine, Refused
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.until import until
 
 EVERY_S = 0.1

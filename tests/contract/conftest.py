@@ -12,6 +12,7 @@ from redis import Redis
 from engine.store.memory import Memory
 from engine.store.redis import RedisStore
 from engine.store.store import Store
+from tests.contract.durable import DurableValkey
 from tests.contract.rpc_bench import Bench, running
 from tests.contract.store import Opener
 from tests.harness.valkey import Valkey
@@ -31,6 +32,13 @@ def shared_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
     asyncio.run(valkey.start())
     yield valkey
     asyncio.run(valkey.stop())
+
+
+@pytest.fixture
+async def valkey(tmp_path: Path) -> AsyncIterator[Valkey]:
+    """Start a server that the test may harm."""
+    async with DurableValkey(tmp_path / "valkey") as server:
+        yield server
 
 
 @pytest.fixture(params=["memory", "valkey"])

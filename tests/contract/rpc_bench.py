@@ -33,7 +33,8 @@ from engine.webhooks.sign import Signer
 from tests.contract.moody import MoodyStore
 from tests.contract.store import claimed
 from tests.harness.ports import free_port
-from tests.unit.runtime.building import HandErrands, RecordingPbx
+from tests.unit.runtime.building import HandErrands
+from tests.unit.runtime.recording_pbx import RecordingPbx
 from wire.tree import Limits
 
 TOKEN = "a-token"  # noqa: S105 - of this test's own server

@@ -1,10 +1,8 @@
-"""Media for real: an origin on loopback, FFmpeg in its worker, voices, clips over HTTP."""
+"""Media for real: an origin on loopback, FFmpeg in its worker, clips over HTTP."""
 
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from ipaddress import ip_network
 from pathlib import Path
 
 import numpy as np
@@ -12,50 +10,18 @@ import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
-from engine.media.clip import Clip, Limits, MediaFailed
-from engine.media.espeak import find_espeak
-from engine.media.hibari import Hibari
-from engine.media.library import Library
+from engine.media.clip import Clip
 from engine.media.serve import media_routes
-from engine.webhooks.addresses import guarded_session
-from tests.contract.media import (
-    FORMATS,
-    LIMITS,
-    REFUSED,
-    Origin,
-    Stage,
-    level_db,
-    samples,
-    sound,
-    until,
-)
-from wire.media import Audio, Speech
+from tests.contract.media import FORMATS, REFUSED, Stage, level_db, sound, until
+from tests.contract.staged import failure, heard, staged
+from wire.media import Audio
 
 
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
-    """Start an origin on loopback, which the guard lets through."""
-    async with AsyncExitStack() as stack:
-        origin = Origin()
-        app = web.Application()
-        app.router.add_get("/{name}", origin.answer)
-        server = await stack.enter_async_context(TestServer(app))
-        session = guarded_session((ip_network("127.0.0.0/8"),))
-        yield Stage(origin, server, await stack.enter_async_context(session))
-
-
-async def heard(library: Library, clip: Clip) -> np.ndarray:
-    """Read what a clip sounds like."""
-    path = library.path(clip.key)
-    assert path is not None
-    return await asyncio.to_thread(samples, path)
-
-
-async def failure(library: Library, source: Audio | Speech) -> MediaFailed:
-    """Fetch what must fail."""
-    with pytest.raises(MediaFailed) as caught:
-        await library.fetch(source)
-    return caught.value
+    """Give a stage to a test."""
+    async with staged() as stage:
+        yield stage
 
 
 async def test_formats(stage: Stage, tmp_path: Path) -> None:
@@ -141,41 +107,6 @@ async def test_asked_once(stage: Stage, tmp_path: Path) -> None:
         clips = await asyncio.gather(*(library.fetch(stage.at("a")) for _ in range(20)))
     assert len(set(clips)) == 1
     assert stage.origin.asked == [("a", "")]
-
-
-async def test_spoken(stage: Stage, tmp_path: Path) -> None:
-    """English is spoken by the neural voice, other languages and SSML by espeak, each text once."""
-    espeak = await find_espeak()
-    assert espeak is not None
-    texts = {
-        Speech("Welcome to our service."): (1000, 4000),
-        Speech("नमस्ते", language="hi-IN"): (300, 2500),
-        Speech('<speak>One<break time="2s"/>two</speak>', ssml=True): (2000, 6000),
-        Speech("--help; $(reboot)", voice="espeak"): (300, 6000),
-    }
-    async with stage.library(tmp_path, Hibari(LIMITS), espeak, limits=Limits()) as library:
-        for speech, (shortest_ms, longest_ms) in texts.items():
-            clip = await library.fetch(speech)
-            assert shortest_ms < clip.duration_ms < longest_ms, speech
-            assert np.abs(await heard(library, clip)).max() > 2000, speech
-            assert library.known(speech) == clip
-        assert (await failure(library, Speech("a", language="tlh"))).reason == "speech_failed"
-        assert (await failure(library, Speech("<p>", ssml=True))).reason == "speech_failed"
-
-
-async def test_substitute_speaks(stage: Stage, tmp_path: Path) -> None:
-    """When the neural voice has nothing for a text, espeak speaks it, for the time being."""
-    espeak = await find_espeak()
-    assert espeak is not None
-    starved = Hibari(Limits(worker_memory_bytes=1 << 20))
-    async with stage.library(tmp_path, starved, espeak) as library:
-        clip = await library.fetch(Speech("Hello"))
-        assert clip.duration_ms > 300
-
-
-async def test_no_espeak() -> None:
-    """A machine without espeak has no such speaker."""
-    assert await find_espeak("no-such-program") is None
 
 
 async def test_served(stage: Stage, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
 from engine.store.redis import RedisStore
+from tests.contract.durable import change, opened
 from tests.contract.lossy import LossyLine
 from tests.contract.store import claimed
-from tests.contract.test_store_trouble import change, opened
 from tests.harness.certificate import certificate
 from tests.harness.sentinel import NAME, Sentinel
 from tests.harness.until import until

@@ -1,133 +1,20 @@
-"""What the real store does when the server dies, hangs, forgets, or loses an answer."""
+"""What the real store does when the server dies, hangs, forgets, or may not write."""
 
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from random import Random
 
 import pytest
 from redis import Redis
 
-from engine.store.change import Change
 from engine.store.errors import StoreDown
-from engine.store.redis import RedisStore
 from engine.store.writer import Writer
-from tests.contract.lossy import LossyLine
+from tests.contract.durable import change, opened, told
 from tests.contract.store import claimed
 from tests.harness.until import until
 from tests.harness.valkey import Valkey
-
-
-class DurableValkey(Valkey):
-    """A server that answers a write when it is on the disk."""
-
-    def command(self) -> Sequence[str]:
-        """Return the server's command line."""
-        return [*super().command(), "--appendfsync", "always"]
-
-
-@pytest.fixture
-async def valkey(tmp_path: Path) -> AsyncIterator[Valkey]:
-    """Start a server that the test may harm."""
-    async with DurableValkey(tmp_path / "valkey") as server:
-        yield server
-
-
-@asynccontextmanager
-async def opened(url: str, timeout_s: float = 2.0) -> AsyncIterator[RedisStore]:
-    """Open a store for the length of a test."""
-    store = RedisStore(url, timeout_s=timeout_s)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-def change(number: int, call_id: str = "c1") -> Change:
-    """Make the change of step `number`, which logs and tells that number."""
-    word = b"%d" % number
-    return Change(call_id, "pbx1", word, number, (word,), (word,))
-
-
-async def told(store: RedisStore) -> list[bytes]:
-    """Read all events of slot 3."""
-    return [event for _, _, event in await store.stream.after({3: "0"}, limit=100_000)]
-
-
-async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
-    """A commit whose answer was lost with the connection is repeated, and stored once."""
-    line = LossyLine(valkey.port)
-    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        token = await claimed(store, 3, "engine1")
-        for number in range(3):
-            line.lose_next = True
-            await store.commit(3, token, [change(number)])
-        line.lose_next = True
-        assert await store.create(3, token, change(0, "c2"))
-        assert line.lost == 4
-        assert await store.log(3, "c1") == [b"0", b"1", b"2"]
-        assert await told(store) == [b"0", b"1", b"2", b"0"]
-
-
-async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> None:
-    """All that was under way is asked once more, each of it; a line lost twice is told."""
-    line = LossyLine(valkey.port)
-    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        tokens = [await claimed(store, slot, "engine1") for slot in range(4)]
-        line.lose_next = True
-        await asyncio.gather(*(store.commit(s, t, [change(0)]) for s, t in enumerate(tokens)))
-        assert [await store.log(slot, "c1") for slot in range(4)] == [[b"0"]] * 4
-        line.loses_all = True
-        with pytest.raises(StoreDown, match="onnection"):
-            await store.commit(0, tokens[0], [change(1)])
-        line.loses_all = False
-        await store.commit(0, tokens[0], [change(1)])
-        assert await store.log(0, "c1") == [b"0", b"1"]
-
-
-@pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":1\r\n:1\r\n:1\r\n"])
-async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -> None:
-    """Neither what is no answer, nor more answers than questions, does harm for longer."""
-    line = LossyLine(valkey.port)
-    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        token = await claimed(store, 3, "engine1")
-        line.says = words
-        with suppress(StoreDown):
-            await store.commit(3, token, [change(0)])
-        line.says = None
-        await store.commit(3, token, [change(0)])
-        assert await store.log(3, "c1") == [b"0"]
-
-
-async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valkey) -> None:
-    """Answers come in the order asked, also past one that nobody wants any more."""
-    async with opened(valkey.url) as store:
-        tokens = [await claimed(store, slot, "engine1") for slot in range(3)]
-        asked = [asyncio.create_task(store.renew(s, t + s, 9_000)) for s, t in enumerate(tokens)]
-        await asyncio.sleep(0)
-        asked[0].cancel()
-        assert await asyncio.gather(*asked[1:]) == [False, False]
-        assert await store.renew(0, tokens[0], 9_000)
-
-
-async def test_a_store_that_is_closed_leaves_nobody_waiting(valkey: Valkey) -> None:
-    """What is under way is told that it will have no answer."""
-    async with opened(valkey.url) as store:
-        token = await claimed(store, 3, "engine1")
-        os.kill(valkey.pid, signal.SIGSTOP)
-        try:
-            asked = asyncio.create_task(store.commit(3, token, [change(0)]))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            await store.close()
-            with pytest.raises(StoreDown):
-                await asked
-        finally:
-            os.kill(valkey.pid, signal.SIGCONT)
 
 
 async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> None:

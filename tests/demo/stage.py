@@ -19,8 +19,9 @@ from engine.cli import screen
 from engine.cli.client import Client, Refused
 from engine.cli.watch import News, to_the_end
 from tests.demo.rest import Rest
+from tests.harness.now import now_ms
 from tests.harness.pbx import Pbx
-from tests.harness.phone import Phone, now_ms
+from tests.harness.phone import Phone
 from tests.harness.until import until
 from wire.views import CallView, Timeline
 

@@ -14,7 +14,8 @@ from typing import Any, Self
 from tests.harness.ears import Ear
 from tests.harness.engine import Refused
 from tests.harness.live import Lab
-from tests.harness.phone import NEVER_MS, Phone, now_ms
+from tests.harness.now import now_ms
+from tests.harness.phone import NEVER_MS, Phone
 from tests.harness.ports import free_port
 from tests.harness.until import until
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.harness.audio import FRAME_MS, FRAME_SAMPLES, HEARD, RATE_HZ, Frame, level
-from tests.harness.phone import Phone, now_ms
+from tests.harness.now import now_ms
+from tests.harness.phone import Phone
 
 LATELY_MS = 200
 FEWEST = 4  # frames in that time: fewer are the edge of something

@@ -11,7 +11,6 @@ async with Phone.answering(port, tone_hz=600, after_ms=200) as called:
 """
 
 import tempfile
-import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -195,8 +194,3 @@ class Phone(Hearing):
             self._peer_port = message.rtp_port
         if message.status == 200 and message.method == "INVITE":
             self._line.speak_to(self._peer_port)
-
-
-def now_ms() -> float:
-    """Return the monotonic time that phones and servers of the harness share."""
-    return time.monotonic() * 1000

@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 from msgspec import Struct
 
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.until import until
 from tests.harness.web_server import WebServer
 

@@ -5,7 +5,7 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.crowd import Crowd
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.webhook_server import WebhookServer
 
 SOON_MS = 250  # a frame or two; the rest is for a machine that does other things too

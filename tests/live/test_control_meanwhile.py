@@ -3,7 +3,7 @@
 from tests.harness.asks import Transfer
 from tests.harness.crowd import Crowd
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.live.test_control import SOON_MS
 from tests.live.test_transfers import handed_over, rung
 

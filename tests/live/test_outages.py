@@ -4,7 +4,8 @@ from tests.harness.audio import assert_whole
 from tests.harness.engine import Refused
 from tests.harness.live import Lab
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import Phone, now_ms
+from tests.harness.now import now_ms
+from tests.harness.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer

@@ -1,8 +1,6 @@
-"""Recordings on real lines: who is heard on which side, when nothing is, and that none is lost."""
+"""Recordings on real lines: who is heard on which side, and when nothing is."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,59 +9,10 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 from tests.harness.asks import Transfer
 from tests.harness.crowd import TONES_HZ, Crowd
 from tests.harness.engine import Refused
-from tests.harness.filed import LEFT, RIGHT, STEP_MS, Filed
+from tests.harness.filed import LEFT, RIGHT, STEP_MS
 from tests.harness.live import Lab
 from tests.harness.phone import Phone
-from tests.harness.until import until
-
-DIAL = {"type": "dial", "data": {"number": "+4722222222", "moh": {"enable": False}}}
-CALLER_HZ, CALLEE_HZ = 400, 600
-
-
-def path_of(lab: Lab, url: object) -> Path:
-    """Return where a recording is filed, by its address."""
-    path = Path(str(url).removeprefix("file://"))
-    assert path.is_relative_to(lab.engine.recordings)
-    return path
-
-
-async def filed(lab: Lab, call: str) -> Filed:
-    """Wait for the end of a call, and for the recording that it tells of, which leaves the PBX."""
-    await lab.ended(call, timeout_s=20)
-    told = await lab.engine.told(call, "completed")
-    assert told["recordingPurpose"] == "call"
-    path = path_of(lab, told["recordingUrl"])
-    await until(path.exists, timeout_s=20, what=f"{path} to be filed")
-    await until(lambda: _left(lab), what="the PBX to have nothing left of it")
-    return Filed(path)
-
-
-async def _left(lab: Lab) -> bool:
-    return bool(await lab.ari("recordings/stored") == [])
-
-
-def heard_for(phone: Phone, hz: int) -> int:
-    """Tell for how long a phone has heard a tone."""
-    return sum(each.length_ms for each in phone.heard(hz))
-
-
-async def talked(phone: Phone, hz: int, for_ms: int = 700) -> None:
-    """Wait until a phone has heard the other for that much longer."""
-    before = heard_for(phone, hz)
-    await until(lambda: heard_for(phone, hz) - before >= for_ms, what=f"{hz} Hz for a while")
-
-
-@asynccontextmanager
-async def talk(lab: Lab, **route: object) -> AsyncIterator[tuple[str, Phone, Phone]]:
-    """Let a caller, who is recorded, be connected; gives the call and both phones."""
-    number = await lab.number(DIAL, **{"recordCall": True, **route})
-    async with (
-        Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ, after_ms=300) as far,
-        Phone.calling(lab.pbx, number, tone_hz=CALLER_HZ) as caller,
-    ):
-        call = await lab.only_call()
-        await talked(far, CALLER_HZ)
-        yield call, caller, far
+from tests.harness.taped import CALLEE_HZ, CALLER_HZ, filed, talk, talked
 
 
 async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
@@ -143,68 +92,6 @@ async def test_a_transfer_is_recorded_to_its_end(crowd: Crowd, lab: Lab) -> None
     assert ends[0] <= ends[1] == approx(found.length_ms, abs=300)
     assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 500
     assert found.spans(RIGHT, TONES_HZ["target"])[-1][1] == approx(found.length_ms, abs=300)
-
-
-async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: Lab) -> None:
-    """SIGKILL in the midst of a call: the PBX records on, and the next engine files all of it."""
-    async with talk(lab) as (call, caller, far):
-        before_ms = heard_for(far, CALLER_HZ)
-        await lab.engine.kill()
-        await talked(far, CALLER_HZ, 1_000)
-        await lab.engine.start()
-        await until(lambda: _is_live(lab, call), what="the call to be live again")
-        await talked(far, CALLER_HZ)
-        talked_ms = heard_for(far, CALLER_HZ)
-        await caller.hang_up()
-        found = await filed(lab, call)
-    assert talked_ms - before_ms > 1_500
-    (spoken,) = found.spans(LEFT, CALLER_HZ)
-    assert spoken[1] - spoken[0] >= talked_ms
-
-
-async def _is_live(lab: Lab, call: str) -> bool:
-    calls = (await lab.engine.rpc("GET", "/calls"))["calls"]
-    return call in {each["callId"] for each in calls}
-
-
-async def test_a_call_that_ends_without_an_engine_is_filed(lab: Lab) -> None:
-    """Everybody hangs up while no engine runs: the next one finds the recording on the PBX."""
-    async with talk(lab) as (call, caller, far):
-        await lab.engine.kill()
-        await caller.hang_up()
-        await far.hang_up()
-        await lab.engine.start()
-        found = await filed(lab, call)
-    assert found.heard_ms(LEFT, CALLER_HZ) >= 700
-
-
-async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
-    """The call ends, telling the address; when the archive is back the recording is put there."""
-    archive = lab.engine.recordings
-    async with talk(lab) as (call, caller, _far):
-        elsewhere = archive.rename(archive.with_name("elsewhere"))
-        archive.touch()  # where a directory was, nothing can be stored
-        await caller.hang_up()
-        await lab.ended(call, timeout_s=15)
-        told = await lab.engine.told(call, "completed")
-        assert "recordingUrl" in told
-        assert "recordingDuration" not in told
-        assert len(await lab.ari("recordings/stored")) == 1
-        archive.unlink()
-        elsewhere.rename(archive)
-        found = await filed(lab, call)
-    assert found.heard_ms(LEFT, CALLER_HZ) >= 700
-
-
-async def test_killed_while_it_is_filed(lab: Lab) -> None:
-    """SIGKILL at the very end of a call, several times: whatever was done, the file is whole."""
-    for _ in range(3):
-        async with talk(lab) as (call, caller, _far):
-            await caller.hang_up()
-            await lab.engine.kill()
-            await lab.engine.start()
-            found = await filed(lab, call)
-        assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
 @pytest.mark.parametrize("wish", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])

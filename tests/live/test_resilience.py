@@ -11,7 +11,8 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 from tests.harness.audio import assert_whole
 from tests.harness.live import Lab
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import Phone, now_ms
+from tests.harness.now import now_ms
+from tests.harness.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.harness.webhook_server import WebhookServer, silent

@@ -11,7 +11,8 @@ import pytest
 from tests.harness.cluster import LEASE_S, Cluster, freeze, thaw
 from tests.harness.live import Lab
 from tests.harness.media_server import MediaServer
-from tests.harness.phone import Phone, now_ms
+from tests.harness.now import now_ms
+from tests.harness.phone import Phone
 from tests.harness.phone_registration import register
 from tests.harness.ports import free_port
 from tests.harness.six_calls import SixCalls

@@ -8,7 +8,7 @@ from tests.chaos.faults.limits import CRASHED, LEASE_MS
 from tests.chaos.run import Fault
 from tests.chaos.scene import Scene
 from tests.harness.cut import Cut
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.until import until
 
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from tests.chaos.faults.limits import BACK, CRASHED, LEASE_MS
 from tests.chaos.run import Fault
 from tests.chaos.scene import Scene
-from tests.harness.phone import now_ms
+from tests.harness.now import now_ms
 from tests.harness.until import until
 
 SILENT_MS = 5_000

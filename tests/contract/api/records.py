@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from api.cdrs.filters import Filters
+from api.cdrs.store import Cdrs
 from api.cdrs.told import Told, read
 from api.cdrs.writing import write
 from api.db import Database
@@ -30,6 +32,9 @@ def leg(party: str, *, rang_ms: int = 2_000, talked_ms: int = 30_000, **more: An
         answered_ms=NOON_MS + rang_ms if talked_ms else 0,
         **more,
     )
+
+
+AGENTS = (leg("agent:7", agent_id="7", agent_name="Nina"), leg("agent:8", agent_id="8"))
 
 
 def record(number: int, *, after_ms: int = 0, **more: Any) -> CallRecord:
@@ -109,3 +114,12 @@ async def written(database: Database, *ended: CallRecord) -> int:
     """Write calls; returns how many are new."""
     async with database.writing() as connection:
         return await write(connection, told(*ended))
+
+
+async def found(database: Database, **filters: Any) -> list[int]:
+    """List the numbers of the calls that are found, and check that counting agrees."""
+    wanted = Filters("acme", **filters)
+    rows = await Cdrs(database).page(wanted, 100)
+    total = await Cdrs(database).total(wanted)
+    assert (total.count, total.is_exact) == (len(rows), True)
+    return [int(row.req_id[-8:]) for row in rows]

@@ -3,10 +3,10 @@
 from typing import Any
 
 from hypothesis import strategies as some
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, rule
 
 from engine.calls.asked import Control
-from engine.calls.call import deadline_ms, expects
+from engine.calls.call import expects
 from engine.calls.codec import Record, decode_record, encode
 from engine.calls.commands import Hangup, Originate, Play, Snoop
 from engine.calls.errands import AskWebhook, FetchMedia
@@ -15,13 +15,11 @@ from engine.calls.events import (
     ActionReplied,
     BridgeFailed,
     CallOpened,
-    DeadlinePassed,
     DigitPressed,
     Event,
     LegAnswered,
     LegEnded,
     LegPlaced,
-    LegRang,
     MediaFetched,
     PlaybackEnded,
     Recovered,
@@ -29,6 +27,7 @@ from engine.calls.events import (
 from engine.calls.refusals import refused
 from tests.harness.sums import faults_of
 from tests.unit.calls.building import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
+from tests.unit.calls.happenings import PLACES, Happenings
 from tests.unit.calls.rooms import Rooms
 from tests.unit.calls.steering import BOB, CAROL
 
@@ -39,10 +38,9 @@ TREES = [
     HTTPS,
     {"type": "gather", "data": {"audioUrl": HTTPS}, "action": DIAL},
 ]
-PLACES = some.integers(0, 9)
 
 
-class Anything(RuleBasedStateMachine):
+class Anything(Happenings):
     """A call, its PBX on paper, and phones, servers and outages that do as they like."""
 
     @initialize(verb=some.sampled_from(TREES))
@@ -85,16 +83,6 @@ class Anything(RuleBasedStateMachine):
         made = [each.leg for each in self.story.wanted(Originate)]
         legs = [*(leg.id for leg in self.story.call.legs), *snoops[-1:], *made[-1:], MAIN]
         return legs[place % len(legs)]
-
-    @rule(place=PLACES, kind=some.sampled_from([LegPlaced, LegRang, LegAnswered, LegAnswered]))
-    def a_leg_moves(self, place: int, kind: type[LegPlaced]) -> None:
-        """Let a phone come, ring or answer."""
-        self.take(kind(self.leg(place)))
-
-    @rule(place=PLACES, cause=some.sampled_from([0, 16, 17, 19, 21]))
-    def a_leg_ends(self, place: int, cause: int) -> None:
-        """Someone hangs up."""
-        self.take(LegEnded(self.leg(place), cause))
 
     @rule()
     def the_answer(self) -> None:
@@ -152,11 +140,3 @@ class Anything(RuleBasedStateMachine):
         for place in places:
             self.rooms.bridge.pop(self.leg(place), None)
         self.take(Recovered(tuple(self.rooms.bridge.items())))
-
-    @precondition(lambda self: not self.story.call.is_over)
-    @rule()
-    def time_passes(self) -> None:
-        """Reach the call's deadline."""
-        when = deadline_ms(self.story.call)
-        assert when is not None, "every state that waits has a deadline"
-        self.take(DeadlinePassed(), max(0, when - self.story.now))

@@ -20,8 +20,9 @@ from engine.calls.asked import (
 from engine.calls.commands import Snoop
 from engine.calls.doing import Talking
 from engine.calls.events import LegPlaced
-from tests.unit.calls.anything import PLACES, Anything
+from tests.unit.calls.anything import Anything
 from tests.unit.calls.building import MAIN
+from tests.unit.calls.happenings import PLACES
 from tests.unit.calls.steering import CAROL, TUNE
 
 

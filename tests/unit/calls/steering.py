@@ -27,6 +27,7 @@ ROOM = f"{ID}.f3"
 THIRD = f"{ID}.l4"
 FOURTH = f"{ID}.l5"
 SNOOP = f"{ID}.s5"
+BOX = f"{SNOOP}b"  # the bridge of coach and snoop
 TUNE = "https://example.com/tune.wav"
 
 Way = Literal["starting", "ringback", "answered"]

@@ -4,17 +4,11 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as some
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import initialize, invariant, rule
 from msgspec.structs import replace
 
 from engine.calls.asked import HangupRequested
-from engine.calls.call import Call, deadline_ms, expects
+from engine.calls.call import Call, expects
 from engine.calls.codec import Entry, decode_call, encode
 from engine.calls.commands import Bridge, Hangup, Originate, Tell
 from engine.calls.doing import Dialing
@@ -23,13 +17,8 @@ from engine.calls.events import (
     ActionReplied,
     BridgeFailed,
     CallOpened,
-    DeadlinePassed,
     DigitPressed,
     Event,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    LegRang,
     MediaFetched,
     PlaybackEnded,
     TalkEnded,
@@ -49,12 +38,12 @@ from tests.unit.calls.building import (
     outbound,
     tree,
 )
+from tests.unit.calls.happenings import PLACES, Happenings
 from tests.unit.calls.soundness import assert_sound
 from wire.answering import Detection
 from wire.verbs import Action
 
 ON_MACHINE = some.sampled_from([None, "continue", "hangup", HTTPS])
-PLACES = some.integers(0, 99)
 
 
 def parsed(verb: Any) -> Action | None:
@@ -62,12 +51,11 @@ def parsed(verb: Any) -> Action | None:
     return None if verb is None else tree(verb)
 
 
-class AnyStory(RuleBasedStateMachine):
+class AnyStory(Happenings):
     """A call, and a world that does anything it can, in any order, late, twice or wrongly."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.story: Story
         self.first: Call
         self.before_over: int | None = None
 
@@ -81,7 +69,7 @@ class AnyStory(RuleBasedStateMachine):
         self.story = Story(self.first)
         self.take(CallOpened(), 0)
 
-    def take(self, event: Event, after_ms: int) -> None:
+    def take(self, event: Event, after_ms: int = 500) -> None:
         """Let something happen and check what must always hold."""
         was_over = self.story.call.is_over
         commands = self.story.take(event, after_ms)
@@ -101,16 +89,6 @@ class AnyStory(RuleBasedStateMachine):
         if isinstance(doing, Dialing) and doing.greetings:
             return str(getattr(doing.greetings[-1].doing, "request", "none"))
         return str(getattr(doing, "request", "none")) if is_right else "other"
-
-    @rule(place=PLACES, kind=some.sampled_from([LegPlaced, LegRang, LegAnswered]))
-    def a_leg_moves(self, place: int, kind: type[LegPlaced]) -> None:
-        """Reach a phone, let it ring, or answer it."""
-        self.take(kind(self.leg(place)), 500)
-
-    @rule(place=PLACES, cause=some.sampled_from([0, 16, 17, 19, 21, 34]))
-    def a_leg_ends(self, place: int, cause: int) -> None:
-        """Someone hangs up."""
-        self.take(LegEnded(self.leg(place), cause), 500)
 
     @rule(
         place=PLACES,
@@ -160,14 +138,6 @@ class AnyStory(RuleBasedStateMachine):
         """Someone asks for the end."""
         self.take(HangupRequested("api"), 10)
 
-    @precondition(lambda self: not self.story.call.is_over)
-    @rule()
-    def time_passes(self) -> None:
-        """Reach the call's deadline."""
-        when = deadline_ms(self.story.call)
-        assert when is not None
-        self.take(DeadlinePassed(), max(0, when - self.story.now))
-
     @rule(gone=some.sets(some.integers(0, 3)), state=some.sampled_from(["Down", "Ringing", "Up"]))
     def a_crash(self, gone: set[int], state: str) -> None:
         """Kill the engine; another compares the call with what the PBX shows."""
@@ -182,8 +152,6 @@ class AnyStory(RuleBasedStateMachine):
     @invariant()
     def numbers_have_no_gaps(self) -> None:
         """Tell each fact once, numbered from 0, and the end last."""
-        if not hasattr(self, "story"):
-            return
         told = self.story.told
         assert [each.sequence_number for each in told] == list(range(len(told)))
         assert len({each.id for each in told}) == len(told)
@@ -193,8 +161,6 @@ class AnyStory(RuleBasedStateMachine):
     @invariant()
     def no_leg_is_left_alone(self) -> None:
         """Hang up every leg that has no part in the call."""
-        if not hasattr(self, "story"):
-            return
         told = {each.leg for each in self.story.wanted(Hangup)}
         for leg in self.story.call.legs:
             assert expects(self.story.call, leg.id) or leg.id in told
@@ -202,8 +168,6 @@ class AnyStory(RuleBasedStateMachine):
     @invariant()
     def ids_are_used_once(self) -> None:
         """Every leg and every request has an id of its own."""
-        if not hasattr(self, "story"):
-            return
         asked = [each.leg for each in self.story.wanted(Originate)]
         bridges = {each.bridge for each in self.story.wanted(Bridge)}
         assert len(set(asked)) == len(asked)

@@ -2,38 +2,12 @@
 
 import pytest
 
-from engine.calls.asked import (
-    RecordingRequested,
-    TransferCompletionRequested,
-    TransferRequested,
-    Wanted,
-)
+from engine.calls.asked import TransferCompletionRequested, TransferRequested
 from engine.calls.doing import Dialing, Filing
 from engine.calls.events import CallOpened, LegAnswered, LegEnded, LegPlaced, TapesFiled
-from engine.calls.refusals import refused
-from engine.calls.tape import Archive
-from engine.calls.tape_commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
+from engine.calls.tape_commands import FileTapes, StartTape, StopTape
 from tests.unit.calls.building import CHANNEL, ID, MAIN, NOW, Story, called, inbound, say
-
-ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")
-URL = f"s3://calls/acme/2026-11-21/{ID}.wav"
-
-
-def recorded(action: object = None) -> Story:
-    """Make an answered call that is recorded."""
-    return called(action or say(), archive=ARCHIVE, recorded=True)
-
-
-def tapes(story: Story) -> list[TapeCommand]:
-    """List what was wanted of tapes."""
-    return [each for each in story.commands if isinstance(each, TapeCommand)]
-
-
-def over(story: Story, duration_ms: int = 4_200, fault: str = "") -> None:
-    """End the call, and file its recording."""
-    story.hang_up()
-    (request,) = [each.request for each in story.wanted(FileTapes)]
-    story.take(TapesFiled(request, duration_ms, fault), 30)
+from tests.unit.calls.taped import ARCHIVE, URL, over, recorded, tapes
 
 
 def test_a_recording_begins_when_the_main_leg_answers() -> None:
@@ -134,53 +108,6 @@ def test_a_hangup_while_filing_changes_nothing() -> None:
     story.hang_up()
     assert story.hang_up() == ()
     assert isinstance(story.call.doing, Filing)
-
-
-def steer(story: Story, *wanted: Wanted) -> None:
-    """Ask for something over RPC."""
-    for each in wanted:
-        story.take(RecordingRequested(each), 1_000)
-
-
-def test_a_recording_is_paused_and_resumed() -> None:
-    """The tape runs on in silence; twice is once; each is told."""
-    story = recorded()
-    steer(story, "pause", "pause", "resume", "resume")
-    assert tapes(story)[1:] == [MuteTape(MAIN, True), MuteTape(MAIN, False)]
-    told = [each.event for each in story.told if each.event.startswith("recording")]
-    assert told == ["recording-paused", "recording-resumed"]
-
-
-def test_a_recording_that_is_started_and_stopped_by_hand() -> None:
-    """Start begins a tape, stop ends it, another start begins another; all become one recording."""
-    story = called(say(), archive=ARCHIVE)
-    steer(story, "start", "start", "stop", "stop", "start")
-    first, second = story.wanted(StartTape)
-    assert tapes(story) == [first, StopTape(MAIN, first.name), second]
-    over(story)
-    assert story.wanted(FileTapes)[0].names == (first.name, second.name)
-    assert story.told[-1].recording_url == URL
-
-
-def test_a_pause_before_the_answer_holds() -> None:
-    """Who asks for silence beforehand gets a tape that begins silent."""
-    story = Story(inbound(say(), archive=ARCHIVE, recorded=True))
-    story.take(CallOpened())
-    steer(story, "pause")
-    story.take(LegAnswered(CHANNEL), 70)
-    assert [type(each) for each in tapes(story)] == [StartTape, MuteTape]
-
-
-def test_what_can_not_be_recorded_is_refused() -> None:
-    """Without an archive nothing is recorded; what is not recorded can't be paused or stopped."""
-    bare, idle = called(say()), called(say(), archive=ARCHIVE)
-    wishes: tuple[Wanted, ...] = ("start", "pause", "resume", "stop")
-    refusals = [refused(bare.call, RecordingRequested(each)) for each in wishes]
-    assert [each.code if each else "" for each in refusals] == ["no_archive"] * 4
-    refusals = [refused(idle.call, RecordingRequested(each)) for each in wishes]
-    assert [each.code if each else "" for each in refusals] == ["", *["not_recorded"] * 3]
-    steer(idle, "pause")
-    assert tapes(idle) == []
 
 
 def test_the_recording_goes_with_the_call_when_it_is_transferred() -> None:

@@ -1,17 +1,14 @@
 """Steering a call from the shell: what each command asks of the engine."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from tests.unit.cli.fake_engine import FakeEngine
 from tests.unit.cli.steered import (
     ADA,
-    CALL,
     CONFERENCE,
     FIRST,
     ID,
@@ -127,14 +124,6 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
 ]
 
 
-@pytest.fixture
-async def engine() -> AsyncIterator[FakeEngine]:
-    """Serve a call that can be steered."""
-    async with FakeEngine() as engine:
-        engine.call = CALL
-        yield engine
-
-
 @pytest.mark.parametrize(("line", "path", "shape", "body"), CASES, ids=[e[0] for e in CASES])
 async def test_each_command_asks_what_it_says(
     engine: FakeEngine, line: str, path: str, shape: type, body: dict[str, Any]
@@ -171,36 +160,3 @@ async def test_what_the_engine_refuses_is_told(tmp_path: Path, engine: FakeEngin
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
     told = await switchroom(tmp_path, engine.url(), "hangup", ID)
     assert told == (2, "", f"switchroom: call {ID} has ended\n")
-
-
-async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
-    """Legs by their whole ids with what is done to them, transfers, members, recordings."""
-    _, out, _ = await switchroom(tmp_path, engine.url(), "call", "show", ID)
-    lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert lines == [
-        f"call {ID}",
-        "inbound, from +15550077 to +15550100, account acme, in-progress, talking (dial)",
-        "channel party agent state",
-        f"{MAIN} +15550077 up main, on hold",
-        f"{ADA} agent:1001 ada up muted: nobody hears it, answered by: human",
-        f"{PHONE} sip:desk@10.0.0.1:5062 ringing",
-        f"transfer {FIRST}: attended, canceled: {MAIN} from {ADA} to agent:1002",
-        f"transfer {SECOND}: attended, ringback: {MAIN} from {ADA} to agent:1002",
-        f"conference {CONFERENCE}: in-progress",
-        "member party agent state",
-        f"{MAIN} +15550077 connected on hold",
-        f"{ADA} agent:1001 ada connected [Ada], coaches {MAIN}",
-        f"{PHONE} sip:desk@10.0.0.1:5062 complete kicked",
-        "recording (call): filed, 6.3 s, https://archive.example/x.wav",
-    ]
-    _, members, _ = await switchroom(tmp_path, engine.url(), "conference", "members", ID)
-    assert members.splitlines() == out.splitlines()[8:13]
-
-
-async def test_a_recording_to_come_is_told(
-    engine: FakeEngine, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Before the answer there is none to show."""
-    engine.call = replace(CALL, recordings=())
-    assert await typed(engine.url(), "record", ID, "start") == 0
-    assert capsys.readouterr().out.startswith("nothing is recorded yet")

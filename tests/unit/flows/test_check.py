@@ -4,38 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.flows.check import check_graph
 from tests.sim.graphs import API
 from tests.unit.calls.building import say
-from wire.errors import Faults
-from wire.request import ApiRequest
-from wire.tree import Limits
-
-MENU: dict[str, Any] = {
-    "type": "menu",
-    "data": {"text": "press"},
-    "branches": {"1": "end"},
-    "noInput": "end",
-    "invalid": "end",
-}
-END = {"type": "hangup"}
-LOOKUP = {"type": "request", "data": {"requestId": API}, "success": "hi", "failure": "end"}
-APIS = {API: ApiRequest("https://crm.example/{{vars.key}}", answers={"tier": "/tier"})}
-Found = dict[str, str]
-
-
-def faults(document: Any, apis: dict[str, ApiRequest] | None = None) -> Found:
-    """Check a flow; give its faults by their places."""
-    try:
-        check_graph(document, Limits(), APIS if apis is None else apis)
-    except Faults as error:
-        return {each.path: each.code for each in error.faults}
-    return {}
-
-
-def nodes(start: str = "a", **given: Any) -> dict[str, Any]:
-    """Make a flow that begins at `a`."""
-    return {"start": start, "nodes": given}
+from tests.unit.flows.checked import END, LOOKUP, MENU, Found, faults, nodes
 
 
 def test_a_good_flow() -> None:
@@ -135,67 +106,6 @@ def test_a_flow_for_messages_needs_no_call() -> None:
     found = {"nodes.a.type": "needs_a_call", "nodes.end.type": "needs_a_call"}
     assert (faults(bad), faults({**bad, "kind": "message"})) == ({}, found)
     assert faults({**bad, "kind": "fax"}) == {"kind": "invalid"}
-
-
-def test_edges_to_nowhere() -> None:
-    """The start and each edge must lead to a node that is there."""
-    broken = nodes(
-        "no",
-        a={**MENU, "branches": {"1": "b"}, "noInput": "c", "invalid": "a"},
-        d=say("x", next="e"),
-    )
-    assert faults(broken).items() >= {
-        ("start", "unknown_node"),
-        ("nodes.a.branches.1", "unknown_node"),
-        ("nodes.a.noInput", "unknown_node"),
-        ("nodes.d.next", "unknown_node"),
-    }
-
-
-def test_nodes_that_nobody_comes_to() -> None:
-    """Also those that only lead to each other."""
-    lost = nodes(a=END, b=say("x", next="c"), c={**MENU, "noInput": "b", "branches": {"1": "a"}})
-    lost["nodes"]["c"]["invalid"] = "a"
-    assert faults(lost) == {"nodes.b": "unreachable_node", "nodes.c": "unreachable_node"}
-
-
-def test_circles_without_input() -> None:
-    """Each is named by its way; one in which somebody is waited for is none."""
-    circle = nodes(
-        a={**MENU, "branches": {"1": "b", "2": "d"}, "noInput": "a", "invalid": "a"},
-        b=say("x", next="c"),
-        c={"type": "goto", "node": "b", "limit": 2},
-        d={"type": "condition", "cases": [{"variable": "digits", "next": "a"}], "else": "d"},
-    )
-    assert faults(circle) == {"nodes.b": "cycle_without_input", "nodes.d": "cycle_without_input"}
-    with pytest.raises(Faults, match="b → c → b"):
-        check_graph(circle, Limits(), {})
-
-
-def test_variables_that_nothing_sets() -> None:
-    """A name must be set on some way to where it is used; the engine's own are known."""
-    unset = nodes(
-        a=say("{{vars.x}} {{nonsense}} {{call.secret}} {{event.id}}", next="b"),
-        b={**MENU, "branches": {"1": "c"}, "data": {"text": "{{digits}}"}, "invalid": "b"},
-        c={"type": "set", "variables": {"x": 1}, "next": "d"},
-        d={"type": "condition", "cases": [{"variable": "dial.status", "next": "e"}], "else": "e"},
-        e=say("{{vars.x}} {{answers.lookup.tier}}"),
-        end=END,
-    )
-    found = faults(unset)
-    assert found == {
-        "nodes.a.data.text": "unknown_variable",
-        "nodes.d.cases[0].variable": "unknown_variable",
-        "nodes.e.data.text": "unknown_variable",
-    }
-    assert faults(unset | {"inputs": ["x"]}).keys() == found.keys()
-
-
-def test_inputs_are_set_before() -> None:
-    """What whoever runs the flow sets is said by the flow."""
-    flow = nodes(a=say("{{vars.x}}"))
-    assert faults(flow) == {"nodes.a.data.text": "unknown_variable"}
-    assert faults(flow | {"inputs": ["x"]}) == {}
 
 
 def test_requests_that_are_not_there() -> None:

@@ -11,7 +11,7 @@ from engine.observe.otel import OtelTraces
 from engine.runtime.traced import TracedAsker, TracedPbx
 from engine.webhooks.ask import Answer
 from engine.webhooks.failure import WebhookFailed
-from tests.unit.runtime.building import LOST, RecordingPbx
+from tests.unit.runtime.recording_pbx import LOST, RecordingPbx
 
 CALL = "3-pbx1-0123456789"
 TRACE = "0af7651916cd43dd8448eb211c80319c"

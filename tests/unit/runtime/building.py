@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 
-from msgspec import Struct
-
-from engine.ari.request import Done, Reply, Request
 from engine.calls.call import Call
 from engine.calls.errands import Errand, LoadNode, Prefetch
-from engine.calls.events import Event
+from engine.calls.events import Event, LegAnswered
+from engine.runtime.actor import Actor
 from engine.runtime.clock import Timer
 from engine.runtime.desk import Desk
 from engine.runtime.dialplan import Dialplan
 from engine.runtime.place import Place
 from engine.store.change import Change
-from tests.unit.calls.building import MAIN, NOW
+from tests.unit.calls.building import MAIN, NOW, outbound, say
+from tests.unit.runtime.recording_pbx import RecordingPbx
 from wire.media import Clip, Source
 
 PLAN = Dialplan(
@@ -22,58 +21,8 @@ PLAN = Dialplan(
     agent="PJSIP/{agent_id}",
     media_url="http://127.0.0.1:8070",
 )
-OK = Reply(200, b"{}")
 ORIGINATE = "POST channels/create"
 HANGUP = f"DELETE channels/{MAIN}"
-LOST = Reply(0)
-
-
-class Sent(Struct, frozen=True):
-    """A request that waits for its reply."""
-
-    request: Request
-    key: str
-    may_block: bool
-    done: Done
-
-    @property
-    def line(self) -> str:
-        """Give the request line."""
-        return f"{self.request.method} {self.request.path}"
-
-
-class RecordingPbx:
-    """Keeps what is sent; the test replies. What is asked is answered from `shows`, by path."""
-
-    def __init__(self) -> None:
-        self.sent: list[Sent] = []
-        self.lines: list[str] = []
-        self.on_ask: Callable[[Request], None] = lambda _request: None
-        self.shows: dict[str, Reply] = {
-            "channels": Reply(200, b"[]"),
-            "bridges": Reply(200, b"[]"),
-        }
-
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
-        """Keep a request."""
-        self.sent.append(Sent(request, key, may_block, done))
-        self.lines.append(self.sent[-1].line)
-
-    async def ask(self, request: Request) -> Reply:
-        """Answer from what it shows."""
-        self.on_ask(request)
-        return self.shows.get(request.path, Reply(404))
-
-    def reply(self, reply: Reply = OK) -> Sent:
-        """Answer the oldest request."""
-        sent = self.sent.pop(0)
-        sent.done(reply)
-        return sent
-
-    def settle(self) -> None:
-        """Answer everything well, and what follows from it."""
-        while self.sent:
-            self.reply()
 
 
 class HandTimer:
@@ -200,3 +149,11 @@ class World:
 
     def _doubted(self) -> None:
         self.doubts += 1
+
+
+def answered(world: World, action: object = None) -> Actor:
+    """Open an outbound call and let its party answer."""
+    actor = world.desk.open(outbound(say() if action is None else action))
+    world.pbx.settle()
+    world.desk.feed(actor, LegAnswered(MAIN))
+    return actor

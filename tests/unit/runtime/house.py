@@ -15,8 +15,9 @@ from engine.runtime.tasks import Tasks
 from engine.store.writer import Writer
 from tests.harness.until import until
 from tests.unit.calls.building import outbound
-from tests.unit.runtime.building import PLAN, HandClock, HandErrands, RecordingPbx
-from tests.unit.runtime.keeping import HandStore
+from tests.unit.runtime.building import PLAN, HandClock, HandErrands
+from tests.unit.runtime.hand_store import HandStore
+from tests.unit.runtime.recording_pbx import RecordingPbx
 
 SLOT = 0
 

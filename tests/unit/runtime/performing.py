@@ -11,7 +11,8 @@ from engine.runtime.actor import Actor
 from engine.runtime.perform import Performer
 from engine.runtime.ports import Verdict
 from tests.unit.calls.building import outbound
-from tests.unit.runtime.building import PLAN, HandErrands, RecordingPbx
+from tests.unit.runtime.building import PLAN, HandErrands
+from tests.unit.runtime.recording_pbx import RecordingPbx
 
 
 class HandAgents:

@@ -8,8 +8,9 @@ import pytest
 from engine.runtime.absent import AbsentPbx, unheard
 from engine.runtime.node import Node
 from tests.harness.until import until
-from tests.unit.runtime.building import HandClock, RecordingPbx
+from tests.unit.runtime.building import HandClock
 from tests.unit.runtime.house import SLOT, House
+from tests.unit.runtime.recording_pbx import RecordingPbx
 
 GRACE_MS = 3_000
 

@@ -5,7 +5,6 @@ import pytest
 from engine.calls.asked import HangupRequested
 from engine.calls.codec import decode_record
 from engine.calls.commands import Originate
-from engine.calls.doing import Gathering
 from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
     ActionReplied,
@@ -17,19 +16,10 @@ from engine.calls.events import (
 )
 from engine.calls.replay import replay
 from engine.runtime.actor import Actor
-from engine.runtime.overheard import Overheard
 from engine.store.errors import Overflow
 from tests.unit.calls.building import CHANNEL, CLIPS, HTTPS, ID, MAIN, inbound, outbound, say
-from tests.unit.runtime.building import HANGUP, ORIGINATE, World
+from tests.unit.runtime.building import HANGUP, ORIGINATE, World, answered
 from wire.media import Speech
-
-
-def answered(world: World, action: object = None) -> Actor:
-    """Open an outbound call and let its party answer."""
-    actor = world.desk.open(outbound(say() if action is None else action))
-    world.pbx.settle()
-    world.desk.feed(actor, LegAnswered(MAIN))
-    return actor
 
 
 def test_nothing_is_done_before_the_commit() -> None:
@@ -127,55 +117,6 @@ def test_an_errand_that_ends_after_the_call_is_ignored() -> None:
     done(ActionReplied(errand.request, None))
     assert len(world.writer.changes) == changes
     assert world.desk.actors == {}
-
-
-def test_the_timer_follows_the_deadline() -> None:
-    """One timer a call; when it fires early it is set again, when the call ends it is off."""
-    world = World()
-    actor = world.desk.open(outbound())
-    world.pbx.settle()
-    world.clock.pass_ms(29_999)
-    assert world.pbx.lines[-1] == ORIGINATE
-    world.clock.pass_ms(1)
-    assert world.pbx.lines[-1] == HANGUP
-    world.desk.feed(actor, LegEnded(MAIN, 19))
-    assert world.clock.armed == []
-
-
-def test_a_timer_that_is_early_is_set_again() -> None:
-    """A deadline that moved away costs no cancelling."""
-    world = World()
-    actor = answered(world, {"type": "gather", "data": {"timeout": 60_000, "digitTimeout": 1_000}})
-    world.clock.pass_ms(59_000)
-    world.desk.feed(actor, DigitPressed(MAIN, "1", world.clock.now))
-    assert len(world.clock.armed) == 1
-    world.clock.pass_ms(1_200)
-    assert world.pbx.lines[-1] == HANGUP
-
-
-def test_a_key_that_only_ami_has_told_comes_before_the_end_of_its_time() -> None:
-    """The websocket is lost, and nobody knows: the caller is not told to have been silent."""
-    world = World()
-    actor = answered(world, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}})
-    heard = Overheard(world.clock)
-    world.desk.overheard = lambda: heard.keys
-    world.clock.pass_ms(500)
-    heard.pressed(MAIN, "1", 80, world.clock.now)
-    world.clock.pass_ms(1_620)
-    assert isinstance(actor.call.doing, Gathering)
-    assert actor.call.doing.digits == "1"
-    world.clock.pass_ms(1_120)
-    assert not isinstance(actor.call.doing, Gathering)
-
-
-def test_a_deadline_that_comes_nearer_is_kept() -> None:
-    """The timer is moved when the new deadline is before it."""
-    world = World()
-    actor = answered(world, {"type": "gather", "data": {"timeout": 600_000}})
-    world.desk.feed(actor, HangupRequested("api"))
-    world.pbx.settle()
-    world.clock.pass_ms(5_000)
-    assert world.pbx.lines[-2:] == [HANGUP, HANGUP]
 
 
 def test_a_call_is_found_by_its_channels() -> None:

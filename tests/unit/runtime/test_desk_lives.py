@@ -8,7 +8,8 @@ from engine.calls.doing import Ending
 from engine.calls.errands import FetchMedia
 from engine.calls.events import LegAnswered, LegRang, MediaFetched
 from tests.unit.calls.building import CLIPS, MAIN, outbound, say
-from tests.unit.runtime.building import HANGUP, LOST, ORIGINATE, World
+from tests.unit.runtime.building import HANGUP, ORIGINATE, World
+from tests.unit.runtime.recording_pbx import LOST
 
 
 def test_a_held_desk_keeps_events_and_lets_no_time_pass() -> None:

@@ -7,8 +7,9 @@ from engine.runtime.desk import Desk
 from engine.runtime.lease import Lease, LeasedPbx
 from engine.runtime.place import Place
 from tests.unit.calls.building import outbound
-from tests.unit.runtime.building import PLAN, HandClock, HandErrands, HandWriter, RecordingPbx
-from tests.unit.runtime.keeping import Hand
+from tests.unit.runtime.building import PLAN, HandClock, HandErrands, HandWriter
+from tests.unit.runtime.hand_store import Hand
+from tests.unit.runtime.recording_pbx import RecordingPbx
 
 HANGUP = channels.hangup("x")
 

@@ -7,8 +7,9 @@ from engine.calls.errands import Prefetch
 from engine.calls.events import BridgeFailed, LegAnswered, LegPlaced
 from engine.runtime.actor import Actor
 from tests.unit.calls.building import ID, MAIN, dialing
-from tests.unit.runtime.building import LOST, OK, World
+from tests.unit.runtime.building import World
 from tests.unit.runtime.performing import Bench
+from tests.unit.runtime.recording_pbx import LOST, OK
 from wire.media import Speech
 
 

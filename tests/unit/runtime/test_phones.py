@@ -5,7 +5,7 @@ import asyncio
 from engine.ari.request import Reply
 from engine.runtime.phones import Phones
 from tests.harness.until import until
-from tests.unit.runtime.building import RecordingPbx
+from tests.unit.runtime.recording_pbx import RecordingPbx
 
 LISTED = b"""[{"technology": "PJSIP", "resource": "1001", "state": "offline", "channel_ids": []},
 {"technology": "PJSIP", "resource": "trunk", "state": "online", "channel_ids": []}]"""

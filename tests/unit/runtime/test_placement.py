@@ -13,7 +13,8 @@ from engine.runtime.node import Node
 from engine.runtime.place import Place
 from engine.runtime.placement import NoRoom, Placement
 from tests.unit.calls.building import outbound, say
-from tests.unit.runtime.building import PLAN, HandClock, HandErrands, HandWriter, RecordingPbx
+from tests.unit.runtime.building import PLAN, HandClock, HandErrands, HandWriter
+from tests.unit.runtime.recording_pbx import RecordingPbx
 
 
 class Elsewhere:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.ari.pbx import Patience
 from engine.runtime.reach import DEAF_S, STEADY_S, TRUSTED_S, Reach
-from tests.unit.runtime.keeping import Hand
+from tests.unit.runtime.hand_store import Hand
 
 NODE = "pbx1"
 STEP_S = 0.25

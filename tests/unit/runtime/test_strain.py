@@ -4,7 +4,7 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.meter import Meter
 from engine.runtime.strain import Strain, TimedPbx
-from tests.unit.runtime.building import LOST, OK, RecordingPbx
+from tests.unit.runtime.recording_pbx import LOST, OK, RecordingPbx
 
 REQUEST = channels.answer("l1")
 

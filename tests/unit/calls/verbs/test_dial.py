@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED, TEMPORARY_FAILURE
+from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.commands import (
     Bridge,
     DestroyBridge,
@@ -17,7 +17,7 @@ from engine.calls.commands import (
     StopMusic,
     StopRinging,
 )
-from engine.calls.doing import Dialing, Talking
+from engine.calls.doing import Dialing
 from engine.calls.errands import AskWebhook
 from engine.calls.events import (
     DeadlinePassed,
@@ -26,15 +26,7 @@ from engine.calls.events import (
     LegPlaced,
     LegRang,
 )
-from tests.unit.calls.building import (
-    HTTPS,
-    ID,
-    MAIN,
-    called,
-    dialing,
-    say,
-    talking,
-)
+from tests.unit.calls.building import HTTPS, MAIN, called, dialing, say, talking
 from tests.unit.calls.verbs.dials import BOB, BRIDGE, EVE, FIRST, SECOND, result
 
 
@@ -153,62 +145,6 @@ def test_a_party_that_does_not_answer(cause: int, status: str) -> None:
     ended = story.told[-1]
     assert (ended.event, ended.leg_status, ended.duration) == ("leg-completed", status, 0)
     assert ended.sip_code == 486
-
-
-def test_simultaneous_ring() -> None:
-    """Number may be a list: the first to answer wins, the others are hung up."""
-    story = dialing(BOB, EVE, action=HTTPS)
-    assert [each.leg for each in story.wanted(Originate)[1:]] == [FIRST, SECOND]
-    commands = story.take(LegAnswered(SECOND), 2_000)
-    assert commands == (
-        StopRinging(MAIN),
-        Bridge(f"{ID}.b3", (MAIN, SECOND)),
-        Hangup(FIRST, NORMAL),
-    )
-    story.take(LegEnded(FIRST, NORMAL), 20)
-    assert story.told[-1].leg_status == "canceled"
-    story.take(LegEnded(SECOND, NORMAL), 1_000)
-    assert result(story)["number"] == EVE
-
-
-def test_two_who_answer_at_once() -> None:
-    """The second to answer is hung up, though it was told so before: it is not left alone."""
-    story = dialing(BOB, EVE)
-    story.take(LegAnswered(SECOND))
-    assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
-    assert story.doing(Talking).leg == SECOND
-
-
-def test_a_number_twice_is_called_once() -> None:
-    """Doubles in a list ring one phone."""
-    story = dialing(BOB, EVE, BOB)
-    assert [each.party for each in story.wanted(Originate)[1:]] == [BOB, EVE]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "status"),
-    [
-        (BUSY, NORMAL, "busy"),
-        (NORMAL, BUSY, "busy"),
-        (NO_ANSWER, BUSY, "busy"),
-        (NORMAL, NO_ANSWER, "no-answer"),
-        (NORMAL, LOST, "failed"),
-    ],
-)
-def test_several_that_do_not_answer(first: int, second: int, status: str) -> None:
-    """The cause that says most is told: busy, then silence."""
-    story = dialing(BOB, EVE, action=HTTPS)
-    assert story.take(LegEnded(FIRST, first)) == ()
-    story.take(LegEnded(SECOND, second))
-    assert result(story)["status"] == status
-
-
-def test_numbers_that_cannot_be_called() -> None:
-    """When each originate is refused, the dial has failed and the action runs."""
-    story = dialing(BOB, EVE, action=HTTPS)
-    story.take(LegEnded(FIRST, TEMPORARY_FAILURE))
-    story.take(LegEnded(SECOND, TEMPORARY_FAILURE))
-    assert (result(story)["status"], result(story)["cause"]) == ("failed", TEMPORARY_FAILURE)
 
 
 def test_an_answer_after_the_dial_gave_up() -> None:

@@ -1,0 +1,66 @@
+"""dial to several at once: the first to answer wins; of those who do not, one cause is told."""
+
+import pytest
+
+from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
+from engine.calls.commands import Bridge, Hangup, Originate, StopRinging
+from engine.calls.doing import Talking
+from engine.calls.events import LegAnswered, LegEnded
+from tests.unit.calls.building import HTTPS, ID, MAIN, dialing
+from tests.unit.calls.verbs.dials import BOB, EVE, FIRST, SECOND, result
+
+
+def test_simultaneous_ring() -> None:
+    """Number may be a list: the first to answer wins, the others are hung up."""
+    story = dialing(BOB, EVE, action=HTTPS)
+    assert [each.leg for each in story.wanted(Originate)[1:]] == [FIRST, SECOND]
+    commands = story.take(LegAnswered(SECOND), 2_000)
+    assert commands == (
+        StopRinging(MAIN),
+        Bridge(f"{ID}.b3", (MAIN, SECOND)),
+        Hangup(FIRST, NORMAL),
+    )
+    story.take(LegEnded(FIRST, NORMAL), 20)
+    assert story.told[-1].leg_status == "canceled"
+    story.take(LegEnded(SECOND, NORMAL), 1_000)
+    assert result(story)["number"] == EVE
+
+
+def test_two_who_answer_at_once() -> None:
+    """The second to answer is hung up, though it was told so before: it is not left alone."""
+    story = dialing(BOB, EVE)
+    story.take(LegAnswered(SECOND))
+    assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
+    assert story.doing(Talking).leg == SECOND
+
+
+def test_a_number_twice_is_called_once() -> None:
+    """Doubles in a list ring one phone."""
+    story = dialing(BOB, EVE, BOB)
+    assert [each.party for each in story.wanted(Originate)[1:]] == [BOB, EVE]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "status"),
+    [
+        (BUSY, NORMAL, "busy"),
+        (NORMAL, BUSY, "busy"),
+        (NO_ANSWER, BUSY, "busy"),
+        (NORMAL, NO_ANSWER, "no-answer"),
+        (NORMAL, LOST, "failed"),
+    ],
+)
+def test_several_that_do_not_answer(first: int, second: int, status: str) -> None:
+    """The cause that says most is told: busy, then silence."""
+    story = dialing(BOB, EVE, action=HTTPS)
+    assert story.take(LegEnded(FIRST, first)) == ()
+    story.take(LegEnded(SECOND, second))
+    assert result(story)["status"] == status
+
+
+def test_numbers_that_cannot_be_called() -> None:
+    """When each originate is refused, the dial has failed and the action runs."""
+    story = dialing(BOB, EVE, action=HTTPS)
+    story.take(LegEnded(FIRST, TEMPORARY_FAILURE))
+    story.take(LegEnded(SECOND, TEMPORARY_FAILURE))
+    assert (result(story)["status"], result(story)["cause"]) == ("failed", TEMPORARY_FAILURE)

@@ -1,0 +1,16 @@
+"""What tests of commands ask for by name."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.unit.cli.fake_engine import FakeEngine
+from tests.unit.cli.steered import CALL
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[FakeEngine]:
+    """Serve a call that can be steered."""
+    async with FakeEngine() as engine:
+        engine.call = CALL
+        yield engine
