@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
-from engine import building, reaching
+from engine import building, reaching, switching
 from engine.config import Settings
 from engine.desks import Desks
 from engine.discovery import Discovery
@@ -71,9 +71,9 @@ class Engine:
             accounts = building.accounts(settings, store)
             courier = await building.courier(settings, house, store, accounts, clock, seen)
             told = accounts.auto_set
-            roster = building.roster(settings, house, store, clock, peers, seen, told)
+            roster = switching.roster(settings, house, store, clock, peers, seen, told)
             tasks = Tasks(self._failed)
-            terms = building.terms(settings, house, store, clock)
+            terms = switching.terms(settings, house, store, clock)
             desks = Desks(settings, clock, errands, roster, seen, terms)
             slots = OwnSlots(
                 store, roster.switch, desks, tasks, random.random, meter=seen.meter, post=courier

@@ -1,12 +1,16 @@
 """What can happen to a call: past tense, as values; the only input of `step`."""
 
 from engine.calls.asked import Control, HangupRequested, TransferReferred
+from engine.calls.replies import (
+    ActionFailed,
+    ActionReplied,
+    ApiAnswered,
+    ApiFailed,
+    FlowEntered,
+    MediaFetched,
+    NodeLoaded,
+)
 from engine.calls.stored import StoredEvent
-from wire.flow import Node, Scalar
-from wire.media import Clip
-from wire.verbs import Action
-
-Tries = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
 
 
 class CallOpened(StoredEvent, frozen=True, tag="open"):
@@ -72,14 +76,6 @@ class TalkEnded(StoredEvent, frozen=True, tag="talked"):
     duration_ms: int
 
 
-class MediaFetched(StoredEvent, frozen=True, tag="media"):
-    """The audio asked for is at hand, in the order asked; what could not be had is left out."""
-
-    request: str
-    clips: tuple[Clip, ...]
-    faults: tuple[str, ...] = ()
-
-
 class PlaybackEnded(StoredEvent, frozen=True, tag="played"):
     """A playback came to its end, or could not go on."""
 
@@ -92,57 +88,6 @@ class MessageEnded(StoredEvent, frozen=True, tag="message"):
 
     name: str
     failed: bool = False
-
-
-class ActionReplied(StoredEvent, frozen=True, tag="replied"):
-    """A webhook or a stored flow said what to do next; None: nothing more."""
-
-    request: str
-    action: Action | None
-    tries: Tries = ()
-
-
-class ActionFailed(StoredEvent, frozen=True, tag="unreplied"):
-    """A webhook or a stored flow gave nothing that can run."""
-
-    request: str
-    reason: str
-    tries: Tries = ()
-
-
-class FlowEntered(StoredEvent, frozen=True, tag="flow"):
-    """A stored flow is a graph of nodes: it begins at one, and stays as this version has it."""
-
-    request: str
-    flow_id: str
-    version: int
-    start: str
-
-
-class NodeLoaded(StoredEvent, frozen=True, tag="node"):
-    """A node of a flow was read; what it says of the call is filled in."""
-
-    request: str
-    name: str
-    node: Node
-
-
-class ApiAnswered(StoredEvent, frozen=True, tag="api"):
-    """An API request was answered well, with these values."""
-
-    request: str
-    status: int
-    values: dict[str, Scalar | None]
-    tries: Tries = ()
-
-
-class ApiFailed(StoredEvent, frozen=True, tag="unapi"):
-    """An API request brought nothing; the status if there was one, else 0."""
-
-    request: str
-    reason: str
-    status: int = 0
-    tries: Tries = ()
 
 
 class BridgeFailed(StoredEvent, frozen=True, tag="unbridged"):

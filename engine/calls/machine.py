@@ -20,7 +20,6 @@ from engine.calls.events import (
     LegEnded,
     LegPlaced,
     LegRang,
-    MediaFetched,
     PlaybackEnded,
     Recovered,
     TapesFiled,
@@ -29,6 +28,7 @@ from engine.calls.keys import is_known, remembered
 from engine.calls.leg import Leg
 from engine.calls.legs import LegMoved, expired, followed, marked
 from engine.calls.moving import moves, reseat
+from engine.calls.replies import MediaFetched
 from engine.calls.requested import on_request, referred
 from engine.calls.running import settled
 from engine.calls.states import carried_on

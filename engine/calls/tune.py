@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from engine.calls.call import Call, numbered
 from engine.calls.closing import with_conference, with_transfer
 from engine.calls.errands import FetchMedia
-from engine.calls.events import Event, MediaFetched, PlaybackEnded
+from engine.calls.events import Event, PlaybackEnded
+from engine.calls.replies import MediaFetched
 from engine.calls.seating import seats
 from engine.calls.sessions import Tune
 from wire.media import Audio

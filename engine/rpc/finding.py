@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from engine.calls.call import Call
-from engine.calls.refusals import Refusal
+from engine.calls.refusal import Refusal
 from engine.calls.sessions import Conference, Member, Transfer
 from engine.rpc.problems import NotFound
 from engine.runtime.steering import Refused

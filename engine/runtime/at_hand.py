@@ -6,8 +6,9 @@ from engine.calls.call import Call
 from engine.calls.codec import logged
 from engine.calls.commands import Command
 from engine.calls.errands import FetchMedia, LoadNode
-from engine.calls.events import Event, MediaFetched
+from engine.calls.events import Event
 from engine.calls.machine import step
+from engine.calls.replies import MediaFetched
 from engine.runtime.ports import Errands
 
 

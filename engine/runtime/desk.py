@@ -12,7 +12,7 @@ from engine.calls import causes
 from engine.calls.asked import Asked
 from engine.calls.call import Call
 from engine.calls.codec import encode
-from engine.calls.commands import Command, Hangup
+from engine.calls.commands import Command
 from engine.calls.errands import Prefetch
 from engine.calls.events import CallOpened, DeadlinePassed, Event
 from engine.calls.keys import Heard, untold
@@ -25,7 +25,6 @@ from engine.runtime.perform import Performer
 from engine.runtime.place import Place
 from engine.runtime.ports import Errands, Writer
 from engine.runtime.promise import Promise
-from engine.runtime.requests import requests
 from engine.runtime.standstill import Standstill
 from engine.runtime.steps import Steps, Stored, nothing
 
@@ -101,11 +100,6 @@ class Desk:
         for key in untold(actor.call, self.overheard(), self._clock.now_ms()):
             self._take(actor, key)
 
-    def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
-        """Hang up a channel that is no call's, or will not be one."""
-        hangup = requests(Hangup(channel, cause), self.place.plan)[0]
-        self.place.pbx.send(hangup, channel, False, lambda _reply: None)
-
     def hold(self) -> None:
         """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
         self.standstill.begin()
@@ -177,7 +171,7 @@ class Desk:
             # A fault in one call ends that call, loudly; it must not reach the others.
             log.exception("call dropped", call_id=actor.call.id, happened=type(event).__name__)
             for leg in actor.call.legs:
-                self.dismiss(leg.id, causes.TEMPORARY_FAILURE)
+                self.place.dismiss(leg.id, causes.TEMPORARY_FAILURE)
             self._close(actor)
             return
         if actor.call.is_over and actor.call.id in self.actors:

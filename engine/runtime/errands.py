@@ -19,12 +19,12 @@ from engine.calls.errands import (
     LoadNode,
     Prefetch,
 )
-from engine.calls.events import (
+from engine.calls.events import Event
+from engine.calls.replies import (
     ActionFailed,
     ActionReplied,
     ApiAnswered,
     ApiFailed,
-    Event,
     FlowEntered,
     MediaFetched,
     Tries,

@@ -4,7 +4,8 @@ from typing import Protocol
 
 from engine.calls.call import Call
 from engine.calls.errands import LoadFlow, LoadNode
-from engine.calls.events import ActionFailed, ActionReplied, Event, FlowEntered, NodeLoaded
+from engine.calls.events import Event
+from engine.calls.replies import ActionFailed, ActionReplied, FlowEntered, NodeLoaded
 from engine.calls.templates import Values, fill
 from engine.calls.values import value_of
 from engine.flows.document import node_in, prompts, read_outline

@@ -167,13 +167,14 @@ class Node:
         if not is_here or desk.route(channel.id) is not None:
             return
         if channel.state == "Up":
-            desk.dismiss(channel.id)  # whoever was answered is no new caller: the call was given up
+            # Whoever was answered is no new caller: the call was given up.
+            desk.place.dismiss(channel.id)
         else:
             self._enter(desk, channel, args)
 
     def _enter(self, desk: Desk, channel: Channel, args: list[str]) -> None:
         if is_ours(channel.id) or args[:1] != ["inbound"]:
-            desk.dismiss(channel.id)
+            desk.place.dismiss(channel.id)
         else:
             called = args[1] if len(args) > 1 else channel.dialplan.exten
             endpoint = channel.name.rpartition("-")[0]  # PJSIP/1001-0000abcd

@@ -4,9 +4,12 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from engine.calls import causes
+from engine.calls.commands import Hangup
 from engine.observe.meter import Meter
 from engine.runtime.dialplan import Dialplan
 from engine.runtime.ports import Pbx, Tapes
+from engine.runtime.requests import requests
 
 
 class Lease(Protocol):
@@ -31,3 +34,8 @@ class Place(Struct, frozen=True):
     tapes: Tapes | None = None  # without, nothing is recorded here
     lease: Lease = _Forever()
     meter: Meter = field(default_factory=Meter)
+
+    def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
+        """Hang up a channel that is no call's, or will not be one."""
+        hangup = requests(Hangup(channel, cause), self.plan)[0]
+        self.pbx.send(hangup, channel, False, lambda _reply: None)

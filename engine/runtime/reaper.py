@@ -55,7 +55,7 @@ class Reaper:
             await self._node.pbx.ask(bridges.destroy(suspect))
         elif suspect in seen.channels:
             for desk in list(self._node.desks.values())[:1]:  # none is left when all slots went
-                desk.dismiss(suspect)
+                desk.place.dismiss(suspect)
         else:
             self._node.recheck(suspect)
 

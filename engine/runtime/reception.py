@@ -126,4 +126,4 @@ class Reception:
 
     def _turn_away(self, desk: Desk, arrival: Arrival, code: str, cause: int) -> None:
         self._refused[code] += 1
-        desk.dismiss(arrival.channel, cause)
+        desk.place.dismiss(arrival.channel, cause)

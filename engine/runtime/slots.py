@@ -1,13 +1,13 @@
 """The desks of this engine's slots, on every node: opened and closed as leases come and go."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection
 from time import perf_counter
-from typing import Any, Protocol
 
 import structlog
 
 from engine.observe.meter import Meter
+from engine.runtime.builder import Builder
 from engine.runtime.desk import Desk
 from engine.runtime.lease import Lease
 from engine.runtime.limits import TRUNK
@@ -23,21 +23,6 @@ from engine.store.writer import Writer
 log = structlog.get_logger()
 SETTLE_S = 1.0
 PRESENCE_SLOT = 0  # who has it hears who registers: one engine does, and every slot has one
-
-
-class Builder(Protocol):
-    """How a slot's desk at a node is made, and how its events are heard."""
-
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
-        """Make a desk."""
-
-    async def watching(self, node: Node, slot: int) -> None:
-        """Know which agents are registered at a node, until cancelled, as who has a slot."""
-
-    def hearing(
-        self, node: Node, slot: int, replaced: Callable[[int], None]
-    ) -> Coroutine[Any, Any, None]:
-        """Listen to a slot's app until cancelled, or until another engine does."""
 
 
 class OwnSlots:

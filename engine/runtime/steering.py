@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 
-from engine.calls.refusals import Refusal
+from engine.calls.refusal import Refusal
 from engine.runtime.desk import Desk
 from engine.runtime.promise import Promise
 

@@ -7,7 +7,8 @@ from engine.calls.asked import Asked, Control, HangupRequested
 from engine.calls.call import Call
 from engine.calls.codec import decode_record
 from engine.calls.ids import slot_and_node
-from engine.calls.refusals import Refusal, refused
+from engine.calls.refusal import Refusal
+from engine.calls.refusals import refused
 from engine.observe.meter import Meter
 from engine.runtime.actor import Actor
 from engine.runtime.agents import Directory

@@ -12,11 +12,11 @@ from engine.calls.events import (
     Event,
     LegAnswered,
     LegEnded,
-    MediaFetched,
     PlaybackEnded,
 )
 from engine.calls.leg import Leg
 from engine.calls.machine import step
+from engine.calls.replies import MediaFetched
 from tests.bench.load import DIGITS
 from tests.bench.stack import standard_tree
 from wire.media import Clip

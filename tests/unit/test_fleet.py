@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from engine import building
+from engine import building, switching
 from engine.config import NodeSettings
 from engine.desks import Desks
 from engine.fleet import Around, Fleet
@@ -56,8 +56,8 @@ class House:
             opened(folder, session, [], clock.now_ms, MediaLimits())
         )
         errands = await building.errands(SETTINGS, house, library, store, Limits(), seen)
-        roster = building.roster(SETTINGS, house, store, clock, Peers("me"), seen)
-        terms = building.terms(SETTINGS, house, store, clock)
+        roster = switching.roster(SETTINGS, house, store, clock, Peers("me"), seen)
+        terms = switching.terms(SETTINGS, house, store, clock)
         tasks = Tasks(self.faults.append)
         desks = Desks(SETTINGS, clock, errands, roster, seen, terms)
         slots = OwnSlots(store, roster.switch, desks, tasks, random.random)

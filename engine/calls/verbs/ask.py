@@ -6,16 +6,14 @@ from msgspec.structs import replace
 from engine.calls.call import Call, Step, numbered
 from engine.calls.doing import Asking, Next
 from engine.calls.errands import AskWebhook, Prefetch
-from engine.calls.events import (
+from engine.calls.events import DeadlinePassed, Event, Recovered
+from engine.calls.replies import (
     ActionFailed,
     ActionReplied,
     ApiAnswered,
     ApiFailed,
-    DeadlinePassed,
-    Event,
     FlowEntered,
     NodeLoaded,
-    Recovered,
 )
 from engine.calls.verbs import flow
 from engine.calls.wanted import wanted

@@ -13,9 +13,9 @@ from engine.calls.call import Call, Step, numbered
 from engine.calls.conditions import holds
 from engine.calls.doing import Asking, Next
 from engine.calls.errands import AskApi, LoadFlow, LoadNode
-from engine.calls.events import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
 from engine.calls.frame import Frame
 from engine.calls.nodes import exits, verb_of
+from engine.calls.replies import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
 from engine.calls.values import kept, results, value_of
 from engine.calls.verbs import end
 from wire.flow import ConditionNode, GotoNode, Node, RequestNode, Scalar, SetNode

@@ -15,10 +15,10 @@ from engine.calls.events import (
     DigitPressed,
     Event,
     LegEnded,
-    MediaFetched,
     PlaybackEnded,
     Recovered,
 )
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.ask import WEBHOOK_MS
 from engine.calls.verbs.gathered import result, tell_gathered
 from engine.calls.verbs.play import FETCH_MS

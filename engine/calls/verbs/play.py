@@ -9,7 +9,8 @@ from engine.calls.call import Call, Step, is_held, numbered
 from engine.calls.commands import StopPlayback
 from engine.calls.doing import Next, Playing
 from engine.calls.errands import FetchMedia
-from engine.calls.events import DeadlinePassed, Event, MediaFetched, PlaybackEnded, Recovered
+from engine.calls.events import DeadlinePassed, Event, PlaybackEnded, Recovered
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs import prompt
 from engine.calls.verbs.prompt import length_ms, paused, played_on
 from wire import verbs

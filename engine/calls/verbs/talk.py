@@ -7,14 +7,12 @@ from engine.calls.call import Call, Step
 from engine.calls.closing import closed, freed
 from engine.calls.commands import Bridge, Hangup
 from engine.calls.doing import Next, Talking
-from engine.calls.events import (
+from engine.calls.events import BridgeFailed, DeadlinePassed, Event
+from engine.calls.replies import (
     ActionFailed,
     ActionReplied,
     ApiAnswered,
     ApiFailed,
-    BridgeFailed,
-    DeadlinePassed,
-    Event,
     FlowEntered,
     NodeLoaded,
 )

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.doing import Talking
 from engine.calls.errands import LoadNode
-from engine.calls.events import ApiAnswered, ApiFailed, NodeLoaded
 from engine.calls.frame import Frame
 from engine.calls.nodes import exits
 from engine.calls.replay import Moment
+from engine.calls.replies import ApiAnswered, ApiFailed, NodeLoaded
 from tests.sim.scene import World
 from tests.sim.story import Story
 

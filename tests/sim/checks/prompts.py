@@ -6,8 +6,9 @@ from engine.calls.call import Call, is_held
 from engine.calls.commands import Play
 from engine.calls.doing import Gathering, Playing
 from engine.calls.errands import FetchMedia
-from engine.calls.events import DeadlinePassed, MediaFetched
+from engine.calls.events import DeadlinePassed
 from engine.calls.playbacks import playback_of
+from engine.calls.replies import MediaFetched
 from tests.harness.sim_media import parts
 from tests.sim.scene import World
 from tests.sim.story import Story

@@ -11,8 +11,6 @@ from engine.calls.codec import Record, decode_record, encode
 from engine.calls.commands import Hangup, Originate, Play, Snoop
 from engine.calls.errands import AskWebhook, FetchMedia
 from engine.calls.events import (
-    ActionFailed,
-    ActionReplied,
     BridgeFailed,
     CallOpened,
     DigitPressed,
@@ -20,11 +18,11 @@ from engine.calls.events import (
     LegAnswered,
     LegEnded,
     LegPlaced,
-    MediaFetched,
     PlaybackEnded,
     Recovered,
 )
 from engine.calls.refusals import refused
+from engine.calls.replies import ActionFailed, ActionReplied, MediaFetched
 from tests.harness.sums import faults_of
 from tests.unit.calls.building import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
 from tests.unit.calls.happenings import PLACES, Happenings

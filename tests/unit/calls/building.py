@@ -14,10 +14,10 @@ from engine.calls.events import (
     LegAnswered,
     LegEnded,
     LegPlaced,
-    MediaFetched,
 )
 from engine.calls.leg import Leg
 from engine.calls.machine import step
+from engine.calls.replies import MediaFetched
 from wire.events import CallEvent
 from wire.media import Clip
 from wire.tree import Limits, parse_action

@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.calls.commands import Command
 from engine.calls.errands import AskApi, LoadFlow, LoadNode
-from engine.calls.events import ApiAnswered, FlowEntered, NodeLoaded
+from engine.calls.replies import ApiAnswered, FlowEntered, NodeLoaded
 from engine.flows.document import node_in, read_outline
 from engine.runtime.flows import known_to
 from tests.unit.calls.building import Story, called

@@ -5,7 +5,8 @@ from typing import Any
 
 from engine.calls.doing import Dialing, Gathering, Greeting, Playing
 from engine.calls.errands import AskWebhook
-from engine.calls.events import DigitPressed, LegAnswered, LegPlaced, MediaFetched
+from engine.calls.events import DigitPressed, LegAnswered, LegPlaced
+from engine.calls.replies import MediaFetched
 from tests.unit.calls.building import CLIPS, HTTPS, ID, Story, dialing, say
 
 BOB, EVE = "+4712345678", "+4787654321"

@@ -13,7 +13,8 @@ from engine.calls.asked import (
     TransferRequested,
 )
 from engine.calls.errands import FetchMedia
-from engine.calls.events import Event, LegAnswered, LegEnded, LegPlaced, LegRang, MediaFetched
+from engine.calls.events import Event, LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.replies import MediaFetched
 from engine.calls.seating import OUTSIDE, Seat, seats
 from engine.calls.sessions import Conference, Transfer, TransferMode
 from tests.unit.calls.building import CLIPS, ID, MAIN, Story, talking

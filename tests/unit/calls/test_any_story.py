@@ -13,19 +13,17 @@ from engine.calls.codec import Entry, decode_call, encode
 from engine.calls.commands import Bridge, Hangup, Originate, Tell
 from engine.calls.doing import Dialing
 from engine.calls.events import (
-    ActionFailed,
-    ActionReplied,
     BridgeFailed,
     CallOpened,
     DigitPressed,
     Event,
-    MediaFetched,
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
 )
 from engine.calls.recover import missed
 from engine.calls.replay import replay
+from engine.calls.replies import ActionFailed, ActionReplied, MediaFetched
 from engine.calls.running import MOST_VERBS
 from engine.calls.seen import Seen
 from tests.unit.calls.any_trees import TREES

@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from engine.calls.codec import Entry, Record, decode_call, decode_entry, decode_record, encode
-from engine.calls.events import ActionReplied, CallOpened, LegAnswered
+from engine.calls.events import CallOpened, LegAnswered
 from engine.calls.replay import replay
+from engine.calls.replies import ActionReplied
 from tests.unit.calls.building import HTTPS, MAIN, Story, called, outbound, say, talking, tree
 
 

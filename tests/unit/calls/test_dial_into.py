@@ -16,12 +16,8 @@ from engine.calls.commands import (
 )
 from engine.calls.doing import Dialing, Gathering, Playing, Talking
 from engine.calls.errands import FetchMedia
-from engine.calls.events import (
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    MediaFetched,
-)
+from engine.calls.events import LegAnswered, LegEnded, LegPlaced
+from engine.calls.replies import MediaFetched
 from tests.unit.calls.building import (
     CLIPS,
     HTTPS,

@@ -5,11 +5,8 @@ import json
 from engine.calls.causes import NORMAL
 from engine.calls.doing import Asking, Talking
 from engine.calls.errands import AskWebhook, Prefetch
-from engine.calls.events import (
-    ActionFailed,
-    ActionReplied,
-    LegEnded,
-)
+from engine.calls.events import LegEnded
+from engine.calls.replies import ActionFailed, ActionReplied
 from engine.calls.verbs.ask import WEBHOOK_MS
 from tests.unit.calls.building import (
     HTTPS,

@@ -10,8 +10,6 @@ from engine.calls.call import deadline_ms, expects
 from engine.calls.commands import Hangup
 from engine.calls.doing import Next, Over
 from engine.calls.events import (
-    ActionFailed,
-    ActionReplied,
     BridgeFailed,
     CallOpened,
     DeadlinePassed,
@@ -21,11 +19,11 @@ from engine.calls.events import (
     LegEnded,
     LegPlaced,
     LegRang,
-    MediaFetched,
     PlaybackEnded,
     Recovered,
 )
 from engine.calls.machine import step
+from engine.calls.replies import ActionFailed, ActionReplied, MediaFetched
 from tests.unit.calls.building import (
     CLIPS,
     HTTPS,

@@ -6,9 +6,10 @@ from engine.calls.codec import Record, decode_record, encode
 from engine.calls.commands import DetectTalk, EndDetection, Play
 from engine.calls.doing import Dialing, Gathering, Playing
 from engine.calls.errands import FetchMedia
-from engine.calls.events import LegAnswered, LegEnded, MediaFetched, PlaybackEnded, Recovered
+from engine.calls.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
 from engine.calls.playbacks import playbacks_of
 from engine.calls.recover import missed
+from engine.calls.replies import MediaFetched
 from engine.calls.seen import Seen
 from tests.unit.calls.building import CLIPS, ID, MAIN, Story, dialing, say
 

@@ -14,7 +14,8 @@ from engine.calls.asked import (
 )
 from engine.calls.causes import BUSY
 from engine.calls.events import LegAnswered, LegEnded
-from engine.calls.refusals import MOST_PARTIES, refused
+from engine.calls.refusal import MOST_PARTIES
+from engine.calls.refusals import refused
 from tests.unit.calls.building import ID, MAIN, Story, called, dialing, outbound, say, talking
 from tests.unit.calls.steering import (
     BOB,

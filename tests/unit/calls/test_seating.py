@@ -21,8 +21,9 @@ from engine.calls.commands import (
     Unmute,
 )
 from engine.calls.doing import Ending, Over
-from engine.calls.events import LegEnded, LegPlaced, MediaFetched
+from engine.calls.events import LegEnded, LegPlaced
 from engine.calls.moving import moves, reseat
+from engine.calls.replies import MediaFetched
 from engine.calls.seating import OUTSIDE, Seat, coach_room, rooms, seats
 from tests.unit.calls.building import (
     CLIPS,

@@ -5,7 +5,8 @@ import pytest
 from engine.calls.causes import BUSY, NORMAL
 from engine.calls.commands import Bridge, Play, StartMusic, StopMusic, StopPlayback
 from engine.calls.errands import FetchMedia
-from engine.calls.events import Event, LegAnswered, LegEnded, MediaFetched, PlaybackEnded
+from engine.calls.events import Event, LegAnswered, LegEnded, PlaybackEnded
+from engine.calls.replies import MediaFetched
 from engine.calls.seating import Seat
 from engine.calls.tune import MOST_CLIPS
 from tests.unit.calls.building import ID, MAIN, Story, talking

@@ -6,15 +6,9 @@ from engine.calls.asked import HangupRequested
 from engine.calls.codec import decode_record
 from engine.calls.commands import Originate
 from engine.calls.errands import AskWebhook, FetchMedia
-from engine.calls.events import (
-    ActionReplied,
-    DigitPressed,
-    LegAnswered,
-    LegEnded,
-    LegRang,
-    MediaFetched,
-)
+from engine.calls.events import DigitPressed, LegAnswered, LegEnded, LegRang
 from engine.calls.replay import replay
+from engine.calls.replies import ActionReplied, MediaFetched
 from engine.runtime.actor import Actor
 from engine.store.errors import Overflow
 from tests.unit.calls.building import CHANNEL, CLIPS, HTTPS, ID, MAIN, inbound, outbound, say
@@ -142,7 +136,7 @@ def test_a_fault_in_one_call_ends_that_call_alone() -> None:
 def test_dismissing_a_channel() -> None:
     """A channel that is no call's is hung up with a cause."""
     world = World()
-    world.desk.dismiss("1700000000.9", 34)
+    world.desk.place.dismiss("1700000000.9", 34)
     assert world.pbx.sent[-1].request.query == (("reason_code", "34"),)
     world.pbx.settle()
 

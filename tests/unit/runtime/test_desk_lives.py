@@ -6,7 +6,8 @@ from engine.calls.codec import decode_record
 from engine.calls.commands import Originate, StartMusic
 from engine.calls.doing import Ending
 from engine.calls.errands import FetchMedia
-from engine.calls.events import LegAnswered, LegRang, MediaFetched
+from engine.calls.events import LegAnswered, LegRang
+from engine.calls.replies import MediaFetched
 from tests.unit.calls.building import CLIPS, MAIN, outbound, say
 from tests.unit.runtime.building import HANGUP, ORIGINATE, World
 from tests.unit.runtime.recording_pbx import LOST

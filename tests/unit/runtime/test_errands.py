@@ -6,12 +6,12 @@ from msgspec import json
 from msgspec.structs import replace
 
 from engine.calls.errands import AskApi, AskWebhook, FetchMedia, LoadFlow, LoadNode, Prefetch
-from engine.calls.events import (
+from engine.calls.events import Event
+from engine.calls.replies import (
     ActionFailed,
     ActionReplied,
     ApiAnswered,
     ApiFailed,
-    Event,
     FlowEntered,
     MediaFetched,
     NodeLoaded,

@@ -43,6 +43,6 @@ def test_a_desk_without_a_lease_stands() -> None:
     hand.pass_s(60)
     assert desk.is_held
     desk.feed(actor, DeadlinePassed())
-    desk.dismiss("y")
+    desk.place.dismiss("y")
     assert len(writer.changes) == stored
     assert all("y" not in line for line in pbx.lines)

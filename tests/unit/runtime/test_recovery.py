@@ -167,7 +167,7 @@ async def test_no_answer_after_its_desk_was_closed_is_nobodys() -> None:
     """The calls are another engine's: neither is the PBX looked at, nor is anything ordered."""
     async with around() as at:
         at.world.desk.open(outbound(say()))
-        at.world.desk.dismiss("1.1")
+        at.world.desk.place.dismiss("1.1")
         at.node.remove(0)
         at.world.pbx.reply(LOST)
         at.world.pbx.reply(LOST)

@@ -5,7 +5,8 @@ import json
 from engine.calls.commands import Hangup
 from engine.calls.doing import Asking
 from engine.calls.errands import AskWebhook, FetchMedia, LoadFlow, Prefetch
-from engine.calls.events import ActionFailed, ActionReplied, LegRang, PlaybackEnded, Recovered
+from engine.calls.events import LegRang, PlaybackEnded, Recovered
+from engine.calls.replies import ActionFailed, ActionReplied
 from engine.calls.running import MOST_FLOWS, MOST_VERBS
 from engine.calls.verbs.ask import REASON_CHARS, WEBHOOK_MS
 from engine.calls.verbs.flow import FLOW_MS

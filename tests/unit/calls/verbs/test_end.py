@@ -7,7 +7,6 @@ from engine.calls.asked import HangupRequested
 from engine.calls.commands import Hangup
 from engine.calls.doing import Ending
 from engine.calls.events import (
-    ActionReplied,
     CallOpened,
     DigitPressed,
     LegAnswered,
@@ -16,6 +15,7 @@ from engine.calls.events import (
     LegRang,
     Recovered,
 )
+from engine.calls.replies import ActionReplied
 from engine.calls.verbs.end import HANGUP_MS, TRIES
 from tests.unit.calls.building import MAIN, Story, called, dialing, inbound, say
 

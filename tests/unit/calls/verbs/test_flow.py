@@ -5,15 +5,8 @@ import pytest
 from engine.calls.asked import DialRequested
 from engine.calls.commands import Hangup, Originate
 from engine.calls.errands import LoadFlow, LoadNode
-from engine.calls.events import (
-    ActionFailed,
-    ApiAnswered,
-    FlowEntered,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    NodeLoaded,
-)
+from engine.calls.events import LegAnswered, LegEnded, LegPlaced
+from engine.calls.replies import ActionFailed, ApiAnswered, FlowEntered, NodeLoaded
 from engine.calls.verbs.flow import FLOW_MS
 from engine.flows.document import node_in
 from engine.runtime.flows import known_to

@@ -2,14 +2,9 @@
 
 from engine.calls.codec import Record, decode_record, encode
 from engine.calls.errands import AskApi
-from engine.calls.events import (
-    ApiAnswered,
-    ApiFailed,
-    FlowEntered,
-    NodeLoaded,
-    Recovered,
-)
+from engine.calls.events import Recovered
 from engine.calls.frame import Frame
+from engine.calls.replies import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
 from engine.calls.verbs.flow import API_MS
 from tests.unit.calls.building import ID
 from tests.unit.calls.flows import API, answered, run, silent, walk

@@ -5,14 +5,8 @@ import pytest
 from engine.calls.commands import Hangup
 from engine.calls.doing import Asking, Gathering
 from engine.calls.errands import AskWebhook, FetchMedia
-from engine.calls.events import (
-    DigitPressed,
-    LegEnded,
-    LegRang,
-    MediaFetched,
-    PlaybackEnded,
-    Recovered,
-)
+from engine.calls.events import DigitPressed, LegEnded, LegRang, PlaybackEnded, Recovered
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_MS
 from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, dialing, say

@@ -5,11 +5,8 @@ import pytest
 from engine.calls.commands import Play, StopPlayback
 from engine.calls.doing import Gathering
 from engine.calls.errands import AskWebhook
-from engine.calls.events import (
-    MediaFetched,
-    PlaybackEnded,
-    Recovered,
-)
+from engine.calls.events import PlaybackEnded, Recovered
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS

@@ -15,13 +15,14 @@ from engine.calls.events import (
     LegAnswered,
     LegEnded,
     LegPlaced,
-    MediaFetched,
     PlaybackEnded,
     Recovered,
     TalkEnded,
     TalkStarted,
 )
-from engine.calls.refusals import Refusal, refused
+from engine.calls.refusal import Refusal
+from engine.calls.refusals import refused
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.greet import LONGEST_MS
 from tests.unit.calls.building import CLIPS, MAIN
 from tests.unit.calls.greetings import (

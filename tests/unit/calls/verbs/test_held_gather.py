@@ -7,7 +7,8 @@ import pytest
 from engine.calls.commands import Play, StartMusic, StopMusic, StopPlayback
 from engine.calls.doing import Gathering
 from engine.calls.errands import AskWebhook
-from engine.calls.events import DigitPressed, MediaFetched, Recovered
+from engine.calls.events import DigitPressed, Recovered
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_MS
 from tests.unit.calls.building import CLIPS, HTTPS, ID, LONGEST_MS, MAIN, NOW, Story, called, say

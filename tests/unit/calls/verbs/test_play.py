@@ -5,7 +5,8 @@ import pytest
 from engine.calls.commands import Hangup, Play, StopPlayback
 from engine.calls.doing import Playing
 from engine.calls.errands import FetchMedia
-from engine.calls.events import DigitPressed, MediaFetched, PlaybackEnded, Recovered
+from engine.calls.events import DigitPressed, PlaybackEnded, Recovered
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.play import FETCH_MS, GONE_MS, GRACE_MS
 from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from wire.media import Audio, Speech

@@ -8,7 +8,8 @@ import pytest
 from engine.calls.commands import Play, StartMusic, StopMusic, StopPlayback
 from engine.calls.doing import Asking, Playing
 from engine.calls.errands import AskWebhook, FetchMedia
-from engine.calls.events import Event, MediaFetched, PlaybackEnded
+from engine.calls.events import Event, PlaybackEnded
+from engine.calls.replies import MediaFetched
 from engine.calls.verbs.play import FETCH_MS, GRACE_MS
 from tests.unit.calls.building import CLIPS, HTTPS, ID, LONGEST_MS, MAIN, NOW, Story, called, say
 from tests.unit.calls.steering import hold, unhold
