@@ -2,25 +2,22 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
 
 from engine.cli.paths import path_of
+from engine.cli.streamed import Told, server_sent
 from engine.cli.why import why
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import ConferenceView
-from wire.events import CallEvent
-from wire.groups import LostEvents
 from wire.replay import EndedCalls, Replay
 from wire.views import Calls, CallView, Timeline
 
 T = TypeVar("T")
-Lost = tuple[LostEvents, ...]
-Told = AsyncIterator[tuple[str, CallEvent | Lost]]  # ids to go on from, and events
 ANSWER_S = 15.0
 CONNECT_S = 3.0
 FAILED = 400
@@ -171,7 +168,7 @@ class Client:
             ) as reply:
                 if reply.status >= FAILED:
                     raise Refused(self._problem(reply.status, await reply.read()))
-                yield _server_sent(reply.content)
+                yield server_sent(reply.content)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(self.url, why(error)) from None
 
@@ -196,18 +193,3 @@ async def opened(url: str, token: str) -> AsyncIterator[Client]:
     limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
     async with aiohttp.ClientSession(headers=headers, timeout=limit) as http:
         yield Client(http, url)
-
-
-async def _server_sent(lines: aiohttp.StreamReader) -> Told:
-    entry, kind = "", b""
-    async for line in lines:
-        name, _, value = line.rstrip(b"\n").partition(b": ")
-        if name == b"id":
-            entry = value.decode()
-        elif name == b"event":
-            kind = value
-        elif name == b"data" and kind == b"lost":
-            yield entry, msgspec.json.decode(value, type=Lost)
-        elif name == b"data":
-            with suppress(msgspec.ValidationError):  # a kind that only a newer version knows
-                yield entry, msgspec.json.decode(value, type=CallEvent)

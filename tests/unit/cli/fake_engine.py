@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from engine.cli.client import Lost
+from engine.cli.streamed import Lost
 from tests.harness.web_server import WebServer
 from wire import rpc
 from wire.agents import Agents, AgentView
