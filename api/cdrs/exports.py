@@ -13,7 +13,7 @@ from api.cdrs.service import filters_of
 from api.cdrs.sheet import csv_head
 from api.cdrs.store import Cdrs
 from api.db import Database
-from api.errors import Conflict, NotFound, TooMany
+from api.errors import Conflict, NotFound
 from api.jobs.parts import KEPT_MS, Parts
 from api.jobs.store import Job, Jobs
 from api.moments import shown
@@ -51,11 +51,9 @@ class Exports:
         filters = filters_of(account_id, asked)
         filters = msgspec.structs.replace(filters, newest_id=await self._cdrs.newest_id())
         export = Export(filters, asked.limit, asked.offset, body.format, body.include_timeline)
-        if await self._jobs.unfinished(account_id, KIND) >= MOST_WAITING:
-            raise TooMany(f"{MOST_WAITING} exports are under way", retry_after_s=30)
         async with self._database.writing() as connection:
             payload = msgspec.to_builtins(export)
-            job_id = await self._jobs.add(connection, KIND, account_id, payload)
+            job_id = await self._jobs.add(connection, KIND, account_id, payload, MOST_WAITING)
         return await self.get(account_id, job_id)
 
     async def get(self, account_id: str, export_id: str) -> ExportView:

@@ -56,10 +56,16 @@ class Jobs:
         self._most = most
 
     async def add(
-        self, connection: AsyncConnection, kind: str, account_id: str, payload: dict[str, Any]
+        self,
+        connection: AsyncConnection,
+        kind: str,
+        account_id: str,
+        payload: dict[str, Any],
+        most_alike: int | None = None,
     ) -> str:
-        """Add a job within a transaction; gives its id. Raises TooMany."""
-        turn = await next_turn(connection, account_id, kind, self._most)
+        """Add a job within a transaction; gives its id. Raises TooMany, also for those alike."""
+        limit = self._most if most_alike is None else most_alike
+        turn = await next_turn(connection, account_id, kind, self._most, limit)
         now_ms, job_id = self._now_ms(), uuid.uuid4().hex
         row = {
             "id": job_id,
@@ -99,16 +105,6 @@ class Jobs:
             rows = (await connection.execute(page.limit(limit).offset(offset))).mappings().all()
             total = await connection.execute(select(func.count()).select_from(jobs).where(wanted))
         return [Job(**row) for row in rows], int(total.scalar_one())
-
-    async def unfinished(self, account_id: str, kind: str) -> int:
-        """Count an account's jobs that wait or run."""
-        query = select(func.count()).where(
-            jobs.c.account_id == account_id,
-            jobs.c.kind == kind,
-            jobs.c.state.in_(UNFINISHED),
-        )
-        async with self._database.reading() as connection:
-            return int((await connection.execute(query)).scalar_one())
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
         """Take the job whose turn it is, or one whose owner's lease has run out."""

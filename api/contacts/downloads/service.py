@@ -13,7 +13,7 @@ from api.contacts.downloads.store import note
 from api.contacts.ids import read_id
 from api.contacts.store import ContactList, Lists
 from api.db import Database
-from api.errors import Conflict, NotFound, NotNow, TooMany
+from api.errors import Conflict, NotFound, NotNow
 from api.jobs.parts import KEPT_MS, Parts
 from api.jobs.store import Job, Jobs
 from api.moments import shown
@@ -118,12 +118,10 @@ class Downloads:
     async def _started(
         self, account_id: str, found: ContactList, kind: Format, email: str | None
     ) -> DownloadView:
-        if await self._jobs.unfinished(account_id, KIND) >= MOST_WAITING:
-            raise TooMany(f"{MOST_WAITING} downloads are under way", retry_after_s=30)
         asked = Download(found.id, found.name, found.assigned_fields, kind, email)
         async with self._database.writing() as connection:
             payload = msgspec.to_builtins(asked)
-            job_id = await self._jobs.add(connection, KIND, account_id, payload)
+            job_id = await self._jobs.add(connection, KIND, account_id, payload, MOST_WAITING)
             await note(connection, job_id, found.id)
         return await self.get(account_id, job_id)
 
