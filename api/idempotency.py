@@ -81,10 +81,10 @@ class Asked(Struct, frozen=True):
 
 
 class Turn(Struct):
-    """A request that is being worked on, and since when nobody else may be."""
+    """A request that is being worked on; `since_ms` may be any of the moments told."""
 
     asked: Asked
-    since_ms: int
+    told_ms: list[int]
 
 
 class Idempotency:
@@ -100,8 +100,9 @@ class Idempotency:
 
     async def once(self, asked: Asked, deed: Deed) -> bytes:
         """Do a deed, or give the answer that it had; raises Conflict while it is being done."""
-        turn = Turn(asked, self._now_ms())
-        if not await self._begun(asked, turn.since_ms):
+        since_ms = self._now_ms()
+        turn = Turn(asked, [since_ms])
+        if not await self._begun(asked, since_ms):
             return await self._known(asked)
         try:
             async with self._held(turn):
@@ -135,9 +136,10 @@ class Idempotency:
                 await asyncio.wait_for(done.wait(), self._hold_s)
                 return
             now_ms = self._now_ms()
-            with suppress(DatabaseDown):  # the next time may be in time
+            turn.told_ms.append(now_ms)
+            with suppress(DatabaseDown):  # it may be written all the same
                 if await self._change(turn, update(answers).values(since_ms=now_ms)):
-                    turn.since_ms = now_ms
+                    turn.told_ms = [now_ms]
 
     async def _begun(self, asked: Asked, now_ms: int) -> bool:
         """Begin, unless somebody did who may still be at it or has ended well."""
@@ -163,7 +165,7 @@ class Idempotency:
         return bytes(row["answer"])
 
     async def _change(self, turn: Turn, change: Update | Delete) -> bool:
-        ours = and_(_is(turn.asked), answers.c.since_ms == turn.since_ms)
+        ours = and_(_is(turn.asked), answers.c.since_ms.in_(turn.told_ms))
         async with self._database.writing() as connection:
             return bool((await connection.execute(change.where(ours))).rowcount)
 
