@@ -3,12 +3,14 @@
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from api.cdrs.filters import PURPOSES, Filters, agent
 from api.cdrs.tables import agents, cdrs, numbers
 
 Condition = sa.ColumnElement[bool]
-CALL = cdrs.alias("call")  # whose row is looked at, by its id
+# Rows that are looked at, beside the one that is looked up.
+CALL, AGENTS, PARTS = cdrs.alias("call"), agents.alias("its_agents"), numbers.alias("its_numbers")
 
 
 def asked(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
@@ -16,33 +18,42 @@ def asked(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
     return sa.bindparam(name or column.name, type_=column.type)
 
 
-def of_account(table: sa.Table) -> Condition:
+def of_account(table: sa.FromClause) -> Condition:
     """Ask for the account's own."""
-    return table.c.account_id == asked(table.c.account_id)
+    return table.c.account_id == asked(cdrs.c.account_id)
 
 
-def fits(
-    filters: Filters,
-    taken: frozenset[str],
-    marks: sa.ColumnElement[int],
-    cdr_id: sa.ColumnElement[int],
-) -> list[Condition]:
-    """Ask for what a call must have besides what is `taken`: of its marks, and then of its row."""
-    others = _names(filters) - taken
+class Entry(Struct, frozen=True):
+    """What an index has of a call, as columns of what it is read from."""
+
+    started_ms: sa.ColumnElement[int]
+    cdr_id: sa.ColumnElement[int]
+    marks: sa.ColumnElement[int]
+
+
+def fits(filters: Filters, taken: frozenset[str], entry: Entry) -> list[Condition]:
+    """Ask for what a call must have besides what is `taken`: of its marks, and then of its rows."""
+    others = names(filters) - taken
     if not others:
         return []
     found: list[Condition] = []
     if filters.marked:
-        found.append(marks.bitwise_and(_marks("mask")) == _marks("marks"))
+        found.append(entry.marks.bitwise_and(_marks("mask")) == _marks("marks"))
     if filters.agent_names:
-        found.append(marks.bitwise_and(_marks("agent_marks")) != 0)
-    if rest := [each for name, each in _looked_at(filters).items() if name in others]:
-        call: sa.Select[Any] = sa.select(sa.literal_column("1")).where(CALL.c.id == cdr_id, *rest)
-        found.append(call.correlate_except(CALL).scalar_subquery().is_not(None))
+        found.append(entry.marks.bitwise_and(_marks("agent_marks")) != 0)
+    if columns := [
+        CALL.c[name] == asked(cdrs.c[name]) for name in filters.columns if name in others
+    ]:
+        found.append(_has(CALL, CALL.c.id, CALL.c.id == entry.cdr_id, *columns))
+    if "agent_names" in others:
+        found.append(_with_agent(filters, entry))
+    if "number" in others:
+        same = (PARTS.c.started_ms == entry.started_ms, PARTS.c.cdr_id == entry.cdr_id)
+        found.append(_has(PARTS, PARTS.c.cdr_id, *of_number(filters, PARTS), *same))
     return found
 
 
-def _names(filters: Filters) -> frozenset[str]:
+def names(filters: Filters) -> frozenset[str]:
     """Name all filters but time's."""
     given = {
         "is_answered": filters.is_answered is not None,
@@ -51,20 +62,6 @@ def _names(filters: Filters) -> frozenset[str]:
         "agent_names": bool(filters.agent_names),
     }
     return frozenset((*filters.columns, *(name for name, is_given in given.items() if is_given)))
-
-
-def _looked_at(filters: Filters) -> dict[str, Condition]:
-    """Give the condition of each filter that marks don't tell for sure."""
-    found = {name: CALL.c[name] == asked(cdrs.c[name]) for name in filters.columns}
-    if filters.dialed_number or filters.number:
-        same = (numbers.c.started_ms == CALL.c.started_ms, numbers.c.cdr_id == CALL.c.id)
-        found["number"] = _has(numbers, *of_number(filters), *same)
-    if filters.agent_names:
-        names = [asked(agents.c.agent_name, agent(n)) for n in range(len(filters.agent_names))]
-        found["agent_names"] = _has(
-            agents, agents.c.cdr_id == CALL.c.id, agents.c.agent_name.in_(names)
-        )
-    return found
 
 
 def with_purpose(filters: Filters) -> list[Condition]:
@@ -89,15 +86,15 @@ def in_time(
     return found
 
 
-def of_number(filters: Filters) -> list[Condition]:
+def of_number(filters: Filters, table: sa.FromClause = numbers) -> list[Condition]:
     """Ask for a number of a call, in any part or as one that was called."""
     name = "dialed_number" if filters.dialed_number else "number"
     found: list[Condition] = [
-        of_account(numbers),
-        numbers.c.number == asked(numbers.c.number, name),
+        of_account(table),
+        table.c.number == asked(numbers.c.number, name),
     ]
     if filters.dialed_number:
-        found.append(numbers.c.is_dialed == sa.true())
+        found.append(table.c.is_dialed == sa.true())
     return found
 
 
@@ -105,7 +102,13 @@ def _marks(name: str) -> sa.BindParameter[int]:
     return asked(cdrs.c.marks, name)
 
 
-def _has(table: sa.Table, *conditions: Condition) -> Condition:
-    """Ask for a row beside a call, for each call alone: EXISTS may be made of all there are."""
-    its = sa.select(table.c.cdr_id).where(*conditions).limit(1)
-    return its.correlate(CALL).scalar_subquery().is_not(None)
+def _with_agent(filters: Filters, entry: Entry) -> Condition:
+    some = [asked(agents.c.agent_name, agent(n)) for n in range(len(filters.agent_names))]
+    its = (AGENTS.c.cdr_id == entry.cdr_id, AGENTS.c.agent_name.in_(some))
+    return _has(AGENTS, AGENTS.c.cdr_id, *its)
+
+
+def _has(table: sa.FromClause, key: sa.ColumnElement[int], *conditions: Condition) -> Condition:
+    """Ask for a row beside an entry, for each entry alone: EXISTS may be made of all there are."""
+    its = sa.select(key).where(*conditions).limit(1)
+    return its.correlate_except(table).scalar_subquery().is_not(None)

@@ -12,9 +12,11 @@ from msgspec import Struct
 
 from api.cdrs.conditions import (
     Condition,
+    Entry,
     asked,
     fits,
     in_time,
+    names,
     of_account,
     of_number,
     with_purpose,
@@ -22,6 +24,7 @@ from api.cdrs.conditions import (
 from api.cdrs.filters import Filters, agent
 from api.cdrs.tables import agents, cdrs, numbers
 
+DEAR = {"number": 10, "agent_names": 3}  # a row is read for each entry, for every third or so
 FORMS = 1_000  # of filters; what is made for them is kept
 # What a way looks up, that first which leads to the fewest calls as a rule.
 ORDER = (
@@ -55,7 +58,13 @@ class Lookup(Struct, frozen=True):
     @property
     def is_enough(self) -> bool:
         """Whether all that are looked up are wanted."""
-        return not self._fits(self.table.c.marks, self.cdr_id)
+        return names(self.filters) <= self.taken
+
+    @property
+    def dearness(self) -> int:
+        """How much dearer than a short one an entry is, of which marks tell little or nothing."""
+        others = names(self.filters) - self.taken
+        return max((DEAR[each] for each in others if each in DEAR), default=1)
 
     def places(self) -> sa.Select[Any]:
         """Select what is looked up, newest first."""
@@ -67,7 +76,7 @@ class Lookup(Struct, frozen=True):
 
     def first(self, *, is_after: bool) -> sa.Select[Any]:
         """Select what is wanted, after a place or from the beginning."""
-        chosen = self.places().where(*self._fits(self.table.c.marks, self.cdr_id))
+        chosen = self.places().where(*self._fits(self._entry))
         if is_after:
             here = (self.table.c.started_ms, self.cdr_id)
             place = (asked(here[0], "after_ms"), asked(here[1], "after_id"))
@@ -76,14 +85,20 @@ class Lookup(Struct, frozen=True):
 
     def fitting(self, most: int) -> sa.Select[Any]:
         """Select the first that are looked up, and whether each is wanted."""
-        found = self.places().add_columns(self.table.c.marks).limit(most).subquery()
-        one = sa.literal_column("1", sa.Integer)
-        conditions = self._fits(found.c.marks, found.c.id)
-        fits = sa.case((sa.and_(*conditions), one), else_=0) if conditions else one
-        return sa.select(found.c.id, fits.label("fits"))
+        one, marks = sa.literal_column("1", sa.Integer), self.table.c.marks
+        if self.is_enough:
+            return self.places().add_columns(one.label("fits")).limit(most)
+        # In the index' whole order: PostgreSQL sorts what is to be distinct in any other.
+        found = self.places().add_columns(marks).order_by(marks.desc()).limit(most).subquery()
+        conditions = sa.and_(*self._fits(Entry(*found.c)))
+        return sa.select(found.c.id, sa.case((conditions, one), else_=0).label("fits"))
 
-    def _fits(self, marks: sa.ColumnElement[int], cdr_id: sa.ColumnElement[int]) -> list[Condition]:
-        return fits(self.filters, self.taken, marks, cdr_id)
+    @property
+    def _entry(self) -> Entry:
+        return Entry(self.table.c.started_ms, self.cdr_id, self.table.c.marks)
+
+    def _fits(self, entry: Entry) -> list[Condition]:
+        return fits(self.filters, self.taken, entry)
 
 
 Way = tuple[Lookup, ...]  # several are merged
@@ -126,7 +141,7 @@ def _by_number(filters: Filters) -> Lookup:
 
 def _by_agents(filters: Filters) -> Iterator[Lookup]:
     times = in_time(filters, agents.c.started_ms, agents.c.cdr_id)
-    for place, _name in enumerate(filters.agent_names):
+    for place in range(len(filters.agent_names)):
         name = asked(agents.c.agent_name, agent(place))
         by = (of_account(agents), agents.c.agent_name == name, *times)
         yield Lookup(agents, agents.c.cdr_id, by, filters, frozenset({"agent_names"}))

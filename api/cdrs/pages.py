@@ -4,9 +4,11 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.filters import Filters
+from api.cdrs.lookups import ways
 from api.cdrs.queries import Place, counting, listing, measuring, ways_of
 
 MEASURED = 4  # a part of what is counted says enough about a way
+BEYOND = 10  # so many times what was measured a way may be of which that was not the end
 
 
 class Row(Struct, frozen=True):
@@ -52,7 +54,11 @@ async def shortest(connection: AsyncConnection, filters: Filters, most_counted: 
         return found[0]
     most = most_counted // MEASURED
     (lengths,) = await connection.execute(measuring(form, most), filters.values)
-    return min(zip(lengths, range(len(found)), found, strict=True))[2]
+    costs = [
+        (BEYOND * most if length >= most - len(way) else length) * way[0].dearness
+        for length, way in zip(lengths, map(ways(form).__getitem__, found), strict=True)
+    ]
+    return found[costs.index(min(costs))]
 
 
 async def read(connection: AsyncConnection, filters: Filters, way: str, part: Part) -> list[Row]:
