@@ -13,7 +13,8 @@ from engine.calls import causes
 from engine.calls.asked import TransferReferred
 from engine.calls.events import LegEnded
 from engine.calls.keys import Heard
-from engine.runtime.clock import Clock, Timer
+from engine.runtime.absences import Absences
+from engine.runtime.clock import Clock
 from engine.runtime.desk import Desk
 from engine.runtime.inbound import Arrival
 from engine.runtime.overheard import Overheard
@@ -47,7 +48,7 @@ class Node:
         self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
         self.overheard = Overheard(clock)
         self._recoveries = Recoveries(pbx, clock, self._heard_over_ami, self._claim)
-        self._away: dict[int, Timer] = {}
+        self._absences = Absences(pbx, clock, self._give_up)
         for slot, desk in desks.items():
             self.add(slot, desk)
 
@@ -61,8 +62,7 @@ class Node:
         """Hold a desk that may be another's by now; nothing is concluded from that."""
         self.desks[slot].standstill.miss()
         self._recoveries.stop(slot)
-        if timer := self._away.pop(slot, None):
-            timer.cancel()
+        self._absences.end(slot)
 
     def remove(self, slot: int) -> None:
         """Close a desk, and leave its calls to whoever has the slot."""
@@ -108,17 +108,14 @@ class Node:
 
     def back(self, slot: int) -> None:
         """Recover a desk whose events can be heard again."""
-        if timer := self._away.pop(slot, None):
-            timer.cancel()
+        self._absences.end(slot)
         self._recoveries.begin(slot, self.desks[slot])
 
     def lost(self, slot: int, grace_ms: int) -> None:
         """Hold a desk whose events are not heard; its calls are lost when that lasts."""
         self.desks[slot].standstill.miss()
         self._recoveries.stop(slot)
-        if slot not in self._away:
-            due = self._clock.now_ms() + grace_ms
-            self._away[slot] = self._clock.call_at(due, lambda: self._give_up(slot))
+        self._absences.begin(slot, grace_ms)
 
     def recheck(self, call: str) -> None:
         """Compare the desk of a call with the PBX again."""
@@ -128,8 +125,7 @@ class Node:
 
     async def close(self) -> None:
         """Leave everything as it is, for the next owner."""
-        for timer in self._away.values():
-            timer.cancel()
+        await self._absences.close()
         await self._recoveries.close()
 
     def _heard_over_ami(self) -> Heard:
@@ -146,7 +142,6 @@ class Node:
         self._clock.call_at(self._clock.now_ms() + REFER_MS, ready)
 
     def _give_up(self, slot: int) -> None:
-        self._away.pop(slot, None)
         desk = self.desks[slot]
         log.error("node lost", node=self.name, slot=slot, calls=len(desk.actors))
         desk.place.meter.calls.given_up.of(self.name)[str(slot)] += len(desk.actors)

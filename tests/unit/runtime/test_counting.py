@@ -1,5 +1,6 @@
 """What desks, nodes and keepers count of calls, outages and slots."""
 
+from engine.ari.request import LOST
 from engine.calls.asked import HangupRequested
 from engine.calls.events import LegAnswered, LegEnded
 from engine.observe.meter import Meter
@@ -65,9 +66,10 @@ async def test_calls_given_up_are_counted() -> None:
     world = World()
     world.desk.open(outbound(say()))
     node = Node("pbx1", world.pbx, {0: world.desk}, world.clock, lambda *_: None)
+    world.pbx.shows["bridges"] = LOST
     node.lost(0, GRACE_MS)
     world.clock.pass_ms(GRACE_MS)
-    assert dict(_meter(world).calls.given_up) == {("pbx1", "0"): 1}
+    await until(lambda: dict(_meter(world).calls.given_up) == {("pbx1", "0"): 1})
     await node.close()
 
 
