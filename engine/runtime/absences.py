@@ -11,6 +11,8 @@ from engine.ari.generated.operations import bridges
 from engine.runtime.clock import Clock, Timer
 from engine.runtime.ports import Pbx
 
+ANSWER_S = 2.0
+
 
 class Absences:
     """Those of one node, a grace for each slot."""
@@ -48,9 +50,16 @@ class Absences:
         await asyncio.gather(*asking, return_exceptions=True)
 
     async def _ask(self, slot: int, grace_ms: int) -> None:
-        reply = await self._pbx.ask(bridges.list_())
+        is_there = await self._is_there()
         del self._asking[slot]
-        if reply.ok:
+        if is_there:
             self.begin(slot, grace_ms)
         else:
             self._give_up(slot)
+
+    async def _is_there(self) -> bool:
+        try:
+            async with asyncio.timeout(ANSWER_S):  # one that stands still takes what it is sent
+                return (await self._pbx.ask(bridges.list_())).ok
+        except TimeoutError:
+            return False
