@@ -89,5 +89,5 @@ class Reaper:
             for desk in self._node.desks.values()
             if not desk.is_held
             for actor in desk.actors.values()
-            if not any(leg.id in seen.channels for leg in actor.call.legs)
+            if actor.call.legs and not any(leg.id in seen.channels for leg in actor.call.legs)
         ]

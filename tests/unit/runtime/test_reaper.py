@@ -3,9 +3,12 @@
 import msgspec
 
 from engine.ari.request import Reply
+from engine.calls.doing import Filing
+from engine.calls.events import LegAnswered, LegEnded
 from engine.runtime.reaper import Reaper
 from tests.harness.until import until
 from tests.unit.calls.building import CHANNEL, ID, MAIN, outbound, say
+from tests.unit.calls.verbs.messages import ARCHIVE
 from tests.unit.runtime.around import BRIDGE, around
 from tests.unit.runtime.test_translate import channel
 
@@ -55,3 +58,16 @@ async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
         await reaper.sweep()
         await until(lambda: actor.call.is_over, every_s=0.001)
         assert actor.call.reason == "lost"
+
+
+async def test_a_call_whose_recordings_are_filed_is_let_be() -> None:
+    """It has no legs any more, and waits for what was recorded: nothing of its slot is held."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say(), archive=ARCHIVE, recorded=True))
+        for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
+            at.world.desk.feed(actor, event)
+        assert isinstance(actor.call.doing, Filing)
+        reaper = Reaper(at.node, 1)
+        for _ in range(3):
+            await reaper.sweep()
+        assert not at.world.desk.is_held
