@@ -2,9 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 
-from fastapi import FastAPI
 from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -36,7 +34,7 @@ from api.dnc import slice as dnc_slice
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
 from api.docs_page import serve_docs
-from api.document import document
+from api.document import Documented
 from api.engine_client import EngineClient
 from api.engine_client import opened as engine_opened
 from api.errors import answer_problems
@@ -148,7 +146,7 @@ async def opened(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Par
 
 def application(parts: Parts) -> ASGIApp:
     """Make the application."""
-    app = FastAPI(
+    app = Documented(
         title="Switchroom",
         version="1.0",
         description="Voice calls, their control, and their records.",
@@ -161,7 +159,6 @@ def application(parts: Parts) -> ASGIApp:
     serve_docs(app)
     for router in ROUTERS:
         app.include_router(router)
-    app.openapi = partial(document, app)  # type: ignore[method-assign]  # FastAPI's own way
     if parts.settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,

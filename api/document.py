@@ -12,23 +12,29 @@ UNPROCESSABLE = "422"
 _OURS = ("HTTPValidationError", "ValidationError")  # of FastAPI: we answer with problems
 
 
-def document(app: FastAPI) -> dict[str, Any]:
-    """Put the document together."""
-    made = app.__class__.openapi(app)
-    (problem,), shapes = schema_components([Problem], ref_template=REFS)
-    for path in made["paths"].values():
-        for operation in path.values():
-            shapes.update(operation.pop(COMPONENTS, {}))
-            responses = operation["responses"]
-            if responses.pop(UNPROCESSABLE, None):
-                content = {"application/problem+json": {"schema": problem}}
-                responses.setdefault("400", {"description": "Invalid input", "content": content})
-            _let_bodies_win(responses)
-    schemas = made.setdefault("components", {}).setdefault("schemas", {})
-    for name in _OURS:
-        schemas.pop(name, None)
-    schemas.update(shapes)
-    return made
+class Documented(FastAPI):
+    """An application whose document says what it really answers."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Put the document together."""
+        made = super().openapi()
+        (problem,), shapes = schema_components([Problem], ref_template=REFS)
+        for path in made["paths"].values():
+            for operation in path.values():
+                shapes.update(operation.pop(COMPONENTS, {}))
+                _answer_problems(operation["responses"], problem)
+        schemas = made.setdefault("components", {}).setdefault("schemas", {})
+        for name in _OURS:
+            schemas.pop(name, None)
+        schemas.update(shapes)
+        return made
+
+
+def _answer_problems(responses: dict[str, Any], problem: dict[str, Any]) -> None:
+    if responses.pop(UNPROCESSABLE, None):
+        content = {"application/problem+json": {"schema": problem}}
+        responses.setdefault("400", {"description": "Invalid input", "content": content})
+    _let_bodies_win(responses)
 
 
 def _let_bodies_win(responses: dict[str, Any]) -> None:

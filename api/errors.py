@@ -96,48 +96,43 @@ def problem(
 
 def answer_problems(app: FastAPI) -> None:
     """Let everything that is raised below become a problem."""
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(BadInput, _bad_input)
-    app.add_exception_handler(Faults, _faults)
-    app.add_exception_handler(RequestValidationError, _unread)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(ClientDisconnect, _left)
-    app.add_exception_handler(Exception, _internal)
+    app.exception_handler(Refused)(_refused)
+    app.exception_handler(BadInput)(_bad_input)
+    app.exception_handler(Faults)(_faults)
+    app.exception_handler(RequestValidationError)(_unread)
+    app.exception_handler(HTTPException)(_http)
+    app.exception_handler(ClientDisconnect)(_left)
+    app.exception_handler(Exception)(_internal)
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)  # noqa: S101 - for the type checker
+async def _refused(_request: Request, error: Refused) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if error.status == Unauthenticated.status else {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
     return problem(error.status, error.code, error.detail, error.errors, headers)
 
 
-async def _bad_input(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, BadInput)  # noqa: S101 - for the type checker
+async def _bad_input(_request: Request, error: BadInput) -> Response:
     return problem(400, error.code, str(error), (Fault(error.path, error.message),))
 
 
-async def _faults(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Faults)  # noqa: S101 - for the type checker
+async def _faults(_request: Request, error: Faults) -> Response:
     faults = tuple(Fault(each.path, each.message) for each in error.faults)
     return problem(400, Invalid.code, str(error), faults)
 
 
-async def _unread(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - for the type checker
+async def _unread(request: Request, error: RequestValidationError) -> Response:
     faults = faults_of(error, request)
     detail = "; ".join(f"{each.path}: {each.message}" for each in faults)
     return problem(400, Invalid.code, detail, faults)
 
 
-async def _http(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - for the type checker
+async def _http(_request: Request, error: HTTPException) -> Response:
     code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
 
 
-async def _left(_request: Request, _error: Exception) -> Response:
+async def _left(_request: Request, _error: ClientDisconnect) -> Response:
     return problem(400, "disconnected")  # nobody hears it; no fault of ours either
 
 

@@ -17,9 +17,12 @@ class TokenRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     agent_id: Name | None = None
 
 
+SCHEME = "Bearer"  # it may stand before the token, and need not
+
+
 class TokenGiven(Struct, frozen=True, rename="camel"):
     """A token, and for how many seconds it is good."""
 
     access_token: str
     expires_in: int
-    token_type: str = "Bearer"  # noqa: S105 - it may stand before the token, and need not
+    token_type: str = SCHEME

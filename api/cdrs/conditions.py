@@ -33,7 +33,7 @@ class Entry(Struct, frozen=True):
 
 def fits(filters: Filters, taken: frozenset[str], entry: Entry) -> list[Condition]:
     """Ask for what a call must have besides what is `taken`: of its marks, and then of its rows."""
-    others = names(filters) - taken
+    others = filters.names - taken
     if not others:
         return []
     found: list[Condition] = []
@@ -51,17 +51,6 @@ def fits(filters: Filters, taken: frozenset[str], entry: Entry) -> list[Conditio
         same = (PARTS.c.started_ms == entry.started_ms, PARTS.c.cdr_id == entry.cdr_id)
         found.append(_has(PARTS, PARTS.c.cdr_id, *of_number(filters, PARTS), *same))
     return found
-
-
-def names(filters: Filters) -> frozenset[str]:
-    """Name all filters but time's."""
-    given = {
-        "is_answered": filters.is_answered is not None,
-        "purpose": bool(filters.purpose),
-        "number": bool(filters.dialed_number or filters.number),
-        "agent_names": bool(filters.agent_names),
-    }
-    return frozenset((*filters.columns, *(name for name, is_given in given.items() if is_given)))
 
 
 def with_purpose(filters: Filters) -> list[Condition]:

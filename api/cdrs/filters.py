@@ -52,6 +52,17 @@ class Filters(Struct, frozen=True, omit_defaults=True):
         return [name for name in COLUMNS if getattr(self, name)]
 
     @property
+    def names(self) -> frozenset[str]:
+        """Name all that are given, but time's."""
+        given = {
+            "is_answered": self.is_answered is not None,
+            "purpose": bool(self.purpose),
+            "number": bool(self.dialed_number or self.number),
+            "agent_names": bool(self.agent_names),
+        }
+        return frozenset((*self.columns, *(name for name, is_given in given.items() if is_given)))
+
+    @property
     def marked(self) -> dict[str, str | bool]:
         """Give what columns must have, of those that leave a mark."""
         found = {name: getattr(self, name) for name in self.columns if name in WIDTHS}

@@ -16,7 +16,6 @@ from api.cdrs.conditions import (
     asked,
     fits,
     in_time,
-    names,
     of_account,
     of_number,
     with_purpose,
@@ -58,12 +57,12 @@ class Lookup(Struct, frozen=True):
     @property
     def is_enough(self) -> bool:
         """Whether all that are looked up are wanted."""
-        return names(self.filters) <= self.taken
+        return self.filters.names <= self.taken
 
     @property
     def dearness(self) -> int:
         """How much dearer than a short one an entry is, of which marks tell little or nothing."""
-        others = names(self.filters) - self.taken
+        others = self.filters.names - self.taken
         return max((DEAR[each] for each in others if each in DEAR), default=1)
 
     def places(self) -> sa.Select[Any]:
@@ -90,7 +89,7 @@ class Lookup(Struct, frozen=True):
             return self.places().add_columns(one.label("fits")).limit(most)
         # In the index' whole order: PostgreSQL sorts what is to be distinct in any other.
         found = self.places().add_columns(marks).order_by(marks.desc()).limit(most).subquery()
-        conditions = sa.and_(*self._fits(Entry(*found.c)))
+        conditions = sa.and_(*self._fits(Entry(found.c.started_ms, found.c.id, found.c.marks)))
         return sa.select(found.c.id, sa.case((conditions, one), else_=0).label("fits"))
 
     @property

@@ -4,7 +4,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.filters import Filters
-from api.cdrs.lookups import ways
+from api.cdrs.lookups import Way, ways
 from api.cdrs.queries import Place, counting, listing, measuring, ways_of
 
 MEASURED = 4  # a part of what is counted says enough about a way
@@ -54,11 +54,14 @@ async def shortest(connection: AsyncConnection, filters: Filters, most_counted: 
         return found[0]
     most = most_counted // MEASURED
     (lengths,) = await connection.execute(measuring(form, most), filters.values)
-    costs = [
-        (BEYOND * most if length >= most - len(way) else length) * way[0].dearness
-        for length, way in zip(lengths, map(ways(form).__getitem__, found), strict=True)
-    ]
-    return found[costs.index(min(costs))]
+    length_of = dict(zip(found, lengths, strict=True))
+    return min(found, key=lambda name: _cost(ways(form)[name], length_of[name], most))
+
+
+def _cost(way: Way, length: int, most: int) -> int:
+    """Weigh a way; where its end was not reached, it may be far longer than was measured."""
+    is_whole = length < most - len(way)  # each lookup's share of the limit was rounded down
+    return (length if is_whole else BEYOND * most) * way[0].dearness
 
 
 async def read(connection: AsyncConnection, filters: Filters, way: str, part: Part) -> list[Row]:

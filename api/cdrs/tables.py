@@ -27,9 +27,7 @@ cdrs = sa.Table(
     sa.Column("disposition1", Text(128)),
     sa.Column("disposition2", Text(128)),
     sa.Column("disposition3", Text(128)),
-    sa.Column(
-        "marks", sa.BigInteger, nullable=False
-    ),  # of all that is filtered by (api/cdrs/marks)
+    sa.Column("marks", sa.BigInteger, nullable=False),  # of the filters (api/cdrs/marks.py)
 )
 
 bodies = sa.Table(

@@ -33,7 +33,7 @@ _KNOWN = (
 )
 _SET = ", ".join(f"{key} = coalesce(?{number}, {key})" for number, key in enumerate(KEYS, 1))
 _DIFFER = " OR ".join(f"coalesce(?{n}, {key}) IS NOT {key}" for n, key in enumerate(KEYS, 1))
-_REKEY = f"UPDATE contacts SET {_SET} WHERE list_id = ?4 AND phone_number = ?5 AND ({_DIFFER})"  # noqa: S608 - likewise
+_REKEY = f"UPDATE contacts SET {_SET} WHERE list_id = ?4 AND phone_number = ?5 AND ({_DIFFER})"  # noqa: S608 - names of ours; the keys are bound
 
 
 class Into(Struct, frozen=True):
@@ -69,7 +69,7 @@ async def _to_postgres(connection: AsyncConnection, into: Into, batch: Batch) ->
     deed = "NOTHING" if into.action == "skip" else changed
     # A row that was there bears the mark of who changes it: this transaction.
     sql = (
-        f"WITH written AS ({_POSTGRES} {deed} RETURNING xmax AS mark)"  # noqa: S608 - likewise
+        f"WITH written AS ({_POSTGRES} {deed} RETURNING xmax AS mark)"  # noqa: S608 - of the statements above
         " SELECT count(*) FROM written WHERE mark = 0"
     )
     columns = [getattr(batch, name) for name in COLUMNS]

@@ -48,8 +48,8 @@ async def _reader(what: str, asked: object) -> AsyncIterator[asyncio.StreamReade
         stdout=asyncio.subprocess.PIPE,
         limit=_AHEAD,
     )
-    assert process.stdin is not None  # noqa: S101 - for the type checker: both were asked for
-    assert process.stdout is not None  # noqa: S101 - likewise
+    assert process.stdin is not None  # noqa: S101 - for the type checker: asked for above
+    assert process.stdout is not None  # noqa: S101 - for the type checker: asked for above
     try:
         with suppress(ConnectionError):  # it ended: what it said tells why
             process.stdin.write(msgspec.json.encode(asked))

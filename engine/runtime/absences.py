@@ -17,8 +17,15 @@ ANSWER_S = 2.0
 class Absences:
     """Those of one node, a grace for each slot."""
 
-    def __init__(self, pbx: Pbx, clock: Clock, give_up: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        pbx: Pbx,
+        clock: Clock,
+        give_up: Callable[[int], None],
+        answer_s: float = ANSWER_S,
+    ) -> None:
         self._pbx = pbx
+        self._answer_s = answer_s
         self._clock = clock
         self._give_up = give_up
         self._timers: dict[int, Timer] = {}
@@ -59,7 +66,8 @@ class Absences:
 
     async def _is_there(self) -> bool:
         try:
-            async with asyncio.timeout(ANSWER_S):  # one that stands still takes what it is sent
+            # One that stands still takes what it is sent.
+            async with asyncio.timeout(self._answer_s):
                 return (await self._pbx.ask(bridges.list_())).ok
         except TimeoutError:
             return False

@@ -36,7 +36,7 @@ class Line(asyncio.Protocol):
         await connection.connect()  # type: ignore[no-untyped-call]  # redis-py's own
         # What redis-py reads by is a stream and a task's turn for each answer: half of a commit's
         # CPU. It has no other door to its transport.
-        writer = cast("asyncio.StreamWriter", connection._writer)  # noqa: SLF001
+        writer = cast("asyncio.StreamWriter", connection._writer)  # noqa: SLF001 - see above
         self._connection, self._transport = connection, cast("asyncio.Transport", writer.transport)
         self._transport.set_protocol(self)
 

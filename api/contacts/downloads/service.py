@@ -58,7 +58,7 @@ class DownloadPage(Struct, frozen=True, rename="camel"):
 class Downloads:
     """One method a request, each about one account."""
 
-    def __init__(  # noqa: PLR0913 - what it is made of
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         database: Database,
         lists: Lists,

@@ -44,12 +44,10 @@ def look(given: Given) -> Found:
 @contextmanager
 def rows_of(path: str, found: Format) -> Iterator[tuple[Iterator[Row], int]]:
     """Give a file's rows, its header the first of them, and how many there are at most."""
-    if found.kind != "csv":
+    if found.delimiter is None:  # a spreadsheet
         sheet = Sheet(path)
         yield sheet.rows(), max(0, sheet.height - 1)
         return
-    assert found.encoding is not None  # noqa: S101 - for the type checker: CSV has one
-    assert found.delimiter is not None  # noqa: S101 - likewise
     with Path(path).open(encoding=found.encoding, errors="replace") as text:
         yield csv_rows(text, found.delimiter), _lines(path)
 

@@ -29,6 +29,9 @@ class Limits(Struct, frozen=True):
     counted: int = 10_000
 
 
+USUAL = Limits()
+
+
 class Found(Struct, frozen=True):
     """A page of contacts; there are at least `total` in all."""
 
@@ -40,7 +43,7 @@ class Found(Struct, frozen=True):
 class Pages:
     """Looks for contacts."""
 
-    def __init__(self, database: Database, limits: Limits = Limits()) -> None:  # noqa: B008 - frozen
+    def __init__(self, database: Database, limits: Limits = USUAL) -> None:
         self._database = database
         self._limits = limits
 

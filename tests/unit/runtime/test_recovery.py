@@ -1,6 +1,5 @@
 """A node that is heard again: what was missed is told, and nothing is lost with the look."""
 
-import asyncio
 from functools import partial
 from typing import Any
 
@@ -10,7 +9,6 @@ from engine.calls.doing import Gathering
 from engine.calls.events import LegAnswered, LegPlaced
 from tests.harness.until import until
 from tests.unit.calls.building import MAIN, outbound, say
-from tests.unit.calls.verbs.messages import ARCHIVE
 from tests.unit.runtime.around import Around, around
 from tests.unit.runtime.test_translate import ari, channel
 
@@ -127,66 +125,6 @@ async def test_what_goes_on_goes_on() -> None:
         at.node.back(0)
         await until(lambda: not at.node.is_away, every_s=0.001)
         assert actor.call.status == "in-progress"
-
-
-async def test_a_node_that_stays_away_loses_its_calls() -> None:
-    """After the grace its calls are over, told as lost."""
-    async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
-        at.world.pbx.settle()
-        at.world.pbx.shows["bridges"] = LOST
-        at.node.lost(0, 30_000)
-        at.node.lost(0, 30_000)
-        at.world.clock.pass_ms(29_999)
-        assert not actor.call.is_over
-        at.world.clock.pass_ms(1)
-        await until(lambda: actor.call.is_over, every_s=0.001)
-        assert actor.call.reason == "lost"
-
-
-async def test_a_node_that_answers_is_not_given_up() -> None:
-    """The next try of its websocket may be seconds off: another grace begins."""
-    async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
-        at.world.pbx.settle()
-        at.world.pbx.shows["bridges"] = Reply(200, b"[]")
-        at.node.lost(0, 30_000)
-        at.world.clock.pass_ms(30_000)
-        clock = at.world.clock
-        await until(
-            lambda: any(each.when_ms == clock.now + 30_000 for each in clock.armed), every_s=0.001
-        )
-        assert not actor.call.is_over
-        at.world.pbx.shows["bridges"] = LOST
-        at.world.clock.pass_ms(30_000)
-        await until(lambda: actor.call.is_over, every_s=0.001)
-
-
-async def test_a_node_that_comes_back_while_it_is_asked() -> None:
-    """Or whose slot goes to another engine: nothing is concluded from the answer."""
-    async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
-        at.world.pbx.settle()
-        for leaves in (at.node.back, at.node.rest):
-            at.node.lost(0, 30_000)
-            at.world.clock.pass_ms(30_000)
-            leaves(0)
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            assert not actor.call.is_over
-
-
-async def test_a_call_that_was_asked_to_end_is_lost_with_its_node() -> None:
-    """Its recording can't be filed while the node is away: it is not waited for any longer."""
-    async with around() as at:
-        actor = at.world.desk.open(outbound(say(), archive=ARCHIVE, recorded=True))
-        at.world.desk.feed(actor, LegAnswered(MAIN))
-        at.world.pbx.shows["bridges"] = LOST
-        at.node.lost(0, 30_000)
-        assert await at.switch.hang_up(actor.call.id, "api")
-        at.world.clock.pass_ms(30_000)
-        await until(lambda: actor.call.is_over, every_s=0.001)
-        assert (actor.call.ended_by, actor.call.status) == ("api", "completed")
 
 
 async def test_no_answer_is_looked_into() -> None:
