@@ -92,13 +92,13 @@ class Keeper:
                     await self._learn()
                     return
                 await self._tell()
+                self._share.look_at_connection()
                 await self._leases.renew()
                 await self._share.give_back()
                 if await self._share.claim():
                     self.look()  # others hear by the next beat what is whose
             except StoreDown as error:
                 log.warning("the store is away", error=str(error))
-                self._share.wait()
             self._leases.pause_if_over()
 
     async def leave(self) -> None:

@@ -40,6 +40,7 @@ class Share:
         self._monotonic = monotonic
         self._offered: int | None = None  # the slot that was given back last
         self._gives_from_s = 0.0
+        self._connections = 0
         self._claims_from_s = 0.0
         self._claims_lost_from_s = 0.0
 
@@ -48,9 +49,11 @@ class Share:
         """Whether this engine has no less than others may have."""
         return len(self._leases.held) >= self._peers.fair(self._count)[0]
 
-    def wait(self) -> None:
-        """Claim nothing for a while: when the store is back, whoever lives renews first."""
-        self._claims_from_s = self._monotonic() + 2 * self._rhythm.beat_s
+    def look_at_connection(self) -> None:
+        """Claim nothing for a while on a new one: its server may lack a renewal (decision 0030)."""
+        before, self._connections = self._connections, self._store.connections
+        if before not in {0, self._connections}:
+            self._claims_from_s = self._monotonic() + self._rhythm.lease_s
 
     def wait_for_others(self) -> None:
         """Leave others the time to store again what the store may have lost of theirs."""
@@ -68,7 +71,7 @@ class Share:
 
     async def claim(self) -> bool:
         """Claim free slots, up to this engine's share; tells whether any was to be had."""
-        if self._lacking <= 0 or self._monotonic() < self._claims_from_s:
+        if self._lacking <= 0 or self._is_waiting:
             return False
         lacking, taken = self._lacking, list[tuple[int, Lease]]()
         try:
@@ -80,6 +83,10 @@ class Share:
         finally:  # what is held is gone on with, also when no more could be claimed
             await self._leases.take(taken)
         return bool(taken)
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._monotonic() < self._claims_from_s
 
     @property
     def _has_too_many(self) -> bool:
@@ -103,6 +110,8 @@ class Share:
         slot = self._offered
         if slot is None or slot in self._leases.held:
             return True
+        if self._is_waiting:
+            return False
         lease = await self._leases.claim(slot)
         self._offered = None  # now, not before: the store may have been away
         if lease is None:

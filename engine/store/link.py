@@ -39,6 +39,7 @@ class Link:
     """Runs scripts in the order asked, on a connection of its own, made again when it is lost."""
 
     def __init__(self, pool: ConnectionPool, timeout_s: float) -> None:
+        self.connections = 0  # made so far, one after the other
         self._pool = pool
         self._timeout_s = timeout_s
         self._line: Line | None = None
@@ -100,6 +101,7 @@ class Link:
             self._refuse_unsent(f"{type(error).__name__}: {error}")
         else:
             self._line = line
+            self.connections += 1
             self._send()
         finally:
             self._connecting = None

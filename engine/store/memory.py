@@ -50,6 +50,11 @@ class Memory(MemoryDocuments):
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
 
+    @property
+    def connections(self) -> int:
+        """See Store."""
+        return 1
+
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
         kept, now_ms = self._slot(slot), self._now_ms()

@@ -53,6 +53,11 @@ class RedisStore(RedisDocuments):
         self.outbox = RedisOutbox(self._client, self._link, self._bounded, room)
         self.terms = RedisTerms(self._client, self._bounded)
 
+    @property
+    def connections(self) -> int:
+        """See Store."""
+        return self._link.connections
+
     async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
         """See Store."""
         asked = _packed((owner, lease_ms))

@@ -18,6 +18,11 @@ class Store(Protocol):
     """
 
     @property
+    def connections(self) -> int:
+        """How many were made, one after the other: behind a new one may be a server that lags."""
+        ...
+
+    @property
     def stream(self) -> Stream:
         """What was told."""
         ...

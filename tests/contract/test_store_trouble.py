@@ -22,6 +22,7 @@ async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> 
     async with opened(valkey.url) as store:
         token = await claimed(store, 3, "engine1")
         await store.ping()
+        assert store.connections == 1
         await valkey.kill()
         with pytest.raises(StoreDown):
             await store.commit(3, token, [change(0)])
@@ -32,6 +33,7 @@ async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> 
         await valkey.start()
         await store.commit(3, token, [change(0)])
         assert await store.read(3, "c1") == b"0"
+        assert store.connections == 2
 
 
 async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:

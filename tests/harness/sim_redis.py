@@ -21,10 +21,16 @@ class SimRedis:
 
     def __init__(self, memory: SimMemory) -> None:
         self.memory = memory
+        self.starts = 0
         self.is_up = True
         self.is_full = False  # whether it refuses writes
         self.is_silent = False  # whether it stands still
         self._unread: list[Callable[[], None]] = []
+
+    def comes_up(self) -> None:
+        """Be there again, for new connections."""
+        self.is_up = True
+        self.starts += 1
 
     @property
     def is_well(self) -> bool:
@@ -53,6 +59,8 @@ class SimLink:
         self, redis: SimRedis, loop: SimLoop, weather: SimWeather, random: Callable[[], float]
     ) -> None:
         self.is_cut = False  # whether it leads nowhere
+        self.connections = 0
+        self._leads_to = -1  # which start of the server; -1: nowhere
         self._redis = redis
         self._memory = redis.memory
         self._loop = loop
@@ -110,10 +118,18 @@ class SimLink:
     async def _write(self, do: Callable[[], Got]) -> Got:
         if self._redis.is_full and not self.is_cut:
             await self._loop.sleep(1)
+            self._leads_to = -1
             raise StoreDown("sim: OOM command not allowed")
         return await self._asked(do)
 
     async def _asked(self, do: Callable[[], Got]) -> Got:
+        try:
+            return await self._sent(do)
+        except StoreDown:
+            self._leads_to = -1
+            raise
+
+    async def _sent(self, do: Callable[[], Got]) -> Got:
         await self._loop.sleep(0.2 + 0.3 * self._random())
         if self.is_cut:
             await self._loop.sleep(TIMEOUT_S * 1000)
@@ -121,6 +137,7 @@ class SimLink:
         if not self._redis.is_up:
             await self._loop.sleep(REFUSED_MS)
             raise StoreDown("sim: refused")
+        self._connect()
         if not self._weather.passes("stores"):
             await self._loop.create_future()
         if self._redis.is_silent:
@@ -131,6 +148,11 @@ class SimLink:
         if self._weather.loses():
             raise StoreDown("sim: the answer was lost")
         return got
+
+    def _connect(self) -> None:
+        if self._leads_to != self._redis.starts:
+            self._leads_to = self._redis.starts
+            self.connections += 1
 
     async def _waited(self, do: Callable[[], Got]) -> Got:
         answer: asyncio.Future[Got] = self._loop.create_future()

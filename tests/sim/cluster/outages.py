@@ -53,7 +53,7 @@ class Outages(Strikes):
 
     def _up(self) -> None:
         self._back("the store is up")
-        self._redis.is_up = True
+        self._redis.comes_up()
 
     def _fill(self) -> str | None:
         if not self._redis.is_well:

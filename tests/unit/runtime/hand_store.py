@@ -26,6 +26,8 @@ class Hand:
 class HandStore(Memory):
     """The memory store, which can be out of reach, and can lose everything."""
 
+    connections = 0
+    _is_connected = False
     is_down = False
     unanswered: frozenset[int] = frozenset()  # slots: claims of them are made, and not answered
 
@@ -54,6 +56,13 @@ class HandStore(Memory):
             kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
         self._engines.clear()
 
+    def fail_over(self) -> None:
+        """Be a replica that knows whose the slots are, and has not heard that they still are."""
+        self._is_connected = False
+        self._engines.clear()
+        for kept in self._slots.values():
+            kept.until_ms = min(kept.until_ms, self._now_ms())
+
     def lose_calls(self) -> None:
         """Forget them, and still know whose the slots are."""
         for kept in self._slots.values():
@@ -62,4 +71,7 @@ class HandStore(Memory):
 
     def _check(self) -> None:
         if self.is_down:
+            self._is_connected = False
             raise StoreDown("by hand")
+        self.connections += not self._is_connected
+        self._is_connected = True

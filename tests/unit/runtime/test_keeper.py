@@ -122,6 +122,7 @@ STEPS = st.lists(
         st.tuples(st.just("pass"), st.sampled_from((0.1, 0.5, 1.0, 1.9, 2.5))),
         st.tuples(st.just("leave"), st.sampled_from("abc")),
         st.tuples(st.just("store"), st.booleans()),
+        st.tuples(st.just("failover"), st.none()),
     ),
     max_size=60,
 )
@@ -142,6 +143,8 @@ async def test_no_slot_has_two_owners(steps: list[tuple[str, object]]) -> None:
                 await club[name].keeper.leave()
             case "store", bool(is_down):
                 club.store.is_down = is_down
+            case "failover", None:
+                club.store.fail_over()
         held = [slot for member in club.members.values() for slot in member.held]
         assert len(held) == len(set(held))
 

@@ -122,6 +122,35 @@ async def test_what_a_failover_has_lost_is_written_again() -> None:
     assert club["a"].diary.did("pause") == []
 
 
+async def test_a_failover_that_forgot_a_renewal() -> None:
+    """Who is cut off still holds what the store takes for free: nobody claims it for so long."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    before = club["a"].held
+    club.store.fail_over()
+    for _ in range(3):
+        await club.beats(1, "b")
+        assert (club["a"].held, len(club["b"].held)) == (before, 4)
+    await club.beats(2, "b")
+    assert club.held() == {"a": 0, "b": 8}
+
+
+async def test_a_slot_on_offer_when_the_store_fails_over() -> None:
+    """It is not taken back at once: somebody may have it, and the store have forgotten that."""
+    club = Club("a")
+    await club.beats()
+    club.join("b")
+    await club["b"].keeper.beat()
+    await club.beats(1, "a")
+    [offered] = club["a"].diary.did("drop")
+    await club["b"].keeper.beat()
+    assert offered in club["b"].held
+    club.store.fail_over()
+    await club.beats(2, "a")
+    assert offered in club["b"].held
+    assert offered not in club["a"].held
+
+
 async def test_an_engine_that_dies_as_it_comes() -> None:
     """One slot at most is given back for it, and is taken up again a beat later."""
     club = Club("a")
