@@ -56,13 +56,23 @@ def _is_whole(world: World, gather: Gather, presses: Presses, dtmf: str) -> bool
         if begin_ms < up < end_ms and down < limit_ms
     ]
     is_full = gather.told.reason in {"max-digits", "terminator"}
-    for first in range(len(presses) - len(dtmf) + 1):
-        past = first + len(dtmf)
-        run = "".join(digit for digit, _, _ in presses[first:past])
-        is_late = bool(sure) and (sure[0] < first or (sure[-1] >= past and not is_full))
-        if run == dtmf and not is_late:
-            return True
+    for first in range(len(presses) + 1):
+        held_up = presses[:first] if "late" in world.faults.kinds else ()
+        for typed_ahead in range(_ahead(dtmf, held_up, gather.begin_ms) + 1):
+            past = first + len(dtmf) - typed_ahead
+            run = "".join(digit for digit, _, _ in presses[first:past])
+            is_late = bool(sure) and (sure[0] < first or (sure[-1] >= past and not is_full))
+            if run == dtmf[typed_ahead:] and not is_late:
+                return True
     return False
+
+
+def _ahead(dtmf: str, presses: Presses, begin_ms: float) -> int:
+    """Count the first of those gathered that may be of before: held up, they were told too late."""
+    if any(up >= begin_ms for _, _, up in presses):
+        return 0
+    pressed = "".join(digit for digit, _, _ in presses)
+    return next(n for n in range(len(dtmf), -1, -1) if _within(dtmf[:n], pressed))
 
 
 def _shown(gather: Gather, presses: Presses) -> str:
