@@ -65,12 +65,13 @@ class OwnSlots:
         """Store a slot's calls, which the store has lost, from memory, and go on."""
         kept = [each for node in self._switch.nodes.values() for each in _kept(node, slot)]
         waiting = {desk.place.node: desk.standstill.kept for desk in self._desks(slot)}
-        self.drop(slot)
         writer = self._claimant.writer(self._store, slot, lease.token)
+        writer.inherit(self._writers[slot])  # the end of a call is nowhere else
+        self.drop(slot)
         self._open(slot, lease, writer, kept)
         for desk in self._desks(slot):
             desk.inherit(waiting.get(desk.place.node, ()))
-            desk.store_again()
+            desk.store_again(writer.pending)
 
     def number(self, slot: int) -> int:
         """Give the number of the last batch that was answered."""

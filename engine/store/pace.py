@@ -28,6 +28,10 @@ class Pace:
         """Take a writer in."""
         self._writers.append(writer)
 
+    def leave(self, writer: Flushing) -> None:
+        """Let a writer go, which commits no more."""
+        self._writers.remove(writer)
+
     def hurry(self) -> None:
         """Have everything committed now."""
         if self._timer is not None:

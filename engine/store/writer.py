@@ -46,7 +46,7 @@ class Writer:
 
     `run` is its one task, for the life of the ownership of the slot. A batch that found the store
     down is written again, the same, until it is stored (a repetition is harmless, see Change).
-    Fenced ends it: what waits is dropped, no further `done` is called.
+    Fenced ends it: what waits goes no further, no further `done` is called.
     """
 
     def __init__(  # noqa: PLR0913  collaborators are passed in
@@ -92,6 +92,11 @@ class Writer:
         """The calls of which changes wait."""
         return frozenset(change.call_id for change, _ in self._waiting)
 
+    def inherit(self, writer: "Writer") -> None:
+        """Write what waits at another one of this slot; what was to be done then is not."""
+        for change, _ in writer._waiting:  # noqa: SLF001 - its own kind
+            self.write(change, _nothing)
+
     def rewound(self) -> None:
         """Count anew: the store has lost batches that it had answered."""
         self.number = 0
@@ -136,9 +141,10 @@ class Writer:
                 await self._commit(list(islice(self._waiting, _BATCH)))
         except Fenced:
             self._fenced = True
-            self._waiting.clear()
             self._idle.set()
             self._watch.on_fenced()
+        finally:
+            self._pace.leave(self)
 
     async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
         changes = coalesced([change for change, _ in batch])

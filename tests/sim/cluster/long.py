@@ -45,8 +45,13 @@ class Long:
                 running.add(pool.submit(run_worlds, next(parts)))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for each in finished:
-                self.tally.add(each.result())
+                self._note(each.result())
             self._say()
+
+    def _note(self, part: Tally) -> None:
+        """Add a part, and tell at once which of its seeds failed: a long run may be in vain."""
+        self.tally.add(part)
+        sys.stderr.writelines(f"seed {seed} failed\n" for seed in sorted(part.failed))
 
     @property
     def _is_short(self) -> bool:

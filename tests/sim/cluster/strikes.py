@@ -94,7 +94,7 @@ class Strikes:
     def _thaw(self, engine: Engine) -> None:
         if engine.is_frozen and not engine.loop.is_dead:
             self.crew.say(f"{engine.name} goes on")
-            self._weather.trouble(1)
+            self._weather.trouble(RETRY_MS)  # a way that it lost in its sleep it has by then
             engine.is_frozen = False
             self._clock.thaw(engine.loop)
 

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from engine.calls.asked import TransferReferred
+from engine.calls.asked import HangupRequested, TransferReferred
 from engine.calls.causes import NORMAL
 from engine.calls.codec import decode_record
 from engine.calls.commands import Hangup
 from engine.calls.doing import Ending
+from engine.calls.events import LegEnded
 from engine.runtime.inbound import Arrival
 from engine.runtime.placement import NoRoom
 from engine.runtime.promise import STORED_WITHIN_S
@@ -102,6 +103,24 @@ async def test_lost_calls_are_stored_again(house: House) -> None:
     assert state is not None
     assert decode_record(state).call.id == call
     assert [*house.node.desks[SLOT].actors] == [call]
+
+
+async def test_an_end_is_not_lost_with_the_store(house: House) -> None:
+    """A call that ended while the store was away is at no desk: what waits is stored, too."""
+    call = await house.begin()
+    desk = house.node.desks[SLOT]
+    desk.feed(desk.actors[call], HangupRequested("api"))
+    desk.feed(desk.actors[call], LegEnded(f"{call}.l0", NORMAL))
+    assert call not in desk.actors
+    await house.slots.store_again(SLOT, await house.lease())
+
+    async def is_ended() -> bool:
+        return await house.live() == []
+
+    await until(is_ended, what="the call's end to be stored")
+    state = await house.store.read(SLOT, call)
+    assert state is not None
+    assert decode_record(state).call.is_over
 
 
 async def test_what_a_failover_has_lost_is_written_again(house: House) -> None:

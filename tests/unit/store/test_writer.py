@@ -130,7 +130,7 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
 
 
 async def test_a_newer_owner_ends_everything() -> None:
-    """A fenced writer says so once, drops what waits and takes nothing more."""
+    """A fenced writer says so once, writes nothing of what waits and takes nothing more."""
     async with scene() as at:
         await claimed(at.store, 3, "engine2")
         at.write("c1", 0)
@@ -139,6 +139,22 @@ async def test_a_newer_owner_ends_everything() -> None:
         await at.writer.drained()
         assert at.said == ["fenced"]
         assert len(at.store.batches) == 1
+
+
+async def test_what_waited_at_a_fenced_writer_is_its_heirs() -> None:
+    """The store forgot whose the slot was: what no claim can bring back is written all the same."""
+    async with scene() as at:
+        token = await claimed(at.store, 3, "engine1")
+        at.write("c1", 0)
+        at.write("c2", 0)
+        await at.writer.drained()
+        heir = Writer(at.store, 3, token, lambda: 0.0)
+        heir.inherit(at.writer)
+        writing = asyncio.create_task(heir.run())
+        await heir.drained()
+        writing.cancel()
+        assert [await at.store.log(3, call) for call in ("c1", "c2")] == [[b"0"], [b"0"]]
+        assert at.said == ["fenced"]
 
 
 async def test_what_waits_has_a_limit() -> None:
