@@ -49,10 +49,13 @@ class Leases:
             for change in CHANGES:
                 self._changes.begin(slot, change)
 
-    async def claim(self, slot: int) -> Lease | None:
-        """Hold a slot; None while it is another's. Raises StoreDown."""
+    async def claim(self, slot: int, *, held: bool = False) -> Lease | None:
+        """Hold a slot; None while it is another's, who may say that he holds it (see Store).
+
+        Raises StoreDown.
+        """
         ends_s = self._ends_s()
-        token = await self._store.claim(slot, self._me, self._rhythm.lease_ms)
+        token = await self._store.claim(slot, self._me, self._rhythm.lease_ms, held=held)
         if token is None:
             return None
         self._forget(slot)

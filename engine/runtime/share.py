@@ -77,7 +77,7 @@ class Share:
         try:
             for slot in [each for each in range(self._count) if each not in self._leases.held]:
                 if len(taken) < lacking and await self._is_to_be_had(slot):
-                    lease = await self._leases.claim(slot)
+                    lease = await self._claimed(slot)
                     if lease is not None:
                         taken.append((slot, lease))
         finally:  # what is held is gone on with, also when no more could be claimed
@@ -100,6 +100,9 @@ class Share:
     def _lacking(self) -> int:
         return self._peers.share(self._count) - len(self._leases.held)
 
+    async def _claimed(self, slot: int) -> Lease | None:
+        return await self._leases.claim(slot, held=self._peers.url_of(slot) is not None)
+
     async def _offer(self, slot: int) -> None:
         self._gives_from_s = self._monotonic() + self._rhythm.beat_s
         self._offered = slot
@@ -112,7 +115,7 @@ class Share:
             return True
         if self._is_waiting:
             return False
-        lease = await self._leases.claim(slot)
+        lease = await self._claimed(slot)
         self._offered = None  # now, not before: the store may have been away
         if lease is None:
             return True

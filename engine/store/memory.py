@@ -55,10 +55,13 @@ class Memory(MemoryDocuments):
         """See Store."""
         return 1
 
-    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
+    async def claim(
+        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
+    ) -> int | None:
         """See Store."""
         kept, now_ms = self._slot(slot), self._now_ms()
-        if kept.owner != owner and 0 < kept.until_ms - now_ms <= LONGEST_MS:
+        has_run_out = held and kept.until_ms > 0
+        if kept.owner != owner and (has_run_out or 0 < kept.until_ms - now_ms <= LONGEST_MS):
             return None
         # Larger than any given before a loss of data, too: the clock sees to that.
         kept.token, kept.owner = max(kept.token + 1, now_ms), owner
@@ -70,7 +73,7 @@ class Memory(MemoryDocuments):
         kept = self._slot(slot)
         if kept.token != token:
             return False
-        kept.until_ms = self._now_ms() + lease_ms
+        kept.until_ms = self._now_ms() + lease_ms if lease_ms else 0
         self._change(lease_ms == 0)
         if kept.number < number:
             raise Rewound

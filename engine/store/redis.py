@@ -58,9 +58,11 @@ class RedisStore(RedisDocuments):
         """See Store."""
         return self._link.connections
 
-    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
+    async def claim(
+        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
+    ) -> int | None:
         """See Store."""
-        asked = _packed((owner, lease_ms))
+        asked = _packed((owner, lease_ms, held))
         return int(await self._link.run(_CLAIM, _owner_key(slot), asked)) or None
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tests.bench.rtp import standard_caller, write_pcap
-from tests.harness.ports import free_port
+from tests.harness.ports import free_port, media_port
 from tests.harness.process import Process
 from tests.harness.until import until
 
@@ -43,7 +43,7 @@ async def load(  # noqa: PLR0913, PLR0917 - what a load is
     calls = int(rate * seconds)
     argv = (
         *("sipp", f"127.0.0.1:{sip_port}", "-sf", SCENARIO.name, "-s", number),
-        *("-i", "127.0.0.1", "-p", str(free_port()), "-mi", "127.0.0.1", "-mp", str(free_port())),
+        *("-i", "127.0.0.1", "-p", str(free_port()), "-mi", "127.0.0.1", "-mp", str(media_port())),
         *("-r", str(rate), "-m", str(calls), "-l", str(calls), "-nostdin"),
         *("-recv_timeout", "10000", "-trace_stat", "-stf", "stat.csv", "-fd", "1"),
     )

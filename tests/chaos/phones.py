@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from tests.harness.ports import free_port
+from tests.harness.ports import free_port, media_port
 from tests.harness.process import Process
 from tests.harness.until import until
 
@@ -51,7 +51,7 @@ def _started(
 ) -> tuple[Process, Callable[[], bool]]:
     argv = (
         *("sipp", *more, "-sf", str(SCENARIOS / f"{scenario}.xml"), "-nostdin"),
-        *("-i", "127.0.0.1", "-p", str(port), "-mi", "127.0.0.1", "-mp", str(free_port())),
+        *("-i", "127.0.0.1", "-p", str(port), "-mi", "127.0.0.1", "-mp", str(media_port())),
         "-trace_err",
     )
     sipp = Process.start(argv, log=folder / "sipp.log", cwd=folder)

@@ -66,6 +66,17 @@ async def test_a_slot_is_given_back(store: Store) -> None:
     assert await store.claim(3, "engine2", LEASE_MS) is not None
 
 
+async def test_a_slot_that_somebody_says_he_has(store: Store) -> None:
+    """By whichever clock its lease has run out: it is free when it was given back, not before."""
+    token = await claimed(store, 3, "engine1")
+    assert await store.claim(3, "engine2", LEASE_MS, held=True) is None
+    assert await store.claim(3, "engine1", 0, held=True) is not None
+    token = await claimed(store, 3, "engine1")
+    assert await store.renew(3, token, 0)
+    assert await store.claim(3, "engine2", LEASE_MS, held=True) is not None
+    assert await store.claim(4, "engine2", LEASE_MS, held=True) is not None
+
+
 async def test_a_slot_that_nobody_held(store: Store) -> None:
     """It has no owner and can't be renewed."""
     assert await store.owner(5) == ""

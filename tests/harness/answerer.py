@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.harness.ports import free_port, taken_ports
+from tests.harness.ports import media_port, taken_ports
 from tests.harness.process import Process
 from tests.harness.until import until
 
@@ -12,7 +12,7 @@ from tests.harness.until import until
 @asynccontextmanager
 async def answering_all(folder: Path, port: int) -> AsyncIterator[None]:
     """Answer all calls to a port until the context ends."""
-    media = ("-mi", "127.0.0.1", "-mp", str(free_port()))
+    media = ("-mi", "127.0.0.1", "-mp", str(media_port()))
     argv = ("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(port), *media, "-nostdin")
     sipp = Process.start(argv, log=folder / "answerer.log", cwd=folder)
     try:

@@ -37,7 +37,7 @@ class Ports(Struct, frozen=True):
     ami: int
     sip: int
     rtp_first: int = 20_000
-    rtp_last: int = 29_999
+    rtp_last: int = 24_999
 
 
 class Secrets(Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from tests.harness.ports import free_port
+from tests.harness.ports import media_port
 from tests.harness.process import Process
 from tests.harness.until import until
 
@@ -114,7 +114,7 @@ class SipCall:
         remote = (self._remote,) if self._remote else ()
         return (
             *("sipp", *remote, "-sf", "scenario.xml", "-m", "1", "-nostdin"),
-            *("-i", "127.0.0.1", "-p", str(self.port), "-mp", str(free_port())),
+            *("-i", "127.0.0.1", "-p", str(self.port), "-mp", str(media_port())),
             *("-trace_msg", "-message_file", "messages.log", "-trace_err"),
         )
 

@@ -1,18 +1,24 @@
 """Free ports on this machine: each test starts its own servers, so none is ever fixed.
 
 They lie below those that Linux gives to connections (from 32768) and above Asterisk's RTP, and are
-given in turn: between a port's choice and its use nobody else gets it. Each has its neighbours for
-itself: SIPp takes its media port's next but one, too, and RTCP goes to the next.
+given in turn: between a port's choice and its use nobody else gets it, nor while a server that had
+it is started again. So there are more than all tests take. Ports for media come from elsewhere, and
+have their neighbours for themselves: SIPp takes the next but one, too, and RTCP goes to the next.
 """
 
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain, cycle
 
-_PORTS = range(30_000, 32_764, 4)
-_BEGIN = os.getpid() * 97 % len(_PORTS)  # other processes begin elsewhere
-_turns = cycle(chain(_PORTS[_BEGIN:], _PORTS[:_BEGIN]))
+
+def _in_turn(ports: range) -> Iterator[int]:
+    begin = os.getpid() * 97 % len(ports)  # other processes begin elsewhere
+    return cycle(chain(ports[begin:], ports[:begin]))
+
+
+_turns = _in_turn(range(25_000, 30_000))
+_media_turns = _in_turn(range(30_000, 32_764, 4))
 
 
 def free_port() -> int:
@@ -23,6 +29,11 @@ def free_port() -> int:
 def free_ports(count: int) -> list[int]:
     """Return that many different ports, each free on 127.0.0.1 in TCP and in UDP."""
     return [next(port for port in _turns if _is_free(port)) for _ in range(count)]
+
+
+def media_port() -> int:
+    """Return a port for what is taken at once, which has three more above it."""
+    return next(port for port in _media_turns if _is_free(port))
 
 
 def taken_ports(ports: Iterable[int]) -> list[int]:

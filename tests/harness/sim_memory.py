@@ -36,9 +36,11 @@ class SimMemory(Memory):
         self.granted: Callable[[int, str, int], None] = _nothing
         self._replica = self._copied()
 
-    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
+    async def claim(
+        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
+    ) -> int | None:
         """See Store."""
-        token = await super().claim(slot, owner, lease_ms)
+        token = await super().claim(slot, owner, lease_ms, held=held)
         if token is not None:
             self.granted(slot, owner, lease_ms)
         return token

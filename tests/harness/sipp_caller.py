@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.harness.ports import free_port, free_ports
+from tests.harness.ports import free_port, media_port
 
 
 async def call_through(sip_port: int, number: str, talks_s: int) -> None:
@@ -13,7 +13,7 @@ async def call_through(sip_port: int, number: str, talks_s: int) -> None:
 
     Raises RuntimeError if it goes otherwise: if the other side hangs up first, too.
     """
-    local, media = free_ports(2)
+    local, media = free_port(), media_port()
     with tempfile.TemporaryDirectory() as folder:
         process = await asyncio.create_subprocess_exec(
             *("sipp", "-sn", "uac", f"127.0.0.1:{sip_port}", "-s", number, "-m", "1"),
@@ -37,7 +37,7 @@ async def answering(sip_port: int) -> AsyncIterator[None]:
     with tempfile.TemporaryDirectory() as folder:
         process = await asyncio.create_subprocess_exec(
             *("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(sip_port), "-m", "1"),
-            *("-mp", str(free_port()), "-nostdin"),
+            *("-mp", str(media_port()), "-nostdin"),
             stdout=asyncio.subprocess.DEVNULL,
             cwd=folder,
         )

@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 
 from tests.harness import Pbx, free_port
+from tests.harness.ports import media_port
 
 REFUSED = Path(__file__).with_name("refused.xml")
 REGISTER = Path(__file__).with_name("register.xml")
@@ -106,7 +107,7 @@ async def sipp(pbx: Pbx, folder: Path, scenario: Path, *options: str) -> int:
     """Run a scenario once; returns SIPp's exit code, 0 if it went as written."""
     process = await asyncio.create_subprocess_exec(
         *("sipp", f"127.0.0.1:{pbx.sip_port}", "-sf", str(scenario), "-m", "1", *options),
-        *("-i", "127.0.0.1", "-p", str(free_port()), "-mp", str(free_port()), "-nostdin"),
+        *("-i", "127.0.0.1", "-p", str(free_port()), "-mp", str(media_port()), "-nostdin"),
         cwd=folder,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,

@@ -5,18 +5,23 @@ from engine.store.memory import Memory
 
 
 class Hand:
-    """A clock moved by hand; the store's time and each engine's monotonic time are the same."""
+    """A clock moved by hand: each engine's monotonic time, and the store's, which can be set."""
 
     def __init__(self) -> None:
         self.now_s = 1_000.0
+        self._ahead_s = 0.0
 
     def monotonic(self) -> float:
         """Give the time."""
         return self.now_s
 
     def now_ms(self) -> int:
-        """Give the time in milliseconds."""
-        return round(self.now_s * 1000)
+        """Give the store's time in milliseconds."""
+        return round((self.now_s + self._ahead_s) * 1000)
+
+    def set_store(self, by_s: float) -> None:
+        """Set the store's clock."""
+        self._ahead_s += by_s
 
     def pass_s(self, passing_s: float) -> None:
         """Move on."""
@@ -31,10 +36,12 @@ class HandStore(Memory):
     is_down = False
     unanswered: frozenset[int] = frozenset()  # slots: claims of them are made, and not answered
 
-    async def claim(self, slot: int, owner: str, lease_ms: int) -> int | None:
+    async def claim(
+        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
+    ) -> int | None:
         """Claim, unless down."""
         self._check()
-        token = await super().claim(slot, owner, lease_ms)
+        token = await super().claim(slot, owner, lease_ms, held=held)
         if slot in self.unanswered:
             raise StoreDown("by hand: no answer")
         return token

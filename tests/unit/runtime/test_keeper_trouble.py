@@ -1,5 +1,7 @@
 """Slots while the store is away, and after it has lost what it knew."""
 
+import pytest
+
 from tests.unit.runtime.keeping import Club
 
 SETTLED = 20
@@ -149,6 +151,24 @@ async def test_a_slot_on_offer_when_the_store_fails_over() -> None:
     await club.beats(2, "a")
     assert offered in club["b"].held
     assert offered not in club["a"].held
+
+
+@pytest.mark.parametrize("by_s", [-500.0, 3.0, 3_600.0])
+@pytest.mark.parametrize("first", ["a", "b", "c"])
+async def test_a_clock_that_is_set(by_s: float, first: str) -> None:
+    """By it all leases are over; who lacks a slot takes none that somebody who lives has."""
+    club = Club("b", "c", slots=2)
+    await club.beats(SETTLED)
+    before = club.held()
+    club.join("a")
+    club["b"].diary.live = club["c"].diary.live = dict.fromkeys(range(2), 9)
+    await club["a"].keeper.beat()
+    club.hand.set_store(by_s)
+    await club[first].keeper.beat()
+    await club["a"].keeper.beat()
+    assert club.held() == before | {"a": 0}
+    await club.beats(SETTLED)
+    assert sorted(club.held().values()) == [0, 1, 1]
 
 
 async def test_an_engine_that_dies_as_it_comes() -> None:
