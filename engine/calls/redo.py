@@ -14,7 +14,8 @@ from engine.calls.commands import (
     StartMusic,
     StartRinging,
 )
-from engine.calls.doing import Recording
+from engine.calls.doing import Asking, Recording
+from engine.calls.errands import AskApi, LoadFlow, LoadNode
 from engine.calls.playbacks import prompts, tunes
 from engine.calls.seating import OUTSIDE, seats
 from engine.calls.seen import Seen
@@ -40,6 +41,22 @@ def is_still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
             return is_waiting and expects(call, leg)
         case Answer(leg):
             return seen.channels.get(leg) not in {None, "Up"}
+        case Leave(bridge, leg):
+            # What a leg hears outside comes after it, and a prompt would hold it up.
+            is_inside = leg in seen.bridges.get(bridge, ())
+            return is_inside and seats(call).get(leg, OUTSIDE).bridge != bridge
+        case Bridge():
+            return False  # Recovered brings everybody to where they belong
+        case AskApi(request) | LoadFlow(request) | LoadNode(request):
+            # Whoever no longer waits for it has gone on: it would be filled in with other values.
+            return isinstance(call.doing, Asking) and call.doing.request == request
+        case _:
+            return _is_still_heard(command, call, seen, now)
+
+
+def _is_still_heard(command: Command, call: Call, seen: Seen, now: int) -> bool:
+    """Tell it of what somebody hears, or is heard by; anything else is due."""
+    match command:
         case Play(playback=playback):
             wanted = now < prompts(call).get(playback, 0)
             wanted = wanted or any(tune.playback == playback for tune in tunes(call))
@@ -53,12 +70,6 @@ def is_still_due(command: Command, call: Call, seen: Seen, now: int) -> bool:
         case Snoop(snoop):
             coaches = call.conference.members if call.conference else ()
             return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)
-        case Leave(bridge, leg):
-            # What a leg hears outside comes after it, and a prompt would hold it up.
-            is_inside = leg in seen.bridges.get(bridge, ())
-            return is_inside and seats(call).get(leg, OUTSIDE).bridge != bridge
-        case Bridge():
-            return False  # Recovered brings everybody to where they belong
         case _:
             return True
 

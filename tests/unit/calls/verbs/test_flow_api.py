@@ -4,10 +4,13 @@ from engine.calls.codec import Record, decode_record, encode
 from engine.calls.errands import AskApi
 from engine.calls.events import Recovered
 from engine.calls.frame import Frame
+from engine.calls.recover import missed
 from engine.calls.replies import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
+from engine.calls.seen import Seen
 from engine.calls.verbs.flow import API_MS
-from tests.unit.calls.building import ID
+from tests.unit.calls.building import ID, MAIN
 from tests.unit.calls.flows import API, answered, run, silent, walk
+from tests.unit.calls.recovering import outbox
 from tests.unit.calls.verbs.flow_calls import LOOKUP_FLOW, said
 from wire.flow import SayNode
 from wire.verbs import SayData
@@ -37,6 +40,15 @@ def test_an_api_request_without_an_answer() -> None:
     story = run(LOOKUP_FLOW)
     assert story.call.doing.deadline_ms == story.now + API_MS  # type: ignore[union-attr]  # Asking
     assert said(silent(story, LOOKUP_FLOW)) == "timeout"
+
+
+def test_an_api_request_that_is_given_up_is_not_asked_again() -> None:
+    """A takeover asks once more for what is waited for; with other values it would be another."""
+    story = run(LOOKUP_FLOW)
+    seen, box = Seen({MAIN: "Up"}), outbox(story, AskApi)
+    assert missed(story.call, box, seen, story.now)[0] == box
+    silent(story, LOOKUP_FLOW)
+    assert missed(story.call, box, seen, story.now)[0] == ()
 
 
 def test_answers_that_there_is_no_room_for() -> None:
