@@ -24,6 +24,6 @@ async def live_events(
     """Follow the account's events, from now on or after the one with a Last-Event-ID."""
 
     async def door() -> Principal:
-        return await authenticated(request, request.headers.get("Authorization"))
+        return await authenticated(request)
 
     return await slice_of(request).live.stream(who.account_id, last_event_id, door)
