@@ -51,7 +51,7 @@ def test_a_seed_is_always_the_same_story(seed: int) -> None:
 
 def test_a_hangup_is_not_lost_with_the_slot() -> None:
     """Asked for while the node is away, and the slot goes to another engine before it is back."""
-    tally = run_worlds(itertools.islice(_moving_while_away(), 8))
+    tally = run_worlds(itertools.islice(_moving_while_away(), 12))
 
     assert tally.faults["hung up, and moved while away"] > 10
     assert not tally.failed
