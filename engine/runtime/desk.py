@@ -130,7 +130,7 @@ class Desk:
         """Store every call as it is, but for some: the store may have lost any of them."""
         for actor in self.actors.values():
             if actor.call.id not in but:
-                self._writer.write(actor.anew(self.place.node), nothing)
+                self._writer.restore(actor.anew(self.place.node))
 
     def inherit(self, kept: Iterable[tuple[Actor, Event]]) -> None:
         """Keep what another desk kept for the same calls: what a phone asked is in it, too."""

@@ -49,13 +49,13 @@ class Leases:
             for change in CHANGES:
                 self._changes.begin(slot, change)
 
-    async def claim(self, slot: int, *, held: bool = False) -> Lease | None:
-        """Hold a slot; None while it is another's, who may say that he holds it (see Store).
+    async def claim(self, slot: int, holder: str = "") -> Lease | None:
+        """Hold a slot; None while it is another's; `holder` says that he has it (see Store).
 
         Raises StoreDown.
         """
         ends_s = self._ends_s()
-        token = await self._store.claim(slot, self._me, self._rhythm.lease_ms, held=held)
+        token = await self._store.claim(slot, self._me, self._rhythm.lease_ms, holder)
         if token is None:
             return None
         self._forget(slot)

@@ -51,6 +51,11 @@ class Peers:
         holders = (p.url for p in self.others if (p.slots if slot is None else slot in p.slots))
         return next(holders, None)
 
+    def holder(self, slot: int) -> str:
+        """Name the other engine that says it has a slot; empty when none does."""
+        others = ((name, peer) for name, peer in self._known.items() if name != self.me)
+        return next((name for name, peer in others if slot in peer.slots), "")
+
     @property
     def engines(self) -> int:
         """How many engines live and have a share, or would have one with slots enough."""

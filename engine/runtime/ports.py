@@ -40,6 +40,9 @@ class Writer(Protocol):
     def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
         """Queue a change; never waits. One upon which nothing is done need not hurry."""
 
+    def restore(self, change: Change) -> None:
+        """Queue a change that stores what is in memory anyway, however much waits."""
+
 
 class Holding(Protocol):
     """A lease as those see it who act under its token."""

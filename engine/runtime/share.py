@@ -5,6 +5,7 @@ counted, and would have the calls of slots stand still that are given back for i
 """
 
 from collections.abc import Callable
+from math import inf
 
 import structlog
 
@@ -15,6 +16,7 @@ from engine.runtime.peers import Peers
 from engine.store.store import Store
 
 log = structlog.get_logger()
+UNSTEADY_LEASES = 3
 
 
 class Share:
@@ -41,6 +43,7 @@ class Share:
         self._offered: int | None = None  # the slot that was given back last
         self._gives_from_s = 0.0
         self._connections = 0
+        self._connected_s = self._unsteady_since_s = -inf
         self._claims_from_s = 0.0
         self._claims_lost_from_s = 0.0
 
@@ -50,10 +53,21 @@ class Share:
         return len(self._leases.held) >= self._peers.fair(self._count)[0]
 
     def look_at_connection(self) -> None:
-        """Claim nothing for a while on a new one: its server may lack a renewal (decision 0030)."""
+        """Claim nothing for a while on a new one: its server may lack a renewal (decision 0030).
+
+        Nor is anything offered, which nobody would take. One that breaks again and again is waited
+        for no longer than `UNSTEADY_LEASES`: slots of the dead are somebody's then all the same.
+        """
         before, self._connections = self._connections, self._store.connections
-        if before not in {0, self._connections}:
-            self._claims_from_s = self._monotonic() + self._rhythm.lease_s
+        if before in {0, self._connections}:
+            return
+        now_s, lease_s = self._monotonic(), self._rhythm.lease_s
+        if now_s - self._connected_s >= lease_s:
+            self._unsteady_since_s = now_s
+        self._connected_s = now_s
+        until_s = min(now_s, self._unsteady_since_s + (UNSTEADY_LEASES - 1) * lease_s) + lease_s
+        self._claims_from_s = until_s
+        self._gives_from_s = max(self._gives_from_s, until_s + self._rhythm.beat_s)
 
     def wait_for_others(self) -> None:
         """Leave others the time to store again what the store may have lost of theirs."""
@@ -101,7 +115,7 @@ class Share:
         return self._peers.share(self._count) - len(self._leases.held)
 
     async def _claimed(self, slot: int) -> Lease | None:
-        return await self._leases.claim(slot, held=self._peers.url_of(slot) is not None)
+        return await self._leases.claim(slot, self._peers.holder(slot))
 
     async def _offer(self, slot: int) -> None:
         self._gives_from_s = self._monotonic() + self._rhythm.beat_s

@@ -55,13 +55,11 @@ class Memory(MemoryDocuments):
         """See Store."""
         return 1
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """See Store."""
         kept, now_ms = self._slot(slot), self._now_ms()
-        has_run_out = held and kept.until_ms > 0
-        if kept.owner != owner and (has_run_out or 0 < kept.until_ms - now_ms <= LONGEST_MS):
+        is_his = holder and kept.owner in {"", holder} and (kept.until_ms > 0 or not kept.owner)
+        if kept.owner != owner and (is_his or 0 < kept.until_ms - now_ms <= LONGEST_MS):
             return None
         # Larger than any given before a loss of data, too: the clock sees to that.
         kept.token, kept.owner = max(kept.token + 1, now_ms), owner

@@ -58,11 +58,9 @@ class RedisStore(RedisDocuments):
         """See Store."""
         return self._link.connections
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """See Store."""
-        asked = _packed((owner, lease_ms, held))
+        asked = _packed((owner, lease_ms, holder))
         return int(await self._link.run(_CLAIM, _owner_key(slot), asked)) or None
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:

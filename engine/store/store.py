@@ -37,13 +37,12 @@ class Store(Protocol):
         """What accounts may dial."""
         ...
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """Make `owner` a slot's only writer for a while; None while another's lease runs.
 
-        Returns a fencing token larger than all before. `held`: somebody who lives says that he has
-        the slot. Then it is free only if it was given back: no clock is believed against his word.
+        Returns a fencing token larger than all before. `holder`: who lives and says that he has the
+        slot. Unless another had it after him it is free only if it was given back then: no clock is
+        believed against his word.
         """
         ...
 

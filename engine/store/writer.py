@@ -75,7 +75,6 @@ class Writer:
         self.healthy = True
         self.number = 0  # of the last batch that was answered
         self._pace = pace or Pace()
-        self._pace.join(self)
         counts = (meter or Meter()).store
         self._took = counts.commits.of(slot)
         self._batches = counts.batches.of(slot)
@@ -95,7 +94,7 @@ class Writer:
     def inherit(self, writer: "Writer") -> None:
         """Write what waits at another one of this slot; what was to be done then is not."""
         for change, _ in writer._waiting:  # noqa: SLF001 - its own kind
-            self.write(change, _nothing)
+            self.restore(change)
 
     def rewound(self) -> None:
         """Count anew: the store has lost batches that it had answered."""
@@ -112,11 +111,18 @@ class Writer:
         One that need not hurry, since nothing is done upon it, may be lost with the process within
         `pace.LAZY_S`, like an event that came as much later.
         """
-        if self._fenced:
-            return
         if len(self._waiting) >= self._limit:
             raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
+        self._take(change, done, hurry=hurry)
+
+    def restore(self, change: Change) -> None:
+        """Commit what is in memory anyway, however much waits."""
+        self._take(change, _nothing, hurry=True)
+
+    def _take(self, change: Change, done: Callable[[], None], *, hurry: bool) -> None:
         self._waiting.append((change, done))
+        if self._fenced:
+            return  # it is its heir's, if there is one
         self._idle.clear()
         if hurry or change.is_awaited:
             self._pace.hurry()
@@ -135,7 +141,9 @@ class Writer:
 
     async def run(self) -> None:
         """Commit until cancelled or fenced."""
+        self._pace.join(self)
         try:
+            self.flush()
             while True:
                 await self._wake.wait()
                 await self._commit(list(islice(self._waiting, _BATCH)))

@@ -69,12 +69,24 @@ async def test_a_slot_is_given_back(store: Store) -> None:
 async def test_a_slot_that_somebody_says_he_has(store: Store) -> None:
     """By whichever clock its lease has run out: it is free when it was given back, not before."""
     token = await claimed(store, 3, "engine1")
-    assert await store.claim(3, "engine2", LEASE_MS, held=True) is None
-    assert await store.claim(3, "engine1", 0, held=True) is not None
+    assert await store.claim(3, "engine2", LEASE_MS, "engine1") is None
+    assert await store.claim(3, "engine1", 0, "engine1") is not None
     token = await claimed(store, 3, "engine1")
     assert await store.renew(3, token, 0)
-    assert await store.claim(3, "engine2", LEASE_MS, held=True) is not None
-    assert await store.claim(4, "engine2", LEASE_MS, held=True) is not None
+    assert await store.claim(3, "engine2", LEASE_MS, "engine1") is not None
+
+
+async def test_a_slot_that_the_store_has_lost_and_somebody_says_he_has(store: Store) -> None:
+    """It is his to claim anew."""
+    assert await store.claim(4, "engine2", LEASE_MS, "engine1") is None
+    assert await store.claim(4, "engine1", LEASE_MS) is not None
+
+
+async def test_a_slot_that_another_had_after_him(store: Store) -> None:
+    """Whose word is older than the store's is not believed: he has not heard yet."""
+    await claimed(store, 3, "engine1")
+    await claimed(store, 3, "engine2")
+    assert await store.claim(3, "engine3", LEASE_MS, "engine1") is not None
 
 
 async def test_a_slot_that_nobody_held(store: Store) -> None:

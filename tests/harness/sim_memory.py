@@ -36,11 +36,9 @@ class SimMemory(Memory):
         self.granted: Callable[[int, str, int], None] = _nothing
         self._replica = self._copied()
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """See Store."""
-        token = await super().claim(slot, owner, lease_ms, held=held)
+        token = await super().claim(slot, owner, lease_ms, holder)
         if token is not None:
             self.granted(slot, owner, lease_ms)
         return token

@@ -72,11 +72,9 @@ class SimLink:
         """Whether the store can be reached and written."""
         return self._redis.is_well and not self.is_cut
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """See Store."""
-        return await self._write(lambda: done(self._memory.claim(slot, owner, lease_ms, held=held)))
+        return await self._write(lambda: done(self._memory.claim(slot, owner, lease_ms, holder)))
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """See Store."""

@@ -29,11 +29,9 @@ class SimStore:
         self._weather = weather
         self._random = rng.random
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """See Store."""
-        return await self._memory.claim(slot, owner, lease_ms, held=held)
+        return await self._memory.claim(slot, owner, lease_ms, holder)
 
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""

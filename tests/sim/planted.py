@@ -96,6 +96,10 @@ class _Writing:
         """See Writer."""
         return self._writer.depth
 
+    def restore(self, change: Change) -> None:
+        """See Writer."""
+        self._writer.restore(change)
+
 
 class Forgetful(_Writing):
     """Says of every so-manieth change that it is stored, and loses it."""

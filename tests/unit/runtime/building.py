@@ -97,6 +97,10 @@ class HandWriter:
         else:
             self.waiting.append(done)
 
+    def restore(self, change: Change) -> None:
+        """Keep a change."""
+        self.changes.append(change)
+
     def commit(self) -> None:
         """Commit what waits."""
         waiting, self.waiting = self.waiting, []

@@ -36,12 +36,10 @@ class HandStore(Memory):
     is_down = False
     unanswered: frozenset[int] = frozenset()  # slots: claims of them are made, and not answered
 
-    async def claim(
-        self, slot: int, owner: str, lease_ms: int, *, held: bool = False
-    ) -> int | None:
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """Claim, unless down."""
         self._check()
-        token = await super().claim(slot, owner, lease_ms, held=held)
+        token = await super().claim(slot, owner, lease_ms, holder)
         if slot in self.unanswered:
             raise StoreDown("by hand: no answer")
         return token

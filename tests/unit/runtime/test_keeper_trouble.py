@@ -153,6 +153,34 @@ async def test_a_slot_on_offer_when_the_store_fails_over() -> None:
     assert offered not in club["a"].held
 
 
+async def test_nothing_is_offered_that_nobody_would_take() -> None:
+    """On new connections nobody claims: so long an engine keeps what it has too much."""
+    club = Club("a")
+    await club.beats()
+    club.join("b")
+    await club["b"].keeper.beat()
+    club.store.connections += 1
+    await club.beats(4)
+    assert club.held() == {"a": 8, "b": 0}
+    await club.beats(SETTLED)
+    assert club.held() == {"a": 4, "b": 4}
+
+
+async def test_a_connection_that_breaks_again_and_again() -> None:
+    """Slots of who died are somebody's in the end, and shares are shared."""
+    club = Club("a", "b")
+    await club.beats(SETTLED)
+    for _ in range(14):
+        club.store.connections += 1
+        await club.beats(1, "a")
+    assert club.held()["a"] == 8
+    club.join("c")
+    for _ in range(SETTLED):
+        club.store.connections += 1
+        await club.beats(1, "a", "c")
+    assert club.held() == {"a": 4, "b": 0, "c": 4}
+
+
 @pytest.mark.parametrize("by_s", [-500.0, 3.0, 3_600.0])
 @pytest.mark.parametrize("first", ["a", "b", "c"])
 async def test_a_clock_that_is_set(by_s: float, first: str) -> None:

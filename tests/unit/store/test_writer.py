@@ -142,13 +142,17 @@ async def test_a_newer_owner_ends_everything() -> None:
 
 
 async def test_what_waited_at_a_fenced_writer_is_its_heirs() -> None:
-    """The store forgot whose the slot was: what no claim can bring back is written all the same."""
+    """The store forgot whose the slot was: what no claim can bring back is written all the same.
+
+    So is what came to it later, and however much waits.
+    """
     async with scene() as at:
         token = await claimed(at.store, 3, "engine1")
         at.write("c1", 0)
+        await at.writer.drained()
         at.write("c2", 0)
         await at.writer.drained()
-        heir = Writer(at.store, 3, token, lambda: 0.0)
+        heir = Writer(at.store, 3, token, lambda: 0.0, limit=1)
         heir.inherit(at.writer)
         writing = asyncio.create_task(heir.run())
         await heir.drained()
