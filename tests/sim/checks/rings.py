@@ -9,6 +9,8 @@ from tests.sim.checks.spans import Span, is_long, joined
 from tests.sim.scene import World
 from tests.sim.story import Story
 
+LOSING = frozenset({"lost", "crash"})
+
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     """Check every leg that was called."""
@@ -28,8 +30,9 @@ def _overdue(world: World, story: Story) -> dict[str, list[Span]]:
         if isinstance(call.doing, Ending | Over):
             break
         for leg in call.legs:
-            # A dial that was lost on its way leaves no time with Asterisk; the others' may be long.
-            is_lost = isinstance(call.doing, Dialing) and "lost" in world.faults.kinds
+            # A dial that was lost, or whose engine died before it (decision 0006), leaves no time
+            # with Asterisk; the others' may be long.
+            is_lost = isinstance(call.doing, Dialing) and LOSING & world.faults.kinds
             if leg.state == "up" or leg.id == story.opened.main or is_lost:
                 continue
             called_ms = since_ms.setdefault((leg.id, leg.state == "requested"), begin_ms)
