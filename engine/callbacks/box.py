@@ -56,8 +56,10 @@ class Box:
         return self.lines.get(line.call_id) is line
 
     def release(self, line: Line) -> None:
-        """Let a call go; what is told of it next is delivered at once if nothing is due before."""
-        self.lines.pop(line.call_id, None)
+        """Remove the call, unless another line of it is in hand; keep the number to come."""
+        if not self.holds(line):
+            return
+        del self.lines[line.call_id]
         if line.is_whole and not line.events and not line.ends and line.next is not None:
             self._next[line.call_id] = line.next
 
@@ -65,6 +67,11 @@ class Box:
         """Let a call go whose events lie in the store until their moment comes."""
         self.lines.pop(call_id, None)
         self._next.pop(call_id, None)
+
+    def forget_line(self, line: Line) -> None:
+        """Forget a line's call, unless another line of it is in hand."""
+        if self.holds(line):
+            self.forget(line.call_id)
 
     def note(self, settlement: Settlement, noted: Callable[[], None] = _nothing) -> None:
         """Note what became of events."""

@@ -12,7 +12,7 @@ class Line:
 
     __slots__ = (
         "age_ms", "call_id", "ends", "events", "is_due", "is_found", "is_resting", "is_whole",
-        "missed", "next", "slot", "tries", "way",
+        "missed", "next", "slot", "tries", "unsettled", "way",
     )  # fmt: skip
 
     def __init__(self, slot: int, call_id: str, way: str) -> None:
@@ -28,6 +28,7 @@ class Line:
         self.missed = False  # something was told that is not here
         self.next: int | None = None  # the number that follows what was delivered or is here
         self.is_resting = False  # nothing is left to do but to note what was done
+        self.unsettled = 0  # settlements that the store does not have yet
         self.ends = False  # no event can follow
 
     def add(self, events: Iterable[Numbered], *, ends: bool = False) -> None:

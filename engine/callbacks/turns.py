@@ -55,8 +55,8 @@ class Turns:
 
     def _forget(self, line: Line) -> None:
         box = self._boxes.get(line.slot)
-        if box is not None and box.holds(line):
-            box.forget(line.call_id)
+        if box is not None:
+            box.forget_line(line)
 
     async def _is_at_hand(self, box: Box, line: Line) -> bool:
         """Read a line's events where they are not all here; tell whether one is to be tried."""
@@ -64,7 +64,7 @@ class Turns:
             return False
         is_there = line.first is not None or line.is_whole or await self._is_read(box, line)
         if not (is_there and box.is_open):
-            box.forget(line.call_id)
+            box.forget_line(line)
         elif line.first is None:
             box.release(line)
         return box.holds(line)
@@ -89,7 +89,7 @@ class Turns:
 
     def _concluded(self, box: Box, line: Line, verdict: Verdict) -> bool:
         if verdict.rest:
-            box.note(Settlement(line.call_id, rest=verdict.rest), lambda: box.forget(line.call_id))
+            box.note(Settlement(line.call_id, rest=verdict.rest), lambda: box.forget_line(line))
             return False
         if verdict.after_s is not None:
             self.put_off(line, verdict.after_s, line.tries + 1)
@@ -105,15 +105,20 @@ class Turns:
         done = () if reason else (seq,)
         settlement = Settlement(line.call_id, done, given, tries=0 if line.tries else -1)
         line.tries, line.is_resting = 0, not line.events and line.is_whole
-        if not line.is_resting:
-            box.note(settlement)
-            return True
-        box.note(settlement, lambda: box.release(line) if line.is_resting else None)
-        return False
+        line.unsettled += 1
+        box.note(settlement, lambda: _settled(box, line))
+        return not line.is_resting
+
+
+def _settled(box: Box, line: Line) -> None:
+    """Release a line that has nothing left to do, once all of it is settled."""
+    line.unsettled -= 1
+    if line.is_resting and not line.unsettled:
+        box.release(line)
 
 
 def _put_off(box: Box, line: Line) -> None:
     """Let a line go that is put off; its moment may have come while that was being noted."""
-    box.forget(line.call_id)
+    box.forget_line(line)
     if line.is_found:
         box.note(Settlement(line.call_id, after_ms=0))

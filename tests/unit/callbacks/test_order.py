@@ -1,8 +1,6 @@
 """Whatever fails, whenever things are told: each call's events arrive in order, none is lost."""
 
 import asyncio
-import random
-import time
 from contextlib import AsyncExitStack
 from functools import partial
 
@@ -10,22 +8,13 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from engine.callbacks.accounts import Accounts
-from engine.callbacks.box import Box
-from engine.callbacks.circuit import Circuit
-from engine.callbacks.courier import Courier
-from engine.callbacks.delivery import Delivery
-from engine.callbacks.lanes import Lanes
 from engine.callbacks.parcel import Delivered, Failed, Outcome, Parcel
 from engine.callbacks.schedule import Schedule
-from engine.callbacks.turns import Turns
-from engine.observe.meter import Meter
 from engine.store.memory import Memory
-from engine.webhooks.sign import Signer
-from tests.contract.posting import SLOT, Held, told
-from tests.contract.store import claimed
+from tests.contract.posting import SLOT, told
 from tests.harness.until import until
-from wire.targets import Grpc, Place
+from tests.unit.callbacks.couriers import SlowOutbox, opened_courier
+from wire.targets import Place
 
 CALLS = ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb", "3-pbx1-cccccccc")
 SCHEDULE = Schedule((0.0, *[0.001] * 200))
@@ -58,25 +47,41 @@ class Fickle:
         some.tuples(some.sampled_from(CALLS), some.integers(1, 3), some.booleans()), max_size=20
     ),
     is_taken_over=some.booleans(),
+    turns=some.lists(some.integers(0, 20), max_size=8),
 )
 def test_in_order(
-    fails: list[int], telling: list[tuple[str, int, bool]], is_taken_over: bool
+    fails: list[int],
+    telling: list[tuple[str, int, bool]],
+    is_taken_over: bool,
+    turns: list[int],
 ) -> None:
     """First arrivals are in order and complete; a takeover in the middle only repeats some."""
-    asyncio.run(_told(fails, telling, is_taken_over))
+    asyncio.run(_told(fails, telling, is_taken_over, turns))
 
 
 async def _told(
-    fails: list[int], telling: list[tuple[str, int, bool]], is_taken_over: bool
+    fails: list[int],
+    telling: list[tuple[str, int, bool]],
+    is_taken_over: bool,
+    turns: list[int],
 ) -> None:
     store, way = Memory(), Fickle(fails)
     numbers = dict.fromkeys(CALLS, 0)
-    async with AsyncExitStack() as house:
-        courier, token = await _courier(house, store, way)
+    async with AsyncExitStack() as stack:
+        opened = partial(
+            opened_courier,
+            stack,
+            store,
+            way,
+            outbox=SlowOutbox(store.outbox, turns),
+            schedule=SCHEDULE,
+            look_s=0.002,
+        )
+        courier, token = await opened()
         for place, (call, count, waits) in enumerate(telling):
             if is_taken_over and place == len(telling) // 2:
                 await courier.close()
-                courier, token = await _courier(house, store, way)
+                courier, token = await opened()
             first = numbers[call]
             numbers[call] += count
             change = told(call, *range(first, first + count), account="a", target="grpc://x:1")
@@ -93,26 +98,3 @@ async def _told(
         firsts = list(dict.fromkeys(way.arrived[call]))
         assert firsts == list(range(numbers[call]))
         assert is_taken_over or firsts == way.arrived[call]
-
-
-async def _courier(house: AsyncExitStack, store: Memory, way: Fickle) -> tuple[Courier, int]:
-    meter, boxes = Meter(), dict[int, Box]()
-    accounts = Accounts(store.outbox, lambda: 0, random.randbytes, Signer())
-    delivery = Delivery(
-        accounts,
-        {Grpc: way},
-        SCHEDULE,
-        clock=time.time,
-        now_ms=lambda: 0,
-        random=random.random,
-        meter=meter,
-    )
-    turns = Turns(store.outbox, delivery, boxes)
-    lanes = Lanes(turns, partial(Circuit, most=1_000), time.monotonic, lambda: 0.0)
-    courier = Courier(store.outbox, lanes, boxes, SCHEDULE, meter, look_s=0.002)
-    token = await claimed(store, SLOT, "me")
-    courier.open(SLOT, Held(token))
-    running = asyncio.create_task(courier.run())
-    house.push_async_callback(courier.close)
-    house.callback(running.cancel)
-    return courier, token
