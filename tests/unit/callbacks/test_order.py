@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
+from itertools import cycle
 
 import msgspec
 from hypothesis import given, settings
@@ -17,20 +18,24 @@ from tests.unit.callbacks.couriers import SlowOutbox, opened_courier
 from wire.targets import Place
 
 CALLS = ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb", "3-pbx1-cccccccc")
+LONG = 30
+PAUSES = some.integers(0, LONG)  # in turns of the loop; the longest outlasts a retry
 SCHEDULE = Schedule((0.0, *[0.001] * 200))
 
 
 class Fickle:
     """A way to a place that fails for each event as often as told, by turns."""
 
-    def __init__(self, fails: list[int]) -> None:
+    def __init__(self, fails: list[int], turns: list[int]) -> None:
         self.arrived: dict[str, list[int]] = {call: [] for call in CALLS}
+        self._turns = cycle(turns or [1])
         self._fails = fails
         self._left: dict[str, int] = {}
 
     async def deliver(self, _place: Place, parcel: Parcel) -> Outcome:
         """Fail, or keep the number."""
-        await asyncio.sleep(0)
+        for _ in range(next(self._turns)):
+            await asyncio.sleep(0)
         left = self._left.setdefault(parcel.id, self._fails[len(self._left) % len(self._fails)])
         self._left[parcel.id] = left - 1
         if left > 0:
@@ -44,28 +49,31 @@ class Fickle:
 @given(
     fails=some.lists(some.integers(0, 3), min_size=1, max_size=8),
     telling=some.lists(
-        some.tuples(some.sampled_from(CALLS), some.integers(1, 3), some.booleans()), max_size=20
+        some.tuples(some.sampled_from(CALLS), some.integers(1, 3), PAUSES), max_size=20
     ),
     is_taken_over=some.booleans(),
     turns=some.lists(some.integers(0, 20), max_size=8),
+    carrier_turns=some.lists(some.integers(0, 20), max_size=8),
 )
 def test_in_order(
     fails: list[int],
-    telling: list[tuple[str, int, bool]],
+    telling: list[tuple[str, int, int]],
     is_taken_over: bool,
     turns: list[int],
+    carrier_turns: list[int],
 ) -> None:
     """First arrivals are in order and complete; a takeover in the middle only repeats some."""
-    asyncio.run(_told(fails, telling, is_taken_over, turns))
+    asyncio.run(_told(fails, telling, is_taken_over, turns, carrier_turns))
 
 
 async def _told(
     fails: list[int],
-    telling: list[tuple[str, int, bool]],
+    telling: list[tuple[str, int, int]],
     is_taken_over: bool,
     turns: list[int],
+    carrier_turns: list[int],
 ) -> None:
-    store, way = Memory(), Fickle(fails)
+    store, way = Memory(), Fickle(fails, carrier_turns)
     numbers = dict.fromkeys(CALLS, 0)
     async with AsyncExitStack() as stack:
         opened = partial(
@@ -78,7 +86,7 @@ async def _told(
             look_s=0.002,
         )
         courier, token = await opened()
-        for place, (call, count, waits) in enumerate(telling):
+        for place, (call, count, pause) in enumerate(telling):
             if is_taken_over and place == len(telling) // 2:
                 await courier.close()
                 courier, token = await opened()
@@ -87,7 +95,9 @@ async def _told(
             change = told(call, *range(first, first + count), account="a", target="grpc://x:1")
             await store.commit(SLOT, token, [change])
             courier.take(SLOT, change)
-            if waits:
+            for _ in range(pause):
+                await asyncio.sleep(0)
+            if pause == LONG:
                 await asyncio.sleep(0.003)
 
         def is_done() -> bool:
