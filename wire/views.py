@@ -51,7 +51,7 @@ class CallView(Shape, frozen=True):
     from_: str = field(name="from")
     to: str
     status: str
-    doing: str
+    state: str
     legs: tuple[LegView, ...]
     created_ms: int
     answered_ms: int = 0
@@ -81,7 +81,7 @@ class Moment(Shape, frozen=True):
     at_ms: int
     event: dict[str, Any]
     commands: tuple[dict[str, Any], ...]
-    doing: str
+    state: str
 
 
 class Timeline(Shape, frozen=True):

@@ -25,7 +25,7 @@ class _Typed(Struct, frozen=True):
 
 _messages: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _typed: msgspec.json.Decoder[_Typed] = msgspec.json.Decoder(_Typed)
-_KNOWN = frozenset(shape.__name__ for shape in Message.__args__)
+_KNOWN = frozenset(shape.__struct_config__.tag for shape in Message.__args__)
 
 
 def decode_event(data: bytes) -> Message | UnknownEvent:

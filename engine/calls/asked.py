@@ -9,34 +9,34 @@ from engine.calls.stored import StoredEvent
 Wanted = Literal["start", "pause", "resume", "stop"]  # of a recording
 
 
-class HangupRequested(StoredEvent, frozen=True, tag="hangup"):
+class HangupRequested(StoredEvent, frozen=True, tag="hangup-requested"):
     """Somebody asked for the end of the call."""
 
     by: str
     cause: int = 16
 
 
-class LegHangupRequested(StoredEvent, frozen=True, tag="leg-hangup"):
+class LegHangupRequested(StoredEvent, frozen=True, tag="leg-hangup-requested"):
     """Somebody asked for the end of one leg; the rest of the call goes on."""
 
     leg: str
 
 
-class MuteRequested(StoredEvent, frozen=True, tag="mute"):
+class MuteRequested(StoredEvent, frozen=True, tag="mute-requested"):
     """Somebody asked for a leg to be silenced in a direction; empty: to be heard again."""
 
     leg: str
     direction: Muted
 
 
-class HoldRequested(StoredEvent, frozen=True, tag="hold"):
+class HoldRequested(StoredEvent, frozen=True, tag="hold-requested"):
     """Somebody asked for a leg to be put on hold, or to be taken off it."""
 
     leg: str
     held: bool
 
 
-class DialRequested(StoredEvent, frozen=True, tag="dial"):
+class DialRequested(StoredEvent, frozen=True, tag="dial-requested"):
     """Somebody asked for one more party in the conversation."""
 
     party: str
@@ -44,7 +44,7 @@ class DialRequested(StoredEvent, frozen=True, tag="dial"):
     caller_id: str = ""
 
 
-class TransferRequested(StoredEvent, frozen=True, tag="transfer"):
+class TransferRequested(StoredEvent, frozen=True, tag="transfer-requested"):
     """Somebody asked for a party, the customer, to be handed from the source to a new one."""
 
     mode: TransferMode
@@ -57,7 +57,7 @@ class TransferRequested(StoredEvent, frozen=True, tag="transfer"):
     music: str | None = None  # address of what the customer hears meanwhile
 
 
-class TransferCompletionRequested(StoredEvent, frozen=True, tag="transfer-complete"):
+class TransferCompletionRequested(StoredEvent, frozen=True, tag="transfer-completion-requested"):
     """The source asked to be left out: the customer and the target remain."""
 
     session: str
@@ -65,7 +65,7 @@ class TransferCompletionRequested(StoredEvent, frozen=True, tag="transfer-comple
     reason: str
 
 
-class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel"):
+class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel-requested"):
     """The source asked for the customer back."""
 
     session: str
@@ -73,7 +73,7 @@ class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel"):
     reason: str
 
 
-class TransferReferred(StoredEvent, frozen=True, tag="refer"):
+class TransferReferred(StoredEvent, frozen=True, tag="refer-received"):
     """A phone asked, by SIP REFER, for its other party to be handed to a new one.
 
     `replaces`: it named a call of its own for that (RFC 3891), not a number.
@@ -84,7 +84,7 @@ class TransferReferred(StoredEvent, frozen=True, tag="refer"):
     replaces: bool = False
 
 
-class MemberRequested(StoredEvent, frozen=True, tag="add-members"):
+class MemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):
     """Somebody asked for a party to be called into a conference; without one it is made."""
 
     party: str
@@ -96,7 +96,7 @@ class MemberRequested(StoredEvent, frozen=True, tag="add-members"):
     music: str | None = None
 
 
-class KickRequested(StoredEvent, frozen=True, tag="kick"):
+class KickRequested(StoredEvent, frozen=True, tag="kick-requested"):
     """Somebody asked for a member to be put out; `leave`: the member did so itself."""
 
     session: str
@@ -105,7 +105,7 @@ class KickRequested(StoredEvent, frozen=True, tag="kick"):
     is_leave: bool = False
 
 
-class CoachRequested(StoredEvent, frozen=True, tag="coach"):
+class CoachRequested(StoredEvent, frozen=True, tag="coach-requested"):
     """Somebody asked for a member to be heard by one other only; no other: by all again."""
 
     session: str
@@ -113,7 +113,7 @@ class CoachRequested(StoredEvent, frozen=True, tag="coach"):
     coached: str = ""
 
 
-class RecordingRequested(StoredEvent, frozen=True, tag="record"):
+class RecordingRequested(StoredEvent, frozen=True, tag="recording-requested"):
     """Somebody asked for the conversation to be recorded, or not, or for a pause."""
 
     wanted: Wanted

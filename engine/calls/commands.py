@@ -49,50 +49,50 @@ class Play(StoredCommand, frozen=True, tag="play"):
     offset_ms: int = 0
 
 
-class StopPlayback(StoredCommand, frozen=True, tag="stop"):
+class StopPlayback(StoredCommand, frozen=True, tag="stop-playback"):
     """End a playback before its time."""
 
     playback: str
 
 
-class StartMusic(StoredCommand, frozen=True, tag="moh"):
+class StartMusic(StoredCommand, frozen=True, tag="start-hold-music"):
     """Play music on hold to a leg."""
 
     leg: str
 
 
-class StopMusic(StoredCommand, frozen=True, tag="unmoh"):
+class StopMusic(StoredCommand, frozen=True, tag="stop-hold-music"):
     """End a leg's music on hold."""
 
     leg: str
 
 
-class StartRinging(StoredCommand, frozen=True, tag="ring"):
+class StartRinging(StoredCommand, frozen=True, tag="start-ringing"):
     """Let a leg hear that another phone rings."""
 
     leg: str
 
 
-class StopRinging(StoredCommand, frozen=True, tag="unring"):
+class StopRinging(StoredCommand, frozen=True, tag="stop-ringing"):
     """End a leg's ringing tone."""
 
     leg: str
 
 
-class Bridge(StoredCommand, frozen=True, tag="bridge"):
+class Bridge(StoredCommand, frozen=True, tag="add-to-bridge"):
     """Make a bridge and join legs in it."""
 
     bridge: str
     legs: tuple[str, ...]
 
 
-class DestroyBridge(StoredCommand, frozen=True, tag="unbridge"):
+class DestroyBridge(StoredCommand, frozen=True, tag="destroy-bridge"):
     """Take a bridge down; its legs live on."""
 
     bridge: str
 
 
-class Leave(StoredCommand, frozen=True, tag="leave"):
+class Leave(StoredCommand, frozen=True, tag="remove-from-bridge"):
     """Take a leg out of a bridge; done when it has left."""
 
     bridge: str
@@ -120,28 +120,28 @@ class Snoop(StoredCommand, frozen=True, tag="snoop"):
     leg: str
 
 
-class AnswerReferral(StoredCommand, frozen=True, tag="refer"):
+class AnswerReferral(StoredCommand, frozen=True, tag="answer-refer"):
     """Tell a phone that asked for a transfer whether it was accepted (SIP NOTIFY, RFC 3515)."""
 
     leg: str
     accepted: bool
 
 
-class DetectTalk(StoredCommand, frozen=True, tag="detect"):
+class DetectTalk(StoredCommand, frozen=True, tag="start-talk-detection"):
     """Have a leg's sounds told; one ends when it has been silent for so long."""
 
     leg: str
     silence_ms: int
 
 
-class EndDetection(StoredCommand, frozen=True, tag="detected"):
+class EndDetection(StoredCommand, frozen=True, tag="stop-talk-detection"):
     """Have no more of a leg's sounds told: it is known who answered."""
 
     leg: str
     answered_by: AnsweredBy
 
 
-class StartMessage(StoredCommand, frozen=True, tag="message"):
+class StartMessage(StoredCommand, frozen=True, tag="start-voicemail"):
     """Record what a leg says, to a file of the PBX, until one of these ends it; in seconds."""
 
     leg: str
@@ -151,13 +151,13 @@ class StartMessage(StoredCommand, frozen=True, tag="message"):
     terminator: str
 
 
-class StopMessage(StoredCommand, frozen=True, tag="stop-message"):
+class StopMessage(StoredCommand, frozen=True, tag="stop-voicemail"):
     """End the recording of a message; it is kept."""
 
     name: str
 
 
-class Tell(StoredCommand, frozen=True, tag="tell"):
+class Tell(StoredCommand, frozen=True, tag="emit-event"):
     """Tell the outside what happened; committed with the state, delivered from there."""
 
     event: CallEvent

@@ -37,7 +37,7 @@ class Detecting(_Doing, frozen=True, tag="detecting"):
     on_machine: Verb | str = "continue"  # or `hangup`, or an action to run instead
 
 
-class Next(_Doing, frozen=True, tag="next"):
+class Next(_Doing, frozen=True, tag="advance"):
     """A verb has ended: passed through within one step, never stored.
 
     `event` and `dial` tell an address what has just ended; `fallback` runs when it does not answer.
@@ -142,7 +142,7 @@ class Dialing(_Doing, frozen=True, tag="dialing"):
         return min([*due, self.deadline_ms] if self.ringing or not due else due)
 
 
-class Asking(_Doing, frozen=True, tag="asking"):
+class Asking(_Doing, frozen=True, tag="awaiting-instructions"):
     """A webhook or a stored flow was asked what to do next, or an API for what a flow needs."""
 
     request: str
@@ -152,7 +152,7 @@ class Asking(_Doing, frozen=True, tag="asking"):
     has_music: bool = False  # while it waits
 
 
-class Talking(_Doing, frozen=True, tag="talking"):
+class Talking(_Doing, frozen=True, tag="bridged"):
     """The main leg and others share a bridge."""
 
     verb: Dial
@@ -173,13 +173,13 @@ class Ending(_Doing, frozen=True, tag="ending"):
     tries: int = 0
 
 
-class Filing(_Doing, frozen=True, tag="filing"):
+class Filing(_Doing, frozen=True, tag="archiving-recordings"):
     """All legs are gone; recordings are on their way to the archive."""
 
     deadline_ms: int
 
 
-class Over(_Doing, frozen=True, tag="over"):
+class Over(_Doing, frozen=True, tag="ended"):
     """Nothing more can happen."""
 
 

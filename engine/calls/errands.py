@@ -4,20 +4,20 @@ from engine.calls.stored import StoredCommand
 from wire.media import Source
 
 
-class FetchMedia(StoredCommand, frozen=True, tag="fetch"):
+class FetchMedia(StoredCommand, frozen=True, tag="fetch-media"):
     """Get audio ready and tell, by MediaFetched."""
 
     request: str
     sources: tuple[Source, ...]
 
 
-class Prefetch(StoredCommand, frozen=True, tag="prefetch"):
+class Prefetch(StoredCommand, frozen=True, tag="prefetch-media"):
     """Get audio ready that the tree will want later; nobody waits."""
 
     sources: tuple[Source, ...]
 
 
-class AskWebhook(StoredCommand, frozen=True, tag="ask"):
+class AskWebhook(StoredCommand, frozen=True, tag="send-webhook"):
     """Ask a customer's server for the next action; `request` is the idempotency key."""
 
     request: str
@@ -25,14 +25,14 @@ class AskWebhook(StoredCommand, frozen=True, tag="ask"):
     body: bytes  # JSON, of wire.hooks
 
 
-class LoadFlow(StoredCommand, frozen=True, tag="flow"):
+class LoadFlow(StoredCommand, frozen=True, tag="load-flow"):
     """Read a stored flow: a tree, filled in, or the way into a graph."""
 
     request: str
     flow_id: str
 
 
-class LoadNode(StoredCommand, frozen=True, tag="node"):
+class LoadNode(StoredCommand, frozen=True, tag="load-flow-node"):
     """Read a node of a flow that runs, and fill it in."""
 
     request: str
@@ -41,7 +41,7 @@ class LoadNode(StoredCommand, frozen=True, tag="node"):
     node: str
 
 
-class AskApi(StoredCommand, frozen=True, tag="api"):
+class AskApi(StoredCommand, frozen=True, tag="send-api-request"):
     """Send a stored API request, filled in; `request` is the idempotency key."""
 
     request: str

@@ -13,29 +13,29 @@ from engine.calls.replies import (
 from engine.calls.stored import StoredEvent
 
 
-class CallOpened(StoredEvent, frozen=True, tag="open"):
+class CallOpened(StoredEvent, frozen=True, tag="call-opened"):
     """The call was made: its first event."""
 
 
-class LegPlaced(StoredEvent, frozen=True, tag="placed"):
+class LegPlaced(StoredEvent, frozen=True, tag="leg-created"):
     """A leg that we asked for exists and is ours to command; its party is not called yet."""
 
     leg: str
 
 
-class LegRang(StoredEvent, frozen=True, tag="rang"):
+class LegRang(StoredEvent, frozen=True, tag="leg-ringing"):
     """The leg's phone rings."""
 
     leg: str
 
 
-class LegAnswered(StoredEvent, frozen=True, tag="answered"):
+class LegAnswered(StoredEvent, frozen=True, tag="leg-answered"):
     """The leg is up."""
 
     leg: str
 
 
-class LegEnded(StoredEvent, frozen=True, tag="ended"):
+class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):
     """The leg's channel is gone, with its Q.850 cause and, where known, the SIP status.
 
     `reason` is why it never was: its party may not be called.
@@ -47,7 +47,7 @@ class LegEnded(StoredEvent, frozen=True, tag="ended"):
     reason: str = ""
 
 
-class DigitPressed(StoredEvent, frozen=True, tag="digit"):
+class DigitPressed(StoredEvent, frozen=True, tag="digit-pressed"):
     """A key was pressed on a leg; `pressed_ms` is its key-down, told at its key-up."""
 
     leg: str
@@ -63,34 +63,34 @@ class DigitPressed(StoredEvent, frozen=True, tag="digit"):
         return self.pressed_ms + self.held_ms
 
 
-class TalkStarted(StoredEvent, frozen=True, tag="talks"):
+class TalkStarted(StoredEvent, frozen=True, tag="talk-started"):
     """A leg that is listened to began to make a sound."""
 
     leg: str
 
 
-class TalkEnded(StoredEvent, frozen=True, tag="talked"):
+class TalkEnded(StoredEvent, frozen=True, tag="talk-ended"):
     """A leg that is listened to has been silent for a while; its sound lasted so long."""
 
     leg: str
     duration_ms: int
 
 
-class PlaybackEnded(StoredEvent, frozen=True, tag="played"):
+class PlaybackEnded(StoredEvent, frozen=True, tag="playback-ended"):
     """A playback came to its end, or could not go on."""
 
     playback: str
     failed: bool = False
 
 
-class MessageEnded(StoredEvent, frozen=True, tag="message"):
+class MessageEnded(StoredEvent, frozen=True, tag="voicemail-ended"):
     """The recording of a message came to its end, or could not begin."""
 
     name: str
     failed: bool = False
 
 
-class BridgeFailed(StoredEvent, frozen=True, tag="unbridged"):
+class BridgeFailed(StoredEvent, frozen=True, tag="bridge-failed"):
     """Legs could not be joined."""
 
     bridge: str
@@ -98,7 +98,7 @@ class BridgeFailed(StoredEvent, frozen=True, tag="unbridged"):
     legs: tuple[str, ...] = ()
 
 
-class TapesFiled(StoredEvent, frozen=True, tag="filed"):
+class TapesFiled(StoredEvent, frozen=True, tag="recordings-archived"):
     """Tapes are in the archive as one recording of that length; or they are not yet, or nowhere.
 
     `fault`: `lost` when the PBX has none of them; what else it says may yet be mended.
@@ -109,7 +109,7 @@ class TapesFiled(StoredEvent, frozen=True, tag="filed"):
     fault: str = ""
 
 
-class DeadlinePassed(StoredEvent, frozen=True, tag="due"):
+class DeadlinePassed(StoredEvent, frozen=True, tag="deadline-passed"):
     """The call's own next deadline is here."""
 
 

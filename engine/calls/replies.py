@@ -8,7 +8,7 @@ from wire.verbs import Action
 Tries = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
 
 
-class MediaFetched(StoredEvent, frozen=True, tag="media"):
+class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
     """The audio asked for is at hand, in the order asked; what could not be had is left out."""
 
     request: str
@@ -16,7 +16,7 @@ class MediaFetched(StoredEvent, frozen=True, tag="media"):
     faults: tuple[str, ...] = ()
 
 
-class ActionReplied(StoredEvent, frozen=True, tag="replied"):
+class ActionReplied(StoredEvent, frozen=True, tag="action-received"):
     """A webhook or a stored flow said what to do next; None: nothing more."""
 
     request: str
@@ -24,7 +24,7 @@ class ActionReplied(StoredEvent, frozen=True, tag="replied"):
     tries: Tries = ()
 
 
-class ActionFailed(StoredEvent, frozen=True, tag="unreplied"):
+class ActionFailed(StoredEvent, frozen=True, tag="action-failed"):
     """A webhook or a stored flow gave nothing that can run."""
 
     request: str
@@ -32,7 +32,7 @@ class ActionFailed(StoredEvent, frozen=True, tag="unreplied"):
     tries: Tries = ()
 
 
-class FlowEntered(StoredEvent, frozen=True, tag="flow"):
+class FlowEntered(StoredEvent, frozen=True, tag="flow-started"):
     """A stored flow is a graph of nodes: it begins at one, and stays as this version has it."""
 
     request: str
@@ -41,7 +41,7 @@ class FlowEntered(StoredEvent, frozen=True, tag="flow"):
     start: str
 
 
-class NodeLoaded(StoredEvent, frozen=True, tag="node"):
+class NodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
     """A node of a flow was read; what it says of the call is filled in."""
 
     request: str
@@ -49,7 +49,7 @@ class NodeLoaded(StoredEvent, frozen=True, tag="node"):
     node: Node
 
 
-class ApiAnswered(StoredEvent, frozen=True, tag="api"):
+class ApiAnswered(StoredEvent, frozen=True, tag="api-request-succeeded"):
     """An API request was answered well, with these values."""
 
     request: str
@@ -58,7 +58,7 @@ class ApiAnswered(StoredEvent, frozen=True, tag="api"):
     tries: Tries = ()
 
 
-class ApiFailed(StoredEvent, frozen=True, tag="unapi"):
+class ApiFailed(StoredEvent, frozen=True, tag="api-request-failed"):
     """An API request brought nothing; the status if there was one, else 0."""
 
     request: str

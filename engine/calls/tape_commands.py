@@ -3,28 +3,28 @@
 from engine.calls.stored import StoredCommand
 
 
-class StartTape(StoredCommand, frozen=True, tag="tape"):
+class StartTape(StoredCommand, frozen=True, tag="start-recording"):
     """Record what a leg says (left) and hears (right) to a file of the PBX."""
 
     leg: str
     name: str
 
 
-class MuteTape(StoredCommand, frozen=True, tag="mute-tape"):
+class MuteTape(StoredCommand, frozen=True, tag="mute-recording"):
     """Let a leg's tape run on in silence, or hear again."""
 
     leg: str
     muted: bool
 
 
-class StopTape(StoredCommand, frozen=True, tag="stop-tape"):
+class StopTape(StoredCommand, frozen=True, tag="stop-recording"):
     """End a leg's tape; it ends by itself when its leg does."""
 
     leg: str
     name: str
 
 
-class FileTapes(StoredCommand, frozen=True, tag="file"):
+class FileTapes(StoredCommand, frozen=True, tag="archive-recordings"):
     """Put tapes into the archive as one recording and tell, by TapesFiled."""
 
     request: str

@@ -39,7 +39,7 @@ class Board:
         """Begin anew with the calls that an engine lists."""
         self.calls = {
             each.call_id: Line(
-                each.call_id, each.from_, each.to, each.status, each.doing, each.created_ms
+                each.call_id, each.from_, each.to, each.status, each.state, each.created_ms
             )
             for each in views
         }

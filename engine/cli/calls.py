@@ -81,12 +81,12 @@ def calls_table(found: tuple[CallView, ...], now_ms: float) -> Table | str:
     """Show calls as a table, the oldest first; `now_ms` in wall-clock milliseconds."""
     if not found:
         return "no live calls"
-    table = Table("call", "from", "to", "status", "doing", "age", box=None, pad_edge=False)
+    table = Table("call", "from", "to", "status", "state", "age", box=None, pad_edge=False)
     for column in table.columns:
         column.overflow = "fold"
     table.columns[0].no_wrap = True  # to be copied
     for call in sorted(found, key=lambda each: each.created_ms):
         age = words.seconds(now_ms - call.created_ms)
-        cells = (call.call_id, call.from_, call.to, call.status, call.doing)
+        cells = (call.call_id, call.from_, call.to, call.status, call.state)
         table.add_row(*cells, age)
     return table

@@ -6,40 +6,40 @@ from typing import Any
 from engine.cli import words
 from engine.cli.row import ENGINE, WEB, Row, Seen
 from engine.cli.seats import seat
-from engine.cli.sessions import state
+from engine.cli.sessions import state as session_state
 from engine.cli.tapes import tape
 
 _SOUNDS = {
-    "StartMusic": "music on hold",
-    "StopMusic": "music ends",
-    "StartRinging": "hears ringing",
-    "StopRinging": "ringing ends",
+    "start-hold-music": "music on hold",
+    "stop-hold-music": "music ends",
+    "start-ringing": "hears ringing",
+    "stop-ringing": "ringing ends",
 }
-_FOR = {"gathering": "gather, prompt: ", "dialing": "greeting: ", "talking": "for who waits: "}
+_FOR = {"gathering": "gather, prompt: ", "dialing": "screening: ", "bridged": "for who waits: "}
 
 
-def deed(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
-    """Tell a command; `doing` is what the call does from then on."""
+def deed(command: Mapping[str, Any], state: str, seen: Seen) -> Row | None:
+    """Tell a command; `state` is the call's from then on."""
     match command:
-        case {"is": "Originate", "leg": leg, "party": party}:
+        case {"type": "originate", "leg": leg, "party": party}:
             return Row(_calls(command), ENGINE, leg, opens=leg, who=party)
-        case {"is": "Answer", "leg": leg}:
+        case {"type": "answer", "leg": leg}:
             return Row("answers the call", ENGINE, leg, opens=leg, who=seen.caller)
-        case {"is": "Hangup", "leg": leg, "cause": cause} if leg not in seen.snoops:
+        case {"type": "hangup", "leg": leg, "cause": cause} if leg not in seen.snoops:
             return Row(f"hang up: {words.cause(cause)}", ENGINE, leg)
-        case {"is": "DetectTalk", "leg": leg}:
+        case {"type": "start-talk-detection", "leg": leg}:
             return Row("listens: a person or a machine?", ENGINE, leg, kind="sound")
-        case {"is": "EndDetection", "leg": leg, "answered_by": who}:
+        case {"type": "stop-talk-detection", "leg": leg, "answered_by": who}:
             return Row(f"answered by: {who}", leg, kind="good" if who == "human" else "plain")
-        case {"is": "AskWebhook" | "AskApi" | "LoadFlow" | "LoadNode"}:
+        case {"type": "send-webhook" | "send-api-request" | "load-flow" | "load-flow-node"}:
             return _asks(command, seen)
-        case {"is": "AnswerReferral", "leg": leg, "accepted": accepted}:
+        case {"type": "answer-refer", "leg": leg, "accepted": accepted}:
             said = "accepted" if accepted else "declined (603)"
             return Row(f"its REFER is {said}", ENGINE, leg, kind="good" if accepted else "bad")
-        case {"is": "Tell", "event": told}:
-            return state(told, seen)
+        case {"type": "emit-event", "event": told}:
+            return session_state(told, seen)
         case _:
-            return seat(command, seen) or tape(command, seen) or _sound(command, doing, seen)
+            return seat(command, seen) or tape(command, seen) or _sound(command, state, seen)
 
 
 def _calls(command: Mapping[str, Any]) -> str:
@@ -47,23 +47,23 @@ def _calls(command: Mapping[str, Any]) -> str:
     return f"calls {command['party']}{showing}"
 
 
-def _sound(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
+def _sound(command: Mapping[str, Any], state: str, seen: Seen) -> Row | None:
     match command:
-        case {"is": "FetchMedia", "sources": sources}:
-            text = f"{_FOR.get(doing, '')}{words.sources(sources)}"
+        case {"type": "fetch-media", "sources": sources}:
+            text = f"{_FOR.get(state, '')}{words.sources(sources)}"
             return Row(text, shape="mark", kind="sound")
-        case {"is": "Play", "leg": leg, "playback": playback} if doing == "talking":
+        case {"type": "play", "leg": leg, "playback": playback} if state == "bridged":
             seen.tunes[playback] = leg
             return Row("♪ music of its own", ENGINE, leg, kind="sound")
-        case {"is": "StopPlayback", "playback": playback} if playback in seen.tunes:
+        case {"type": "stop-playback", "playback": playback} if playback in seen.tunes:
             return Row("♪ music ends", ENGINE, seen.tunes[playback], kind="sound")
-        case {"is": "Play", "leg": leg, "clips": clips, "offset_ms": offset_ms}:
+        case {"type": "play", "leg": leg, "clips": clips, "offset_ms": offset_ms}:
             length = words.seconds(sum(length_ms for _key, length_ms in clips))
             onward = f", from {words.seconds(offset_ms)} on" if offset_ms else ""
             return Row(f"♪ plays {length}{onward}", ENGINE, leg, kind="sound")
-        case {"is": "StopPlayback"}:
+        case {"type": "stop-playback"}:
             return Row("the prompt is stopped", shape="mark", kind="faint")
-        case {"is": name, "leg": leg} if name in _SOUNDS:
+        case {"type": name, "leg": leg} if name in _SOUNDS:
             return Row(f"♪ {_SOUNDS[name]}", ENGINE, leg, kind="sound")
         case _:
             return None
@@ -71,12 +71,12 @@ def _sound(command: Mapping[str, Any], doing: str, seen: Seen) -> Row | None:
 
 def _asks(command: Mapping[str, Any], seen: Seen) -> Row | None:
     match command:
-        case {"is": "LoadNode", "request": request}:
+        case {"type": "load-flow-node", "request": request}:
             seen.flows.add(request)
             return None  # told when it is there
-        case {"is": "AskApi", "api": api}:
+        case {"type": "send-api-request", "api": api}:
             return Row(f"sends API request {api}", ENGINE, WEB, kind="web", opens=WEB, who="API")
-        case {"is": "LoadFlow", "request": request, "flow_id": flow_id}:
+        case {"type": "load-flow", "request": request, "flow_id": flow_id}:
             seen.flows.add(request)
             return Row(f"flow {flow_id}", shape="mark", kind="web")
         case _:

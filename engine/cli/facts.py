@@ -16,36 +16,36 @@ _DUE = {
     "detecting": "it is known who answered",
     "gathering": "no more digits came in time",
     "dialing": "nobody answered in time",
-    "talking": "the time to talk is up",
-    "asking": "no answer in time",
+    "bridged": "the time to talk is up",
+    "awaiting-instructions": "no answer in time",
     "ending": "a leg has not gone yet",
-    "filing": "the recording has not been filed in time",
+    "archiving-recordings": "the recording has not been filed in time",
 }
 
 
 def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
     """Tell an event."""
     match event:
-        case {"is": "LegRang", "leg": leg}:
+        case {"type": "leg-ringing", "leg": leg}:
             return Row("rings", leg)
-        case {"is": "LegAnswered", "leg": leg}:
+        case {"type": "leg-answered", "leg": leg}:
             seen.answered.add(leg)
             return Row("answers", leg, kind="good")
-        case {"is": "LegEnded"}:
+        case {"type": "leg-ended"}:
             return _ended(event, seen)
-        case {"is": "DigitPressed", "leg": leg, "digit": digit}:
+        case {"type": "digit-pressed", "leg": leg, "digit": digit}:
             meanwhile = ", while no engine listened" if event.get("missed") else ""
             return Row(f"presses {digit}{meanwhile}", leg, kind="digit")
-        case {"is": "TalkStarted", "leg": leg}:
+        case {"type": "talk-started", "leg": leg}:
             return Row("begins to make a sound", leg, kind="sound")
-        case {"is": "TalkEnded", "leg": leg, "duration_ms": length_ms}:
+        case {"type": "talk-ended", "leg": leg, "duration_ms": length_ms}:
             return Row(f"made a sound of {words.seconds(length_ms)}", leg, kind="sound")
-        case {"is": "PlaybackEnded", "failed": True}:
+        case {"type": "playback-ended", "failed": True}:
             return Row("could not play it", shape="mark", kind="bad")
-        case {"is": "MediaFetched", "faults": [*faults]} if faults:
+        case {"type": "media-fetched", "faults": [*faults]} if faults:
             text = f"can't be had: {'; '.join(faults)}"
             return Row(text, shape="mark", kind="bad")
-        case {"is": "ActionReplied" | "ActionFailed"}:
+        case {"type": "action-received" | "action-failed"}:
             return _replied(event, seen)
         case _:
             return _rare(event, seen)
@@ -53,16 +53,21 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
 
 def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
     match event:
-        case {"is": "FlowEntered" | "NodeLoaded" | "ApiAnswered" | "ApiFailed"}:
+        case {
+            "type": "flow-started"
+            | "flow-node-loaded"
+            | "api-request-succeeded"
+            | "api-request-failed"
+        }:
             return step(event)
-        case {"is": "BridgeFailed", "reason": reason}:
+        case {"type": "bridge-failed", "reason": reason}:
             seen.parted(*event.get("legs", ()))
             return Row(f"the legs could not be joined: {reason}", shape="mark", kind="bad")
-        case {"is": "TapesFiled"}:
+        case {"type": "recordings-archived"}:
             return filed(event)
-        case {"is": "DeadlinePassed"}:
+        case {"type": "deadline-passed"}:
             return Row(_due(seen), shape="mark", kind="faint")
-        case {"is": "Recovered"}:
+        case {"type": "recovered"}:
             seen.rooms.clear()
             for leg, bridge in event.get("bridged", ()):
                 seen.met(bridge, (leg,))
@@ -73,8 +78,8 @@ def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
 
 def _due(seen: Seen) -> str:
     """Tell what was waited for, where that is certain: who rings may be it, or who is greeted."""
-    is_usual = bool(seen.ringing) == (seen.doing in {"starting", "dialing"})
-    return _DUE.get(seen.doing, "time is up") if is_usual else "time is up"
+    is_usual = bool(seen.ringing) == (seen.state in {"starting", "dialing"})
+    return _DUE.get(seen.state, "time is up") if is_usual else "time is up"
 
 
 def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
@@ -94,7 +99,7 @@ def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
 
 
 def _replied(event: Mapping[str, Any], seen: Seen) -> Row:
-    is_good = event["is"] == "ActionReplied"
+    is_good = event["type"] == "action-received"
     said = words.action(event["action"]) if is_good else f"no usable answer: {event['reason']}"
     kind: Kind = "web" if is_good else "bad"
     if event["request"] in seen.flows:

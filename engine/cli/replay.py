@@ -96,10 +96,10 @@ def _difference(found: Difference) -> Iterator[str]:
 
 
 def _short(named: dict[str, Any]) -> str:
-    fields = (f"{name}={value}" for name, value in named.items() if name not in {"is", "event"})
+    fields = (f"{name}={value}" for name, value in named.items() if name not in {"type", "event"})
     inner = named.get("event")
     told = inner.get("event", "") if isinstance(inner, dict) else ""
-    return f"{named['is']}({', '.join(filter(None, (told, *fields)))})"
+    return f"{named['type']}({', '.join(filter(None, (told, *fields)))})"
 
 
 def _time(at_ms: int) -> str:

@@ -32,7 +32,7 @@ class Seen:
     """What earlier moments said: who the legs are, who is with whom, how sessions stand."""
 
     caller: str
-    doing: str = ""
+    state: str = ""
     answered: set[str] = field(default_factory=set)
     flows: set[str] = field(default_factory=set)
     letters: dict[str, str] = field(default_factory=dict)  # of legs

@@ -10,23 +10,23 @@ from engine.cli.row import ENGINE, Row, Seen
 def seat(command: Mapping[str, Any], seen: Seen) -> Row | None:
     """Tell a command that moves or silences a leg; None for others."""
     match command:
-        case {"is": "Bridge", "bridge": bridge, "legs": legs}:
+        case {"type": "add-to-bridge", "bridge": bridge, "legs": legs}:
             return _joined(bridge, tuple(legs), seen)
-        case {"is": "Leave", "bridge": bridge, "leg": leg}:
+        case {"type": "remove-from-bridge", "bridge": bridge, "leg": leg}:
             return _left(bridge, leg, seen)
-        case {"is": "DestroyBridge", "bridge": bridge}:
+        case {"type": "destroy-bridge", "bridge": bridge}:
             seen.rooms.pop(bridge, None)
             what = "coaching" if _is_of_coach(bridge, seen) else "talking"
             return Row(f"{what} has ended", shape="join", kind="faint")
-        case {"is": "Mute", "leg": leg, "direction": direction}:
+        case {"type": "mute", "leg": leg, "direction": direction}:
             return Row(f"muted: {words.muted(direction)}", ENGINE, leg, kind="sound")
-        case {"is": "Unmute", "leg": leg, "direction": direction}:
+        case {"type": "unmute", "leg": leg, "direction": direction}:
             return Row(f"mute ends: {words.unmuted(direction)}", ENGINE, leg, kind="sound")
-        case {"is": "Snoop", "snoop": snoop, "leg": leg}:
+        case {"type": "snoop", "snoop": snoop, "leg": leg}:
             seen.snoops[snoop] = leg
             text = f"listens in on {seen.name(leg)}"
             return Row(text, ENGINE, snoop, opens=snoop, who=f"snoop on {seen.name(leg)}")
-        case {"is": "Hangup", "leg": snoop} if snoop in seen.snoops:
+        case {"type": "hangup", "leg": snoop} if snoop in seen.snoops:
             return unheard(snoop, seen)
         case _:
             return None

@@ -19,10 +19,10 @@ def put(*told: RenderableType) -> None:
 
 def call(view: CallView) -> Iterator[RenderableType]:
     """Show a call."""
-    doing = f"{view.doing} ({view.verb})" if view.verb else view.doing
+    state = f"{view.state} ({view.verb})" if view.verb else view.state
     yield f"call {view.call_id}"
     about = f"{view.direction}, from {view.from_} to {view.to}, account {view.account}"
-    yield f"{about}, {view.status}, {doing}"
+    yield f"{about}, {view.status}, {state}"
     if view.legs:
         yield legs(view)
     yield from map(transfer, view.transfers)

@@ -11,11 +11,11 @@ def step(event: Mapping[str, Any]) -> Row:
     """Tell a step."""
     tries = words.tries(event.get("tries", ()))
     match event:
-        case {"is": "NodeLoaded", "name": name, "node": node}:
+        case {"type": "flow-node-loaded", "name": name, "node": node}:
             return Row(f"node {name}: {_node(node)}", shape="mark", kind="web")
-        case {"is": "FlowEntered", "flow_id": flow, "version": version}:
+        case {"type": "flow-started", "flow_id": flow, "version": version}:
             return Row(f"flow {flow}, version {version}", shape="mark", kind="web")
-        case {"is": "ApiAnswered", "values": values}:
+        case {"type": "api-request-succeeded", "values": values}:
             text = f"answers{tries}: {_values(values)}"
             return Row(text, WEB, ENGINE, kind="web", closes=WEB)
         case _:

@@ -52,14 +52,14 @@ def _timed(moment: Moment, seen: Seen, call: CallView) -> Iterator[Row]:
         for lane in {row.source, row.target} - {ENGINE, WEB}:
             seen.name(lane)
         yield replace(row, at_ms=moment.at_ms - call.created_ms, talking=seen.talking)
-    seen.doing = moment.doing
+    seen.state = moment.state
 
 
 def _of(moment: Moment, seen: Seen) -> Iterator[Row]:
     if (row := fact(moment.event, seen)) is not None:
         yield row
     for command in moment.commands:
-        if (row := deed(command, moment.doing, seen)) is not None:
+        if (row := deed(command, moment.state, seen)) is not None:
             yield row
     if _listens(moment, seen):
         yield Row("gather: listens for digits", shape="mark", kind="digit")
@@ -67,8 +67,8 @@ def _of(moment: Moment, seen: Seen) -> Iterator[Row]:
 
 def _listens(moment: Moment, seen: Seen) -> bool:
     """Tell whether a gather without a prompt begins here: no command says so."""
-    begins = moment.doing == "gathering" and seen.doing != "gathering"
-    return begins and not any(each["is"] == "FetchMedia" for each in moment.commands)
+    begins = moment.state == "gathering" and seen.state != "gathering"
+    return begins and not any(each["type"] == "fetch-media" for each in moment.commands)
 
 
 def _lanes(timeline: Timeline, rows: tuple[Row, ...], letters: dict[str, str]) -> tuple[Lane, ...]:

@@ -10,15 +10,15 @@ from engine.cli.row import Row, Seen
 def tape(command: Mapping[str, Any], seen: Seen) -> Row | None:
     """Tell what was done about a recording; None for other commands."""
     match command:
-        case {"is": "StartTape", "leg": leg}:
+        case {"type": "start-recording", "leg": leg}:
             text = f"recording: what {seen.name(leg)} says and hears"
             return Row(text, leg, shape="mark", kind="sound")
-        case {"is": "MuteTape", "leg": leg, "muted": muted}:
+        case {"type": "mute-recording", "leg": leg, "muted": muted}:
             text = "the recording pauses" if muted else "the recording goes on"
             return Row(text, leg, shape="mark", kind="sound")
-        case {"is": "StopTape", "leg": leg}:
+        case {"type": "stop-recording", "leg": leg}:
             return Row("the recording stops", leg, shape="mark", kind="sound")
-        case {"is": "FileTapes"}:
+        case {"type": "archive-recordings"}:
             return Row("the recording goes to the archive", shape="mark", kind="faint")
         case _:
             return None

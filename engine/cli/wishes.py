@@ -10,20 +10,20 @@ from engine.cli.row import Row, Seen
 def wish(event: Mapping[str, Any], seen: Seen) -> Row | None:
     """Tell a request; None for other events."""
     match event:
-        case {"is": "HangupRequested", "by": by}:
+        case {"type": "hangup-requested", "by": by}:
             return Row(f"the end is asked for by: {by}", shape="mark")
-        case {"is": "LegHangupRequested", "leg": leg}:
+        case {"type": "leg-hangup-requested", "leg": leg}:
             return _on(leg, f"hang up {seen.name(leg)}")
-        case {"is": "MuteRequested", "leg": leg, "direction": direction}:
+        case {"type": "mute-requested", "leg": leg, "direction": direction}:
             told = f"mute {seen.name(leg)}, {words.muted(direction)}"
             return _on(leg, told if direction else f"unmute {seen.name(leg)}")
-        case {"is": "HoldRequested", "leg": leg, "held": held}:
+        case {"type": "hold-requested", "leg": leg, "held": held}:
             return _on(leg, f"{'hold' if held else 'unhold'} {seen.name(leg)}")
-        case {"is": "DialRequested", "party": party}:
+        case {"type": "dial-requested", "party": party}:
             return Row(f"asked: {party} into the call", shape="mark")
-        case {"is": "RecordingRequested", "wanted": wanted}:
+        case {"type": "recording-requested", "wanted": wanted}:
             return Row(f"asked: {wanted} the recording", shape="mark")
-        case {"is": "TransferReferred", "leg": leg}:
+        case {"type": "refer-received", "leg": leg}:
             return Row(f"REFER: {_referred(event)}", leg)
         case _:
             return _with_parties(event, seen)
@@ -31,19 +31,19 @@ def wish(event: Mapping[str, Any], seen: Seen) -> Row | None:
 
 def _with_parties(event: Mapping[str, Any], seen: Seen) -> Row | None:
     match event:
-        case {"is": "TransferRequested", "source": source, "customer": customer}:
+        case {"type": "transfer-requested", "source": source, "customer": customer}:
             who = f"{seen.name(customer)} from {seen.name(source)} to {event['party']}"
             return _mark(event.get("source_agent"), f"transfer {who}, {event['mode']}")
-        case {"is": "TransferCompletionRequested", "reason": reason}:
+        case {"type": "transfer-completion-requested", "reason": reason}:
             return _mark(event.get("by"), f"complete the transfer ({reason})")
-        case {"is": "TransferCancelRequested", "reason": reason}:
+        case {"type": "transfer-cancel-requested", "reason": reason}:
             return _mark(event.get("by"), f"cancel the transfer ({reason})")
-        case {"is": "MemberRequested", "party": party}:
+        case {"type": "add-member-requested", "party": party}:
             return _mark(event.get("by"), f"{party} into the conference")
-        case {"is": "KickRequested", "leg": leg, "is_leave": is_leave}:
+        case {"type": "kick-requested", "leg": leg, "is_leave": is_leave}:
             who = seen.name(leg)
             return _mark(event.get("by"), f"{who} leaves" if is_leave else f"put {who} out", leg)
-        case {"is": "CoachRequested", "leg": leg, "coached": coached}:
+        case {"type": "coach-requested", "leg": leg, "coached": coached}:
             told = f"heard by {seen.name(coached)} alone" if coached else "heard by all again"
             return _on(leg, f"{seen.name(leg)} is to be {told}")
         case _:

@@ -84,7 +84,7 @@ class ControlHandlers:
         if leg is not None:
             return answer(call_view(await self._switch.steer(call.id, LegHangupRequested(leg))))
         await self._switch.hang_up(call.id, "api")
-        return answer(replace(call_view(call), doing="ending"))
+        return answer(replace(call_view(call), state="ending"))
 
     async def _steered(
         self, request: web.Request, account: str | None, event: Control

@@ -11,6 +11,7 @@ from engine.runtime.desk import Desk
 from engine.runtime.node import STRAINED_MS
 from engine.runtime.switch import Switch
 from engine.store.writer import MOST_WAITING
+from wire.shape import tag_of
 
 STATES = tuple(each for each in get_args(Doing) if each is not Over)
 PLACE = ("node", "slot")
@@ -23,11 +24,11 @@ def gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
 
 def calls(switch: Switch) -> Iterator[GaugeMetricFamily]:
     """Count live calls by what they do; a state without calls is told, too."""
-    live = gauge("switchroom_calls", "Live calls, by what they do", *PLACE, "doing")
+    live = gauge("switchroom_calls", "Live calls, by state", *PLACE, "state")
     for desk in _all(switch):
         found = Counter(type(actor.call.doing) for actor in desk.actors.values())
         for state in STATES:
-            live.add_metric([*_place(desk), state.__name__.lower()], found[state])
+            live.add_metric([*_place(desk), tag_of(state)], found[state])
     yield live
 
 

@@ -14,6 +14,7 @@ from engine.calls.replay import replay
 from engine.rpc.recordings import recording_views
 from engine.rpc.sessions import conference_view, transfer_view
 from wire.events import Kind
+from wire.shape import tag_of
 from wire.views import CallView, LegView, Moment, Timeline
 
 _SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
@@ -31,7 +32,7 @@ def call_view(call: Call) -> CallView:
         from_=call.from_,
         to=call.to,
         status=call.status,
-        doing=doing_of(call),
+        state=state_of(call),
         legs=tuple(map(_leg_view, call.legs)),
         created_ms=call.created_ms,
         answered_ms=call.answered_ms,
@@ -50,15 +51,15 @@ def call_view(call: Call) -> CallView:
     )
 
 
-def doing_of(call: Call) -> str:
-    """Name what a call is doing."""
-    return type(call.doing).__name__.lower()
+def state_of(call: Call) -> str:
+    """Return the tag of a call's state."""
+    return tag_of(call.doing)
 
 
 def _verb_of(call: Call) -> str:
     match call.doing:
         case Playing(verb) | Gathering(verb) | Dialing(verb) | Talking(verb):
-            return str(type(verb).__struct_config__.tag)
+            return tag_of(verb)
         case _:
             return ""
 
@@ -83,7 +84,7 @@ def timeline(call: Call, log: list[bytes]) -> Timeline:
             moment.now,
             named(moment.event),
             tuple(named(each) for each in moment.commands if _is_of_story(each)),
-            doing_of(moment.call),
+            state_of(moment.call),
         )
         for moment in replay(log)
     )
@@ -96,10 +97,10 @@ def _is_of_story(command: Command) -> bool:
 
 
 def named(value: msgspec.Struct) -> dict[str, Any]:
-    """Show an event or a command by its name and fields."""
+    """Show an event or a command: its tag as `type`, and its fields."""
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
     plain = msgspec.to_builtins(fields, builtin_types=(bytes,))
     body = plain.get("body")
     if isinstance(body, bytes):
         plain["body"] = msgspec.json.decode(body)
-    return {"is": type(value).__name__, **plain}
+    return {"type": tag_of(value), **plain}

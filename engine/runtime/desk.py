@@ -27,6 +27,7 @@ from engine.runtime.ports import Errands, Writer
 from engine.runtime.promise import Promise
 from engine.runtime.standstill import Standstill
 from engine.runtime.steps import Steps, Stored, nothing
+from wire.shape import tag_of
 
 log = structlog.get_logger()
 
@@ -169,7 +170,7 @@ class Desk:
             is_changed = self._steps.take(actor, event, first, stored)
         except Exception:
             # A fault in one call ends that call, loudly; it must not reach the others.
-            log.exception("call dropped", call_id=actor.call.id, happened=type(event).__name__)
+            log.exception("call dropped", call_id=actor.call.id, event_type=tag_of(event))
             for leg in actor.call.legs:
                 self.place.dismiss(leg.id, causes.TEMPORARY_FAILURE)
             self._close(actor)

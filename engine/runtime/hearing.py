@@ -9,8 +9,10 @@ from engine.ari.decode import UnknownEvent
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import Message
 from engine.runtime.node import Node
+from wire.shape import tag_of
 
 log = structlog.get_logger()
+UNKNOWN = "unknown"  # counts what a newer Asterisk sends
 
 
 class Hearing:
@@ -35,8 +37,10 @@ class Hearing:
 
     def on_event(self, event: Message | UnknownEvent) -> None:
         """Pass an event on."""
-        self._heard[type(event).__name__] += 1
-        if not isinstance(event, UnknownEvent):
+        if isinstance(event, UnknownEvent):
+            self._heard[UNKNOWN] += 1
+        else:
+            self._heard[tag_of(event)] += 1
             self._node.heard(self._slot, cast("AriEvent", event))
 
     def on_lost(self, reason: str) -> None:

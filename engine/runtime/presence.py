@@ -25,6 +25,7 @@ from engine.ari.request import Request
 from engine.runtime.ports import Pbx
 from engine.runtime.snapshot import PbxAway
 from wire.agents import Presence
+from wire.shape import tag_of
 
 log = structlog.get_logger()
 APP = "switchroom-presence"  # the same in every life: Asterisk keeps what an app listens to
@@ -32,7 +33,7 @@ TECHNOLOGY = "PJSIP"
 AGAIN_S = 1.0
 AT_A_TIME = 50  # a request line has a length
 UNUSED_EVENTS = tuple(
-    shape.__name__
+    tag_of(shape)
     for shape in events.Event.__args__
     if shape not in {PeerStatusChange, ApplicationReplaced, ChannelUserevent}
 )

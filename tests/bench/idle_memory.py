@@ -43,5 +43,5 @@ def resident_bytes(pid: int) -> int:
 
 async def _are_waiting(running: Simulated, calls: int) -> bool:
     listed = await running.engine.rpc("GET", "/calls?account=bench")
-    waiting = [call for call in listed["calls"] if call["doing"] == "gathering"]
+    waiting = [call for call in listed["calls"] if call["state"] == "gathering"]
     return len(waiting) == calls

@@ -122,7 +122,7 @@ class Scene:
 
     def steer(self) -> None:
         """Choose what is steered: a gathering call of each slot, of either node in turn."""
-        waiting = [each for each in self.views.values() if each["doing"] == "gathering"]
+        waiting = [each for each in self.views.values() if each["state"] == "gathering"]
         waiting.sort(key=lambda view: view["node"][-1:] == str(view["slot"] % 2 + 1))
         chosen = {view["slot"]: view for view in waiting}
         self._steering = Steering(
@@ -193,4 +193,4 @@ async def _peopled(
 
 
 def _is_settled(view: View) -> bool:
-    return view["doing"] in {"gathering", "playing", "talking"}
+    return view["state"] in {"gathering", "playing", "bridged"}

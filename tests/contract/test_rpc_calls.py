@@ -23,7 +23,7 @@ async def test_a_call_is_started_and_shown(bench: Bench) -> None:
     assert status == 200
     assert (view["callId"], view["account"], view["node"]) == (call_id, "acme", "pbx1")
     assert (view["from"], view["to"], view["status"]) == ("+4799999999", CALL["to"], "initiated")
-    assert (view["doing"], view["direction"]) == ("starting", "outbound")
+    assert (view["state"], view["direction"]) == ("starting", "outbound")
     assert view["customData"] == {"order": 7}
     assert view["legs"] == [
         {"channelId": f"{call_id}.l0", "party": CALL["to"], "state": "requested"}
@@ -45,7 +45,7 @@ async def test_a_call_is_hung_up_once(bench: Bench) -> None:
     call_id = await bench.started()
     bench.pbx.settle()
     status, view = await bench.ask("POST", f"/calls/{call_id}/hangup", {"account": "acme"})
-    assert (status, view["doing"]) == (200, "ending")
+    assert (status, view["state"]) == (200, "ending")
     await until(lambda: f"DELETE channels/{call_id}.l0" in bench.pbx.lines)
     end(bench, call_id)
     await until(lambda: bench.switch.find(call_id) is None)
@@ -53,7 +53,7 @@ async def test_a_call_is_hung_up_once(bench: Bench) -> None:
     assert conflict == (409, "call_ended")
     await until(lambda: is_stored_as(bench, call_id, "canceled"))
     _, view = await bench.ask("GET", f"/calls/{call_id}")
-    assert (view["doing"], view["endedBy"]) == ("over", "api")
+    assert (view["state"], view["endedBy"]) == ("ended", "api")
 
 
 async def test_a_story_is_told(bench: Bench) -> None:
@@ -64,9 +64,12 @@ async def test_a_story_is_told(bench: Bench) -> None:
     await until(lambda: len(log_of(bench, call_id)) == 3)
     status, story = await bench.ask("GET", f"/calls/{call_id}/timeline")
     assert status == 200
-    assert [moment["event"]["is"] for moment in story["moments"]] == ["CallOpened", "LegPlaced"]
-    wanted = [[command["is"] for command in each["commands"]] for each in story["moments"]]
-    assert wanted == [["Prefetch", "Originate"], ["Ring"]]
+    assert [moment["event"]["type"] for moment in story["moments"]] == [
+        "call-opened",
+        "leg-created",
+    ]
+    wanted = [[command["type"] for command in each["commands"]] for each in story["moments"]]
+    assert wanted == [["prefetch-media", "originate"], ["dial"]]
     assert story["call"]["callId"] == call_id
 
 

@@ -12,7 +12,7 @@ async def test_a_call_shows_its_verb_and_its_legs(bench: Bench) -> None:
     """The view names the running verb; what is not muted, held or handed over is left out."""
     talk = await talking(bench)
     view = await talk.shown()
-    assert (view["verb"], view["doing"]) == ("dial", "talking")
+    assert (view["verb"], view["state"]) == ("dial", "bridged")
     assert [leg["channelId"] for leg in view["legs"]] == [talk.customer, talk.agent]
     assert not {"muted", "held"} & view["legs"][0].keys()
     assert not {"transfers", "conferences"} & view.keys()
@@ -95,7 +95,7 @@ async def test_a_leg_is_hung_up_by_its_channel(bench: Bench) -> None:
     talk = await talking(bench)
     told = await talk.posted("dial", target="agent:1002")
     view = await talk.posted("hangup", channelId=told["channelId"])
-    assert view["doing"] == "talking"
+    assert view["state"] == "bridged"
     await talk.does(f"DELETE channels/{told['channelId']}")
     assert f"DELETE channels/{talk.customer}" not in bench.pbx.lines
 

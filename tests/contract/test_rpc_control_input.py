@@ -133,7 +133,7 @@ async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str,
     status, answer = await talk.post(path, **theirs)
     assert (status, answer["code"]) == (404, "not_found")
     assert answer | {"detail": ""} == unknown | {"detail": ""}
-    assert "doing" in await talk.shown()
+    assert "state" in await talk.shown()
     await talk.ends()
     assert await talk.refused(path, **theirs) == (404, "not_found")
     assert await talk.refused(path, **body) == (409, "call_ended")

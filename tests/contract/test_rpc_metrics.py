@@ -14,7 +14,7 @@ async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
     call = await bench.started()
     slot = call.partition("-")[0]
     lives = _at(await _seen(bench), "switchroom_calls", slot=slot)
-    assert {labels["doing"]: value for labels, value in lives}["starting"] == 1
+    assert {labels["state"]: value for labels, value in lives}["starting"] == 1
     happens(bench, LegPlaced(f"{call}.l0"))
     happens(bench, LegAnswered(f"{call}.l0"))
     end(bench, call)

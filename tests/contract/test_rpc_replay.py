@@ -88,12 +88,12 @@ async def test_another_decision_is_shown(bench: Bench) -> None:
     assert not found["isSame"]
     (difference,) = found["differences"]
     assert (difference["about"], difference["line"]) == ("commands", 3)
-    assert difference["event"]["is"] == "LegAnswered"
-    assert [each["is"] for each in difference["commands"]] == [
-        "StartRinging",
-        "Tell",
-        "Tell",
-        "Originate",
+    assert difference["event"]["type"] == "leg-answered"
+    assert [each["type"] for each in difference["commands"]] == [
+        "start-ringing",
+        "emit-event",
+        "emit-event",
+        "originate",
     ]
 
 

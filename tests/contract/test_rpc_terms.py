@@ -133,7 +133,7 @@ async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
     async def is_told() -> bool:
         _, story = await bench.ask("GET", f"/calls/{call}/timeline")
         events = [each["event"] for each in story["moments"]]
-        ended[:] = [each for each in events if each["is"] == "LegEnded"]
+        ended[:] = [each for each in events if each["type"] == "leg-ended"]
         return bool(ended)
 
     await until(is_told)

@@ -28,4 +28,4 @@ async def test_the_main_channel_is_shown(bench: Bench) -> None:
 
 def _told(story: Any) -> list[dict[str, Any]]:
     commands = [each for moment in story["moments"] for each in moment["commands"]]
-    return [each["event"] for each in commands if each["is"] == "Tell"]
+    return [each["event"] for each in commands if each["type"] == "emit-event"]

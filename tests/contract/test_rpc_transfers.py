@@ -95,7 +95,7 @@ async def test_a_transfer_is_canceled(bench: Bench) -> None:
     assert (done["state"], done["reason"]) == ("canceled", "source_cancel")
     await talk.does(f"DELETE channels/{begun['targetChannelId']}")
     assert await talk.posted(f"{path}/cancel", **asked) == done
-    assert (await talk.shown())["doing"] == "talking"
+    assert (await talk.shown())["state"] == "bridged"
 
 
 async def test_a_transfer_of_an_ended_call_can_be_looked_at(bench: Bench) -> None:

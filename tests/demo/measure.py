@@ -57,7 +57,7 @@ async def spoken(phone: Phone, timeline: Timeline, place: int, what: str, media:
     `media` is the address that the engine serves its audio at.
     """
     claim = f"{what} is heard"
-    began = [(at_ms, each) for at_ms, each in _deeds(timeline) if each["is"] == "Play"]
+    began = [(at_ms, each) for at_ms, each in _deeds(timeline) if each["type"] == "play"]
     if len(began) <= place:
         return Check(claim, False, "it was never played")
     at_ms, play = began[place]
@@ -83,8 +83,8 @@ async def _clip_ms(url: str) -> int:
 def music(phone: Phone, timeline: Timeline) -> Check:
     """Check that music filled the wait for the second leg."""
     claim = "music on hold is heard while the second leg rings"
-    began_ms = _when(timeline, "StartMusic")
-    ended_ms = _when(timeline, "StopMusic")
+    began_ms = _when(timeline, "start-hold-music")
+    ended_ms = _when(timeline, "stop-hold-music")
     if not began_ms or not ended_ms:
         return Check(claim, False, "there was none")
     wait_ms = ended_ms - began_ms
@@ -112,7 +112,7 @@ def completed(timeline: Timeline) -> Check:
 
 
 def _when(timeline: Timeline, command: str) -> int:
-    return next((at_ms for at_ms, each in _deeds(timeline) if each["is"] == command), 0)
+    return next((at_ms for at_ms, each in _deeds(timeline) if each["type"] == command), 0)
 
 
 def _deeds(timeline: Timeline) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -126,7 +126,7 @@ def _ended_ms(timeline: Timeline, playback: str) -> int:
     ends = (
         moment.at_ms
         for moment in timeline.moments
-        if moment.event["is"] == "PlaybackEnded"
+        if moment.event["type"] == "playback-ended"
         and moment.event["playback"] == playback
         and not moment.event["failed"]
     )

@@ -71,10 +71,10 @@ class Stage(Struct, frozen=True):
             phone.write_wav(self.out / f"{act}-{name}-heard.wav")
 
     async def doing(self, call_id: str, state: str) -> None:
-        """Wait until a call is playing, gathering, dialing, talking."""
+        """Wait until a call has a state: playing, gathering, dialing, bridged."""
 
         async def is_so() -> bool:
-            return (await self.client.call(call_id)).doing == state
+            return (await self.client.call(call_id)).state == state
 
         await until(is_so, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
 

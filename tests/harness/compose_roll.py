@@ -49,11 +49,11 @@ class Rolling:
 
     async def _listens(self) -> bool:
         found = await self.calls(next(iter(self._ports)))
-        return [call["doing"] for call in found] == ["gathering"]
+        return [call["state"] for call in found] == ["gathering"]
 
     async def _goes_on(self, engine: str, call: str) -> None:
         async def is_so() -> bool:
             found = await self.calls(engine)
-            return [(each["callId"], each["doing"]) for each in found] == [(call, "gathering")]
+            return [(each["callId"], each["state"]) for each in found] == [(call, "gathering")]
 
         await until(is_so, what=f"{call} to go on, as {engine} tells it")

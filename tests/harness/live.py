@@ -44,7 +44,7 @@ class Lab:
 
         async def is_over() -> bool:
             view.update(await self.engine.call(call))
-            return str(view["doing"]) == "over"
+            return str(view["state"]) == "ended"
 
         await until(is_over, timeout_s=timeout_s, what=f"the end of {call}")
         return view
@@ -53,7 +53,7 @@ class Lab:
         """Wait until a call does something: playing, gathering, dialing, talking, asking."""
 
         async def is_so() -> bool:
-            return bool((await self.engine.call(call))["doing"] == state)
+            return bool((await self.engine.call(call))["state"] == state)
 
         await until(is_so, timeout_s=timeout_s, what=f"{call} to be {state}")
 

@@ -107,8 +107,8 @@ class SixCalls:
 
     async def _is_stored(self) -> bool:
         stories = [await self._lab.story(self.ids[kind]) for kind in ("gather", "ring")]
-        happened = [[each["is"] for each in story] for story in stories]
-        return "DigitPressed" in happened[0] and "LegRang" in happened[1]
+        happened = [[each["type"] for each in story] for story in stories]
+        return "digit-pressed" in happened[0] and "leg-ringing" in happened[1]
 
     async def _steered(self, lab: Lab, kind: str, timeout_s: float) -> None:
         async def is_done() -> bool:

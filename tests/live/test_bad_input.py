@@ -102,7 +102,7 @@ async def test_a_bad_answer_ends_the_call(
         await phone.ended()
         view = await lab.ended(call)
     assert view["reason"].startswith(f"action_failed:{reason}")
-    [failed] = [each for each in await lab.story(call) if each["is"] == "ActionFailed"]
+    [failed] = [each for each in await lab.story(call) if each["type"] == "action-failed"]
     assert failed["reason"].startswith(reason)
 
 
@@ -146,6 +146,6 @@ async def test_audio_that_cannot_be_had_is_skipped(
         call = await lab.call(to="+15550100", action={"type": "play", "data": data})
         await phone.ended()
         assert [heard.hz for heard in phone.heard(600, 700)] == [600, 700]
-    [fetched] = [each for each in await lab.story(call) if each["is"] == "MediaFetched"]
+    [fetched] = [each for each in await lab.story(call) if each["type"] == "media-fetched"]
     assert [told.partition(":")[0] for told in fetched["faults"]] == [fault]
     assert (await lab.ended(call))["status"] == "completed"

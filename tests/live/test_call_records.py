@@ -49,7 +49,7 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None
         await far.rung()
         rang_ms = time.time() * 1_000
         await far.pick_up()
-        await lab.doing(call, "talking")
+        await lab.doing(call, "bridged")
         main = {"channelId": (await lab.engine.call(call))["mainChannelId"]}
         held_ms = time.time() * 1_000
         await lab.engine.rpc("POST", f"/calls/{call}/hold", main)

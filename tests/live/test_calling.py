@@ -125,7 +125,7 @@ async def test_a_flow_knows_its_contact(lab: Lab) -> None:
         source["text"]
         for moment in (await lab.engine.rpc("GET", f"/calls/{call}/timeline"))["moments"]
         for command in moment["commands"]
-        if command["is"] == "FetchMedia"
+        if command["type"] == "fetch-media"
         for source in command["sources"]
     ]
     assert wanted == ["Hello Ada"]

@@ -65,7 +65,7 @@ async def has(lab: Lab, call: str, digits: str) -> None:
 
     async def is_so() -> bool:
         story = await lab.story(call)
-        return "".join(each["digit"] for each in story if each["is"] == "DigitPressed") == digits
+        return "".join(each["digit"] for each in story if each["type"] == "digit-pressed") == digits
 
     await until(is_so, what=f"{digits} to be stored")
 

@@ -52,12 +52,12 @@ async def run(lab: Lab, **more: Any) -> str:
 
 async def nodes(lab: Lab, call: str) -> list[str]:
     """List the nodes that a call came to."""
-    return [each["name"] for each in await lab.story(call) if each["is"] == "NodeLoaded"]
+    return [each["name"] for each in await lab.story(call) if each["type"] == "flow-node-loaded"]
 
 
 async def spoken(lab: Lab, call: str) -> list[str]:
     """List what a call's flow said."""
-    story = [each["node"] for each in await lab.story(call) if each["is"] == "NodeLoaded"]
+    story = [each["node"] for each in await lab.story(call) if each["type"] == "flow-node-loaded"]
     return [each["data"]["text"] for each in story if each["type"] == "say"]
 
 
@@ -135,7 +135,7 @@ async def test_a_lookup_that_fails(
         await lab.ended(call)
     assert await nodes(lab, call) == ["lookup", "unknown", "sorry", "menu"]
     assert await spoken(lab, call) == ["We could not find you under +15550001."]
-    [failed] = [each for each in await lab.story(call) if each["is"] == "ApiFailed"]
+    [failed] = [each for each in await lab.story(call) if each["type"] == "api-request-failed"]
     assert failed["reason"] == reason
 
 

@@ -18,9 +18,9 @@ async def test_hangup_over_rpc_in_each_state(
     """A call ends at once, whatever it is doing; unanswered it is canceled. Then 409."""
     async with Phone.ringing(free_port()) as far:
         trees = _long_trees(sounds, hooks, far)
-        for state, action in {**trees, "talking": trees["dialing"]}.items():
+        for state, action in {**trees, "bridged": trees["dialing"]}.items():
             async with Phone.answering(lab.trunk_port) as phone:
-                if state == "talking":
+                if state == "bridged":
                     await _hung_up_while_talking(lab, phone)
                     continue
                 call = await lab.call(to="+15550100", action=action)
@@ -40,7 +40,7 @@ async def test_hangup_over_rpc_in_each_state(
         assert refused.value.status == 409
 
 
-@pytest.mark.parametrize("state", ["playing", "gathering", "dialing", "asking"])
+@pytest.mark.parametrize("state", ["playing", "gathering", "dialing", "awaiting-instructions"])
 async def test_the_caller_hangs_up(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer, state: str
 ) -> None:
@@ -90,6 +90,6 @@ def _long_trees(sounds: MediaServer, hooks: WebhookServer, far: Phone) -> dict[s
     return {
         "playing": {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}},
         "gathering": {"type": "gather", "data": {"timeout": LONG_MS}},
-        "asking": hooks.answers("/never", silent()),
+        "awaiting-instructions": hooks.answers("/never", silent()),
         "dialing": {"type": "dial", "data": {"number": far.address}},
     }

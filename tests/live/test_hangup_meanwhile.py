@@ -23,13 +23,13 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
             two.cut()
             await _notices(gone)
             view = await gone.engine.rpc("POST", f"/calls/{call}/hangup", {})
-            assert view["doing"] == "ending"
+            assert view["state"] == "ending"
             await gone.engine.kill()
             assert not phone.is_ended
             two.mend()
             await phone.ended(20)
             await stays.ended(call)
-            asked = [each for each in await stays.story(call) if each["is"] == "HangupRequested"]
+            asked = [each for each in await stays.story(call) if each["type"] == "hangup-requested"]
             assert len(asked) == 1
             await cluster.emptied()
 

@@ -100,7 +100,7 @@ async def test_the_trunk_may_not(two: TwoNodes) -> None:
         phone.refer(NUMBER)
         await until(lambda: 603 in answers(phone), what="the answer to REFER")
         view = await two.engine.call(call)
-        assert (view["doing"], view.get("transfers")) == ("gathering", None)
+        assert (view["state"], view.get("transfers")) == ("gathering", None)
 
 
 async def test_a_refer_in_a_conference(talk: Crowd) -> None:

@@ -76,7 +76,7 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         call = await lab.call(to="+15550100", action=action)
         await lab.doing(call, "gathering")
         await phone.press("1")
-        await _stored(lab, call, "DigitPressed")
+        await _stored(lab, call, "digit-pressed")
         await leave(lab)
         back_ms = now_ms()
         await phone.press("2")
@@ -94,7 +94,7 @@ async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> N
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
-            await _stored(lab, await lab.only_call(), "LegRang")
+            await _stored(lab, await lab.only_call(), "leg-ringing")
             await leave(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
@@ -110,7 +110,7 @@ async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
-            await _stored(lab, await lab.only_call(), "LegRang")
+            await _stored(lab, await lab.only_call(), "leg-ringing")
             await lab.engine.kill()
             await far.answered()
             await lab.engine.start()
@@ -128,7 +128,7 @@ async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: Webhoo
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
-            await _stored(lab, await lab.only_call(), "LegPlaced")
+            await _stored(lab, await lab.only_call(), "leg-created")
             await crash(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
@@ -179,6 +179,6 @@ async def _stored(lab: Lab, call: str, event: str) -> None:
     """Wait until an event is in the store: what is not may happen again after a crash."""
 
     async def is_there() -> bool:
-        return any(each["is"] == event for each in await lab.story(call))
+        return any(each["type"] == event for each in await lab.story(call))
 
     await until(is_there, what=f"{event} to be stored")

@@ -66,7 +66,7 @@ class Customer:
     async def refusals(self, call: str) -> list[str]:
         """List why legs of a call were not called."""
         story = await self.lab.story(call)
-        return [each["reason"] for each in story if each["is"] == "LegEnded" and each["reason"]]
+        return [each["reason"] for each in story if each["type"] == "leg-ended" and each["reason"]]
 
     async def _list_version(self) -> int:
         shown = (await self.lab.engine.rpc("GET", "/terms"))["accounts"]

@@ -41,7 +41,7 @@ async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> Non
         await caller.ended()
         assert caller.status == 503
     assert command.alive()
-    assert (await two.engine.call(live))["doing"] == "gathering"
+    assert (await two.engine.call(live))["state"] == "gathering"
     await two.engine.rpc("POST", f"/calls/{live}/hangup", {})
     await until(lambda: not command.alive(), what="the command to end")
     assert _printed(tmp_path).endswith("node pbx1 is empty\n")
@@ -103,7 +103,7 @@ async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_pat
     await two.engine.kill()
     async with two.engine_of(tmp_path / "other", two.nodes[:1]) as other:
         ends = Lab(two.valkey, two.nodes[0], other, two.trunk_port)
-        assert (await other.call(call))["doing"] == "gathering"
+        assert (await other.call(call))["state"] == "gathering"
         view = await ends.ended(call, GRACE_S + 5)
         assert (view["status"], view["reason"]) == ("completed", "lost")
 
@@ -149,7 +149,7 @@ def _printed(folder: Path) -> str:
 
 
 async def _is_answered(two: TwoNodes, call: str) -> bool:
-    return any(each["is"] == "LegAnswered" for each in await two.at(0).story(call))
+    return any(each["type"] == "leg-answered" for each in await two.at(0).story(call))
 
 
 async def _is_away(two: TwoNodes, name: str) -> bool:

@@ -34,7 +34,7 @@ class Format(Struct, frozen=True):
     delimiter: str | None = None
 
 
-class Found(Struct, frozen=True, tag=True, array_like=True):
+class Found(Struct, frozen=True, tag="found", array_like=True):
     """What a look at a file has found; rows: at most so many."""
 
     format: Format
@@ -71,7 +71,7 @@ class Reject(Struct, frozen=True, array_like=True):
     cells: str  # as JSON
 
 
-class Batch(Struct, frozen=True, tag=True, array_like=True):
+class Batch(Struct, frozen=True, tag="batch", array_like=True):
     """Contacts by column, each number once; and what became of other rows.
 
     `rows` are the file's so far, in all; `doubles` those whose number another row here has.
@@ -90,7 +90,7 @@ class Batch(Struct, frozen=True, tag=True, array_like=True):
     fields: list[str | None]
 
 
-class Failed(Struct, frozen=True, tag=True, array_like=True):
+class Failed(Struct, frozen=True, tag="failed", array_like=True):
     """The file can't be read."""
 
     reason: str

@@ -43,7 +43,7 @@ async def test_legs_are_steered(rest: Rest, talk: Talk, form: str) -> None:
 async def test_a_call_is_ended_by_its_path(rest: Rest, talk: Talk, base: str) -> None:
     """An account's token that names nobody ends all of it; an empty body will do."""
     answer = await rest.ask("POST", f"{base}/call/{talk.call}/hangup", {})
-    assert (answer.status_code, answer.json()["doing"]) == (200, "ending")
+    assert (answer.status_code, answer.json()["state"]) == (200, "ending")
 
 
 async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Talk) -> None:

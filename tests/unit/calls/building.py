@@ -20,6 +20,7 @@ from engine.calls.machine import step
 from engine.calls.replies import MediaFetched
 from wire.events import CallEvent
 from wire.media import Clip
+from wire.shape import tag_of
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
 
@@ -127,8 +128,8 @@ class Story:
 
     @property
     def state(self) -> str:
-        """Name what the call does."""
-        return type(self.call.doing).__name__
+        """Return the tag of the call's state."""
+        return tag_of(self.call.doing)
 
     @property
     def status(self) -> str:

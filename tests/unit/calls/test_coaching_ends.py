@@ -107,7 +107,7 @@ def test_only_coach_and_coached_are_left() -> None:
     story.hang_up()
     assert story.call.main == PEER
     story.hang_up()
-    assert story.state == "Ending"
+    assert story.state == "ending"
     assert {THIRD, SNOOP} <= {each.leg for each in story.wanted(Hangup)}
 
 

@@ -51,7 +51,7 @@ def test_the_last_but_one_leaves() -> None:
         PEER: ("complete", "hangup"),
         THIRD: ("complete", "left"),
     }
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_one_waits_for_another() -> None:
@@ -70,7 +70,7 @@ def test_one_waits_in_vain() -> None:
     story = inviting(action=say())
     story.take(LegEnded(PEER, NORMAL))
     assert story.take(LegEnded(THIRD, BUSY))[0] == StopMusic(MAIN)
-    assert (story.state, conference(story).state) == ("Playing", "completed")
+    assert (story.state, conference(story).state) == ("playing", "completed")
 
 
 def test_the_main_leg_leaves() -> None:
@@ -80,7 +80,7 @@ def test_the_main_leg_leaves() -> None:
     assert (story.call.main, together(story)) == (PEER, {PEER, THIRD})
     assert members(story)[MAIN] == ("complete", "hangup")
     story.take(LegEnded(THIRD, NORMAL), 3_000)
-    assert story.state == "Ending"
+    assert story.state == "ending"
     assert story.wanted(Hangup)[-1].leg == PEER
 
 
@@ -98,7 +98,7 @@ def test_the_main_leg_was_the_last() -> None:
     story = inviting()
     story.take(LegEnded(PEER, NORMAL))
     assert Hangup(THIRD, NORMAL) in story.hang_up()
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 def test_the_tree_does_not_outlive_its_leg() -> None:
@@ -127,7 +127,7 @@ def test_the_time_for_talking_is_over() -> None:
     commands = story.due()
     assert sorted(c.leg for c in commands if isinstance(c, Hangup)) == [PEER, THIRD]
     assert members(story)[THIRD] == ("failed", "conference_ended")
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 @pytest.mark.parametrize("order", list(permutations((MAIN, PEER, THIRD))))
@@ -137,6 +137,6 @@ def test_its_node_dies(order: tuple[str, ...], action: object) -> None:
     story = conferring(action=action)
     for leg in order:
         story.take(LegEnded(leg, LOST))
-    assert story.state == "Over"
+    assert story.state == "ended"
     assert (story.told[-1].event, story.told[-1].reason) == ("completed", "lost")
     assert conferences_told(story)[-1][0] == "completed"

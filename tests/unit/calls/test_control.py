@@ -73,9 +73,9 @@ def test_the_other_party_is_hung_up() -> None:
     """Its conversation ends, the tree goes on."""
     story = talking(BOB, action=say())
     assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     story.take(LegEnded(PEER, NORMAL), 30)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_the_main_leg_is_hung_up() -> None:
@@ -83,7 +83,7 @@ def test_the_main_leg_is_hung_up() -> None:
     story = talking(BOB, action=say())
     assert story.take(LegHangupRequested(MAIN)) == (Hangup(MAIN, NORMAL),)
     story.hang_up()
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 def test_one_of_several_that_ring_is_hung_up() -> None:
@@ -136,7 +136,7 @@ def test_a_party_that_is_dialled_in() -> None:
     rang = story.now
     assert story.due() == (Hangup(leg, NO_ANSWER),)
     assert story.now == rang + 40_000
-    assert story.state == "Talking"
+    assert story.state == "bridged"
 
 
 def test_a_party_that_does_not_come() -> None:
@@ -155,7 +155,7 @@ def test_nobody_is_left_to_come_to() -> None:
     leg = dialled_into(story, state="ringback")
     assert Hangup(leg, NORMAL) in story.take(LegEnded(PEER, NORMAL))
     assert story.take(LegAnswered(leg)) == (Hangup(leg, NORMAL),)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_the_call_ends_while_it_rings() -> None:

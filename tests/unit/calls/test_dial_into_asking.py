@@ -34,9 +34,9 @@ def test_an_answer_that_comes_during_the_conversation() -> None:
     leg = story.doing(Talking).leg
     commands = story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, tree(say())))
     assert [type(each) for each in commands] == [Prefetch]
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_an_answer_that_comes_after_the_conversation() -> None:
@@ -47,7 +47,7 @@ def test_an_answer_that_comes_after_the_conversation() -> None:
     assert story.doing(Asking).deadline_ms == story.now + WEBHOOK_MS
     assert len(story.wanted(AskWebhook)) == 1
     story.take(ActionReplied(story.doing(Asking).request, tree(say())))
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_no_answer_during_the_conversation() -> None:
@@ -55,9 +55,9 @@ def test_no_answer_during_the_conversation() -> None:
     story = asking_while_talking()
     leg = story.doing(Talking).leg
     story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
-    assert (story.state, story.call.reason) == ("Ending", "action_failed:status_500")
+    assert (story.state, story.call.reason) == ("ending", "action_failed:status_500")
 
 
 def test_no_answer_but_a_fallback() -> None:
@@ -68,7 +68,7 @@ def test_no_answer_but_a_fallback() -> None:
     leg = dialled_into(story, state="answered")
     story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
     story.take(LegEnded(leg, NORMAL))
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_what_is_asked_after_the_conversation() -> None:

@@ -140,7 +140,7 @@ def test_a_prompt_that_goes_on_takes_no_keys() -> None:
     playback = story.doing(WithRequest).request
     key = overheard(told(story, "2", 4_100))
     recovered(story, key, seen=Seen({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_an_outage_is_not_the_callers_silence() -> None:
@@ -179,7 +179,7 @@ def test_a_greeted_leg_confirms_in_an_outage() -> None:
     fetched(story)
     key = overheard(told(story, "1", 500, FIRST))
     recovered(story, key, seen=Seen({MAIN: "Up", FIRST: "Up"}))
-    assert story.state == "Talking"
+    assert story.state == "bridged"
 
 
 def test_a_call_of_an_older_engine_is_left_alone() -> None:

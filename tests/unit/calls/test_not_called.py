@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.calls.doing import Asking, Dialing
+from engine.calls.doing import Dialing
 from engine.calls.errands import AskWebhook
 from engine.calls.events import CallOpened, LegEnded, LegPlaced
 from tests.unit.calls.building import HTTPS, ID, MAIN, Story, dialing, outbound
@@ -24,7 +24,7 @@ def test_the_tree_goes_on_and_is_told_why(reason: str) -> None:
     """As after a party that refused; the leg's last event has the reason, and so the webhook."""
     story = dialing(BOB, action=HTTPS)
     refused(story, FIRST, reason)
-    assert story.state == Asking.__name__
+    assert story.state == "awaiting-instructions"
     body = json.loads(story.wanted(AskWebhook)[-1].body)
     assert body["dial"] == {"status": "failed", "cause": 21, "number": BOB, "reason": reason}
     told = next(each for each in story.told if each.event == "leg-completed")

@@ -90,7 +90,7 @@ def test_the_last_two() -> None:
     commands = story.take(kick(THIRD))
     assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert Hangup(THIRD, NORMAL) in commands
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_a_member_that_cannot_be_joined() -> None:
@@ -118,4 +118,4 @@ def test_the_last_is_put_out_while_another_rings() -> None:
     story.take(kick(PEER))
     commands = story.take(kick(MAIN))
     assert {c.leg for c in commands if isinstance(c, Hangup)} == {MAIN, PEER, THIRD}
-    assert (story.state, conference(story).state) == ("Ending", "completed")
+    assert (story.state, conference(story).state) == ("ending", "completed")

@@ -157,7 +157,7 @@ def test_a_call_of_a_great_many_legs() -> None:
     for _ in range(12):
         tree = {"type": "dial", "data": {"number": numbers}, "action": tree or say()}
     story = called(tree)
-    while story.state == "Dialing":
+    while story.state == "dialing":
         for leg in story.call.legs[1:]:
             story.take(LegEnded(leg.id, 19), 10)
     told = ended(story)

@@ -58,7 +58,7 @@ def test_a_whisper_that_ended_meanwhile() -> None:
     assert events == (PlaybackEnded(second), Recovered())
     for event in events:
         story.take(event, 3_000)
-    assert story.state == "Talking"
+    assert story.state == "bridged"
 
 
 def test_a_whisper_that_was_not_begun() -> None:
@@ -82,7 +82,7 @@ def test_detection_ends_with_the_outage() -> None:
     assert redo == box
     story.take(events[-1], 9_000)
     assert story.wanted(EndDetection) == [EndDetection(FIRST, "unknown")]
-    assert story.state == "Talking"
+    assert story.state == "bridged"
 
 
 def test_who_left_meanwhile() -> None:

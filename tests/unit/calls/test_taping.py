@@ -25,7 +25,7 @@ def test_a_call_that_is_not_to_be_recorded_is_not() -> None:
     story = called(say(), archive=ARCHIVE)
     story.hang_up()
     assert tapes(story) == []
-    assert (story.state, story.told[-1].recording_url) == ("Over", None)
+    assert (story.state, story.told[-1].recording_url) == ("ended", None)
 
 
 def test_a_call_that_is_never_answered_has_no_recording() -> None:
@@ -33,7 +33,7 @@ def test_a_call_that_is_never_answered_has_no_recording() -> None:
     story = Story(inbound(say(), archive=ARCHIVE, recorded=True))
     story.take(CallOpened())
     story.hang_up()
-    assert (story.state, tapes(story)) == ("Over", [])
+    assert (story.state, tapes(story)) == ("ended", [])
 
 
 def test_the_end_tells_where_the_recording_is() -> None:
@@ -41,12 +41,12 @@ def test_the_end_tells_where_the_recording_is() -> None:
     story = recorded()
     name = story.wanted(StartTape)[0].name
     story.hang_up()
-    assert story.state == "Filing"
+    assert story.state == "archiving-recordings"
     assert story.wanted(FileTapes) == [FileTapes(f"{ID}.r3", (name,))]
     assert story.told[-1].event != "completed"
     story.take(TapesFiled(f"{ID}.r3", 4_200), 50)
     end = story.told[-1]
-    assert (story.state, end.event) == ("Over", "completed")
+    assert (story.state, end.event) == ("ended", "completed")
     assert (end.recording_url, end.recording_purpose, end.recording_duration) == (URL, "call", 4)
     assert end.duration == 0, "the time to file it is not the call's"
 
@@ -57,7 +57,7 @@ def test_what_can_not_be_filed_now_is_promised(fault: str) -> None:
     story = recorded()
     over(story, 0, fault)
     end = story.told[-1]
-    assert (story.state, end.recording_url, end.recording_duration) == ("Over", URL, None)
+    assert (story.state, end.recording_url, end.recording_duration) == ("ended", URL, None)
 
 
 def test_what_takes_too_long_to_file_is_promised() -> None:
@@ -65,7 +65,7 @@ def test_what_takes_too_long_to_file_is_promised() -> None:
     story = recorded()
     story.hang_up()
     story.due()
-    assert (story.state, story.told[-1].recording_url) == ("Over", URL)
+    assert (story.state, story.told[-1].recording_url) == ("ended", URL)
     assert story.now == story.call.ended_ms + 10_000
 
 
@@ -73,7 +73,7 @@ def test_a_recording_that_is_nowhere_is_not_promised() -> None:
     """The PBX has no tape: no address is told."""
     story = recorded()
     over(story, 0, "lost")
-    assert (story.state, story.told[-1].recording_url) == ("Over", None)
+    assert (story.state, story.told[-1].recording_url) == ("ended", None)
 
 
 def test_a_message_that_is_nowhere_does_not_end_the_wait_for_the_conversation() -> None:
@@ -82,16 +82,16 @@ def test_a_message_that_is_nowhere_does_not_end_the_wait_for_the_conversation() 
     story.hang_up()
     first, second = story.wanted(FileTapes)
     story.take(TapesFiled(first.request, fault="lost"))
-    assert story.state == "Filing"
+    assert story.state == "archiving-recordings"
     story.take(TapesFiled(second.request, fault="lost"))
-    assert (story.state, story.told[-1].recording_url) == ("Over", None)
+    assert (story.state, story.told[-1].recording_url) == ("ended", None)
 
 
 def test_a_lost_leg_is_not_waited_for() -> None:
     """Its PBX is away, so nothing can be filed now; it will be when that is back."""
     story = recorded()
     story.take(LegEnded(MAIN, 0), 100)
-    assert (story.state, story.told[-1].recording_url) == ("Over", URL)
+    assert (story.state, story.told[-1].recording_url) == ("ended", URL)
 
 
 def test_a_node_that_is_given_up_ends_the_wait() -> None:
@@ -99,7 +99,7 @@ def test_a_node_that_is_given_up_ends_the_wait() -> None:
     story = recorded()
     story.hang_up()
     story.take(LegEnded(MAIN, 0), 100)
-    assert (story.state, story.told[-1].recording_url) == ("Over", URL)
+    assert (story.state, story.told[-1].recording_url) == ("ended", URL)
 
 
 def test_a_hangup_while_filing_changes_nothing() -> None:

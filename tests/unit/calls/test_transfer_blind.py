@@ -73,7 +73,7 @@ def test_the_main_leg_hands_its_party_over() -> None:
     story.take(LegAnswered(TARGET), 900)
     assert together(story) == {PEER, TARGET}
     story.take(LegEnded(TARGET, NORMAL), 900)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,14 @@ def test_a_target_that_rings_too_long() -> None:
     story = blind("ringback", say())
     commands = story.due()
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NO_ANSWER)]
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_a_tree_that_ends_there() -> None:
     """Without a further action the customer is hung up, not left with music for ever."""
     story = blind("ringback")
     assert Hangup(MAIN, NORMAL) in story.take(LegEnded(TARGET, BUSY))
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 @pytest.mark.parametrize("state", WAITING)
@@ -138,14 +138,14 @@ def test_the_time_for_talking_is_over() -> None:
     story.take(LegRang(TARGET))
     commands = story.due()
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
-    assert (story.state, transfer(story).state) == ("Playing", "abandoned")
+    assert (story.state, transfer(story).state) == ("playing", "abandoned")
 
 
 def test_the_target_hangs_up_after_all() -> None:
     """The conversation was a dial's: its nested action runs."""
     story = blind("answered", say())
     story.take(LegEnded(TARGET, NORMAL), 9_000)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_a_held_customer_is_free() -> None:

@@ -65,14 +65,14 @@ def test_the_main_leg_hands_its_party_over() -> None:
     assert story.take(LegEnded(MAIN, NORMAL), 50) == ()
     assert together(story) == {PEER, TARGET}
     story.take(LegEnded(TARGET, NORMAL), 5_000)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_the_main_leg_hangs_up_to_hand_over() -> None:
     """The main leg's end is not the call's when it was a transfer's source."""
     story = swapped("answered")
     story.take(LegEnded(MAIN, NORMAL))
-    assert (story.call.main, story.state) == (PEER, "Talking")
+    assert (story.call.main, story.state) == (PEER, "bridged")
     assert story.told[-1].event == "leg-completed"
 
 

@@ -108,7 +108,7 @@ def test_the_customer_hangs_up(state: Way) -> None:
     commands = story.hang_up()
     assert {c.leg for c in commands if isinstance(c, Hangup)} == {PEER, TARGET}
     assert sessions_told(story)[-1] == ("abandoned", "customer_hangup")
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -118,7 +118,7 @@ def test_the_dialled_customer_hangs_up(state: Way) -> None:
     commands = story.take(LegEnded(PEER, NORMAL))
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
     assert sessions_told(story)[-1] == ("abandoned", "customer_hangup")
-    assert (story.state, story.call.main) == ("Playing", MAIN)
+    assert (story.state, story.call.main) == ("playing", MAIN)
     assert seat(story, MAIN) == Seat()
 
 
@@ -140,7 +140,7 @@ def test_the_time_for_talking_is_over() -> None:
     assert Hangup(PEER, NORMAL) in commands
     assert Hangup(TARGET, NORMAL) in commands
     assert sessions_told(story)[-1] == ("abandoned", "conversation_ended")
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_a_hold_outlives_a_transfer_that_failed() -> None:

@@ -44,7 +44,7 @@ def timeline() -> Timeline:
 
 def until_now(whole: Timeline, moments: int) -> Timeline:
     """Give a call as it was after so many moments."""
-    live = replace(whole.call, ended_ms=0, status="in-progress", doing="playing")
+    live = replace(whole.call, ended_ms=0, status="in-progress", state="playing")
     return Timeline(live, whole.moments[:moments])
 
 

@@ -9,8 +9,8 @@ from tests.unit.cli.fake_engine import timeline
 from wire.views import Moment, Timeline
 
 Told = tuple[dict[str, Any], list[dict[str, Any]], str]
-CALLS = {"is": "Originate", "leg": "l0", "party": "+1555", "caller_id": ""}
-OPENED: Told = ({"is": "CallOpened"}, [CALLS], "starting")
+CALLS = {"type": "originate", "leg": "l0", "party": "+1555", "caller_id": ""}
+OPENED: Told = ({"type": "call-opened"}, [CALLS], "starting")
 
 
 def story(*moments: Told) -> Story:
@@ -30,12 +30,12 @@ def words(told: Story) -> list[str]:
 
 def joins(*legs: str, bridge: str = "b1") -> dict[str, Any]:
     """Make the command that joins legs."""
-    return {"is": "Bridge", "bridge": bridge, "legs": list(legs)}
+    return {"type": "add-to-bridge", "bridge": bridge, "legs": list(legs)}
 
 
 def states(kind: str, state: str, **more: str) -> dict[str, Any]:
     """Make the command that tells a session's state."""
     return {
-        "is": "Tell",
+        "type": "emit-event",
         "event": {"event": kind, "sessionId": "t1", "sessionState": state, **more},
     }

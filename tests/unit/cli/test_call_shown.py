@@ -26,7 +26,7 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines == [
         f"call {ID}",
-        "inbound, from +15550077 to +15550100, account acme, in-progress, talking (dial)",
+        "inbound, from +15550077 to +15550100, account acme, in-progress, bridged (dial)",
         "channel party agent state",
         f"{MAIN} +15550077 up main, on hold",
         f"{ADA} agent:1001 ada up muted: nobody hears it, answered by: human",

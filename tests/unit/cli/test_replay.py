@@ -22,8 +22,11 @@ OTHERWISE = Replay(
     differences=(
         Difference(
             "commands", "decides otherwise", 4, 1_700_000_000_123,
-            {"is": "DigitPressed", "leg": "a", "digit": "4"},
-            ({"is": "Tell", "event": {"event": "gathered"}}, {"is": "StopMusic", "leg": "a"}),
+            {"type": "digit-pressed", "leg": "a", "digit": "4"},
+            (
+                {"type": "emit-event", "event": {"event": "gathered"}},
+                {"type": "stop-hold-music", "leg": "a"},
+            ),
         ),
         Difference("state", "leads to another call than is stored: cause"),
     ),
@@ -37,14 +40,14 @@ def test_a_verdict_is_told_in_lines() -> None:
         "  log: 12 lines, 11 decisions compared",
         "  told: 7 events",
     ]
-    upon = "DigitPressed(leg=a, digit=4)"
+    upon = "digit-pressed(leg=a, digit=4)"
     assert list(lines(OTHERWISE)) == [
         "call 3-pbx1-other: DECIDES OTHERWISE NOW",
         "  log: 12 lines, 11 decisions compared",
         "  told: 7 events, 2 of them no longer on the stream",
         f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, upon {upon}: decides otherwise",
-        "    now: Tell(gathered)",
-        "    now: StopMusic(leg=a)",
+        "    now: emit-event(gathered)",
+        "    now: stop-hold-music(leg=a)",
         "  state, at the end: leads to another call than is stored: cause",
     ]
 

@@ -9,14 +9,14 @@ from tests.unit.cli.fake_engine import timeline
 from tests.unit.cli.stories_told import OPENED, Told, joins, states, story, words
 from wire.views import Moment, Timeline
 
-ENDED = {"is": "LegEnded", "cause": 16}
-SNOOPS = {"is": "Snoop", "snoop": "b1.s1", "leg": "l1"}
-QUIET: dict[str, Any] = {"is": "Novelty"}
+ENDED = {"type": "leg-ended", "cause": 16}
+SNOOPS = {"type": "snoop", "snoop": "b1.s1", "leg": "l1"}
+QUIET: dict[str, Any] = {"type": "Novelty"}
 
 
 def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Told:
     """Make a moment of a conversation."""
-    return event, list(commands), "talking"
+    return event, list(commands), "bridged"
 
 
 TALK: Told = then(joins("l0", "l1"))
@@ -25,26 +25,32 @@ TALK: Told = then(joins("l0", "l1"))
 @pytest.mark.parametrize(
     ("event", "told"),
     [
-        ({"is": "LegHangupRequested", "leg": "l0"}, "asked: hang up A"),
+        ({"type": "leg-hangup-requested", "leg": "l0"}, "asked: hang up A"),
         (
-            {"is": "MuteRequested", "leg": "l0", "direction": "out"},
+            {"type": "mute-requested", "leg": "l0", "direction": "out"},
             "asked: mute A, it hears nobody",
         ),
-        ({"is": "HoldRequested", "leg": "l0", "held": False}, "asked: unhold A"),
-        ({"is": "DialRequested", "party": "+1"}, "asked: +1 into the call"),
-        ({"is": "RecordingRequested", "wanted": "pause"}, "asked: pause the recording"),
-        ({"is": "MemberRequested", "party": "+1", "by": ""}, "asked: +1 into the conference"),
+        ({"type": "hold-requested", "leg": "l0", "held": False}, "asked: unhold A"),
+        ({"type": "dial-requested", "party": "+1"}, "asked: +1 into the call"),
+        ({"type": "recording-requested", "wanted": "pause"}, "asked: pause the recording"),
         (
-            {"is": "KickRequested", "leg": "l0", "by": "ada", "is_leave": False},
+            {"type": "add-member-requested", "party": "+1", "by": ""},
+            "asked: +1 into the conference",
+        ),
+        (
+            {"type": "kick-requested", "leg": "l0", "by": "ada", "is_leave": False},
             "asked by ada: put A out",
         ),
         (
-            {"is": "TransferReferred", "leg": "l0", "party": "", "replaces": False},
+            {"type": "refer-received", "leg": "l0", "party": "", "replaces": False},
             "REFER: its other party to nobody that can be called",
         ),
-        ({"is": "TalkStarted", "leg": "l0"}, "begins to make a sound"),
-        ({"is": "TapesFiled", "fault": "lost"}, "the recording is lost"),
-        ({"is": "TapesFiled", "fault": "timeout"}, "the recording is not filed yet: timeout"),
+        ({"type": "talk-started", "leg": "l0"}, "begins to make a sound"),
+        ({"type": "recordings-archived", "fault": "lost"}, "the recording is lost"),
+        (
+            {"type": "recordings-archived", "fault": "timeout"},
+            "the recording is not filed yet: timeout",
+        ),
     ],
 )
 def test_what_is_asked_is_told(event: dict[str, Any], told: str) -> None:
@@ -54,7 +60,7 @@ def test_what_is_asked_is_told(event: dict[str, Any], told: str) -> None:
 
 def test_who_is_where_is_told() -> None:
     """Who joins whom, who is taken out, and who is left with whom then."""
-    out = {"is": "Leave", "bridge": "b1"}
+    out = {"type": "remove-from-bridge", "bridge": "b1"}
     told = story(
         OPENED, TALK, then(joins("l2")), then(out | {"leg": "l0"}), then(out | {"leg": "l1"})
     )
@@ -74,16 +80,16 @@ def test_who_is_where_is_told() -> None:
 
 def test_a_recovery_tells_who_is_where() -> None:
     """After it, lanes are as the engine found the legs."""
-    found = {"is": "Recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
+    found = {"type": "recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
     assert story(OPENED, then(event=found)).rows[-1].talking == ("l0", "l1")
-    lost = {"is": "BridgeFailed", "bridge": "b1", "reason": "x", "legs": ["l1"]}
+    lost = {"type": "bridge-failed", "bridge": "b1", "reason": "x", "legs": ["l1"]}
     assert story(OPENED, TALK, then(event=lost)).rows[-1].talking == ()
 
 
 def test_a_coach_is_heard_by_one() -> None:
     """The snoop has a lane of its own, which ends once, however it ends."""
     coaching = joins("l0", "b1.s1", bridge="b1.s1b")
-    hangs_up = {"is": "Hangup", "leg": "b1.s1", "cause": 16}
+    hangs_up = {"type": "hangup", "leg": "b1.s1", "cause": 16}
     gone = ENDED | {"leg": "b1.s1"}
     told = story(OPENED, TALK, then(SNOOPS), then(coaching), then(hangs_up), then(event=gone))
     assert words(told)[2:] == [
@@ -115,15 +121,15 @@ def test_a_transfer_tells_its_way() -> None:
 
 def test_other_tellings_are_passed_over() -> None:
     """What is told of legs is told by what was done."""
-    assert words(story(OPENED, then({"is": "Tell", "event": {"event": "leg-held"}}))) == [
+    assert words(story(OPENED, then({"type": "emit-event", "event": {"event": "leg-held"}}))) == [
         "calls +1555"
     ]
 
 
 def test_music_of_ones_own_is_no_prompt() -> None:
     """It begins and ends for who waits; a prompt that is stopped is told as before."""
-    plays = {"is": "Play", "leg": "l0", "playback": "p1", "clips": [["k", 9]], "offset_ms": 0}
-    stops = {"is": "StopPlayback", "playback": "p1"}
+    plays = {"type": "play", "leg": "l0", "playback": "p1", "clips": [["k", 9]], "offset_ms": 0}
+    stops = {"type": "stop-playback", "playback": "p1"}
     assert words(story(OPENED, then(plays), then(stops)))[1:] == [
         "♪ music of its own",
         "♪ music ends",
@@ -139,8 +145,8 @@ def test_legs_that_nothing_introduced_have_lanes() -> None:
 def test_what_comes_after_the_end_is_told_after_it() -> None:
     """A recording is filed when its call is over."""
     whole = timeline()
-    filed = {"is": "TapesFiled", "request": "r9", "duration_ms": 6300}
-    late = Moment(whole.call.ended_ms + 15, filed, (), "over")
+    filed = {"type": "recordings-archived", "request": "r9", "duration_ms": 6300}
+    late = Moment(whole.call.ended_ms + 15, filed, (), "ended")
     assert words(tell(Timeline(whole.call, (*whole.moments, late))))[-2:] == [
         "the call is over: completed",
         "the recording is filed: 6.3 s",
@@ -148,15 +154,17 @@ def test_what_comes_after_the_end_is_told_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("doing", "answered", "told"),
+    ("state", "answered", "told"),
     [
         ("dialing", False, "nobody answered in time"),
         ("dialing", True, "time is up"),
-        ("talking", True, "the time to talk is up"),
-        ("talking", False, "time is up"),
+        ("bridged", True, "the time to talk is up"),
+        ("bridged", False, "time is up"),
     ],
 )
-def test_a_deadline_is_told_where_it_is_certain(doing: str, answered: bool, told: str) -> None:
+def test_a_deadline_is_told_where_it_is_certain(state: str, answered: bool, told: str) -> None:
     """Who rings may be what was waited for, or who is greeted."""
-    rang = {"is": "LegAnswered" if answered else "LegRang", "leg": "l0"}
-    assert words(story(OPENED, (rang, [], doing), then(event={"is": "DeadlinePassed"})))[-1] == told
+    rang = {"type": "leg-answered" if answered else "leg-ringing", "leg": "l0"}
+    assert (
+        words(story(OPENED, (rang, [], state), then(event={"type": "deadline-passed"})))[-1] == told
+    )

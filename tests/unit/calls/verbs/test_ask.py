@@ -92,7 +92,7 @@ def test_a_failing_webhook_in_a_flow_ends_the_call() -> None:
     story = called({**FLOW, "action": say()})
     story.take(ActionReplied(REQUEST, HTTPS))
     story.take(ActionFailed(f"{ID}.r2", "timeout"))
-    assert story.state == "Ending"
+    assert story.state == "ending"
     assert story.call.rest == ()
 
 
@@ -140,14 +140,14 @@ def test_a_flow_is_loaded_and_run() -> None:
     story.fetched(())
     assert story.wanted(FetchMedia)[-1].sources == (Speech("after"),)
     story.fetched(())
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 def test_a_dial_of_a_flow_is_a_flow() -> None:
     """Dial with flowId is the originate schema's `dial | flow`."""
     story = called({"type": "dial", "data": {"flowId": "menu"}, "action": say("after")})
     story.take(ActionReplied(REQUEST, None))
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_flows_nest_so_deep_and_no_deeper() -> None:
@@ -156,7 +156,7 @@ def test_flows_nest_so_deep_and_no_deeper() -> None:
     story = called({**FLOW, "action": say()})
     for _ in range(MOST_FLOWS):
         story.take(ActionReplied(story.doing(Asking).request, again))
-    assert story.state == "Ending"
+    assert story.state == "ending"
     assert story.call.reason == "too_many_flows"
 
 
@@ -164,7 +164,7 @@ def test_a_webhook_that_answers_for_ever() -> None:
     """The number of verbs is limited: a loop ends loudly."""
     story = called(HTTPS)
     rounds = 0
-    while story.state == "Asking":
+    while story.state == "awaiting-instructions":
         story.take(ActionReplied(story.doing(Asking).request, HTTPS))
         rounds += 1
     assert rounds == MOST_VERBS

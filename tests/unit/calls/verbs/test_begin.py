@@ -44,7 +44,7 @@ def test_an_inbound_call_is_answered() -> None:
     story = Story(inbound(say()))
     assert story.take(CallOpened()) == (Prefetch((Speech("hello"),)), Answer(CHANNEL))
     story.take(LegAnswered(CHANNEL), 100)
-    assert story.state == "Playing"
+    assert story.state == "playing"
     assert story.call.status == "in-progress"
 
 

@@ -47,7 +47,7 @@ def test_a_person_is_told_and_the_tree_runs() -> None:
     speak(story, 400)
     assert story.doing(Detecting).deadline_ms == story.now + 600
     assert EndDetection(MAIN, "human") in story.due()
-    assert story.state == "Playing"
+    assert story.state == "playing"
     assert story.call.answered_by == "human"
     [told] = [each for each in story.told if each.event == "machine-detection"]
     assert (told.answered_by, told.channel_id) == ("human", MAIN)
@@ -61,7 +61,7 @@ def test_a_long_greeting_is_a_machine_s() -> None:
     story.take(TalkStarted(MAIN), 300)
     story.due()
     assert story.now == NOW + 5_000 + 300 + 1_500 + 200
-    assert story.state == "Asking"
+    assert story.state == "awaiting-instructions"
     body = json.loads(story.wanted(AskWebhook)[-1].body)
     assert (body["event"], body["answeredBy"]) == ("start", "machine")
 
@@ -107,7 +107,7 @@ def test_no_time_left_is_unknown() -> None:
     story.take(TalkStarted(MAIN), 2_400)
     story.due()
     assert (story.now, story.call.answered_by) == (NOW + 9_000, "unknown")
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_a_crash_makes_it_unknown() -> None:
@@ -115,7 +115,7 @@ def test_a_crash_makes_it_unknown() -> None:
     story = answered(say(), "hangup")
     story.take(Recovered(), 60_000)
     assert story.call.answered_by == "unknown"
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_others_sounds_are_nothing() -> None:

@@ -151,12 +151,12 @@ def test_an_answer_after_the_dial_gave_up() -> None:
     """An answered leg is bridged or hung up: one that comes too late is hung up again."""
     story = dialing(BOB, timeout=20, action=say())
     story.due()
-    assert story.state == "Playing"
+    assert story.state == "playing"
     for event in (LegPlaced(FIRST), LegRang(FIRST), LegAnswered(FIRST)):
         assert story.take(event, 5) == (Hangup(FIRST, NORMAL),)
     story.take(LegEnded(FIRST, NO_ANSWER), 5)
     assert story.told[-1].leg_status == "no-answer"
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_dials_follow_each_other() -> None:
@@ -171,4 +171,4 @@ def test_dials_follow_each_other() -> None:
 
 def test_a_dial_may_run_a_flow() -> None:
     """Dial with flowId runs a stored flow (the originate schema's second form)."""
-    assert called({"type": "dial", "data": {"flowId": "f"}}).state == "Asking"
+    assert called({"type": "dial", "data": {"flowId": "f"}}).state == "awaiting-instructions"

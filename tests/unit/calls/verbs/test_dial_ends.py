@@ -54,7 +54,7 @@ def test_a_bridge_that_cannot_be_made() -> None:
     commands = story.take(BridgeFailed(BRIDGE, "no", (MAIN, FIRST)))
     assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert Hangup(FIRST, NORMAL) in commands
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_an_earlier_bridge_is_not_this_one() -> None:

@@ -27,13 +27,13 @@ def test_a_flow_runs_node_after_node_then_what_comes_after() -> None:
     assert said(heard(story, flow)) == "after"
     assert [each.node for each in story.wanted(LoadNode)] == ["a", "b"]
     story.fetched(())
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 def test_a_flow_that_ends_hangs_up() -> None:
     """After the last node of the last flow nothing is left."""
-    assert heard(run(flow := outline("a", a=say("x"))), flow).state == "Ending"
-    assert run(outline("a", a={"type": "hangup"})).state == "Ending"
+    assert heard(run(flow := outline("a", a=say("x"))), flow).state == "ending"
+    assert run(outline("a", a={"type": "hangup"})).state == "ending"
 
 
 def test_a_node_that_cannot_be_read_ends_the_call() -> None:
@@ -42,7 +42,7 @@ def test_a_node_that_cannot_be_read_ends_the_call() -> None:
     story.take(FlowEntered(f"{ID}.r1", "support", 1, "a"))
     assert story.call.doing.deadline_ms == story.now + FLOW_MS  # type: ignore[union-attr]  # Asking
     story.take(ActionFailed(f"{ID}.r2", "no version 1"))
-    assert (story.state, story.call.reason) == ("Ending", "action_failed:no version 1")
+    assert (story.state, story.call.reason) == ("ending", "action_failed:no version 1")
 
 
 def test_a_dial_brings_how_it_ended() -> None:
@@ -84,9 +84,9 @@ def test_a_conversation_does_not_lose_the_flow() -> None:
     leg = story.wanted(Originate)[-1].leg
     story.take(LegPlaced(leg))
     story.take(LegAnswered(leg))
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     story.take(ApiAnswered(f"{ID}.r3", 200, {"name": "Ada"}))
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     assert said(walk(story, LOOKUP_FLOW, story.take(LegEnded(leg, 16)))) == "Ada"
 
 
@@ -105,7 +105,7 @@ def test_a_node_that_comes_into_a_conversation(comes: str) -> None:
         story.take(FlowEntered(f"{ID}.r1", "support", 1, "a"))
     else:
         story.take(NodeLoaded(story.wanted(LoadNode)[0].request, "a", SayNode(SayData("first"))))
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     assert said(walk(story, flow, story.take(LegEnded(leg, 16)))) == "first"
 
 

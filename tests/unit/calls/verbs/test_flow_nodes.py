@@ -27,7 +27,7 @@ def test_a_menu_branches_by_keys(keys: str, text: str) -> None:
     story = run(MENU_FLOW)
     for key in keys:
         pressed(story, MENU_FLOW, key)
-    story = silent(story, MENU_FLOW) if story.state == "Gathering" else story
+    story = silent(story, MENU_FLOW) if story.state == "gathering" else story
     assert said(story) == text
     assert story.call.variables["digits"] == keys
 
@@ -82,7 +82,7 @@ def test_variables_are_bounded(variables: dict[str, str]) -> None:
     """They are stored with each step: more than there is room for ends the call, loudly."""
     flow = outline("a", a={"type": "set", "variables": variables})
     story = run(flow)
-    assert (story.state, story.call.reason) == ("Ending", "too_many_variables")
+    assert (story.state, story.call.reason) == ("ending", "too_many_variables")
 
 
 def test_variables_are_counted() -> None:
@@ -102,7 +102,7 @@ def test_goto_goes_so_often_and_then_on() -> None:
     flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
     story = run(flow)
     for _ in range(3):
-        assert story.state == "Gathering"
+        assert story.state == "gathering"
         silent(story, flow)
     assert said(story) == "no"
 
@@ -112,14 +112,14 @@ def test_goto_without_a_way_on_ends_loudly() -> None:
     again = {"type": "goto", "node": "menu", "limit": 1}
     flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
     story = silent(silent(run(flow), flow), flow)
-    assert (story.state, story.call.reason) == ("Ending", "too_many_loops")
+    assert (story.state, story.call.reason) == ("ending", "too_many_loops")
 
 
 def test_a_flow_that_goes_round_for_ever() -> None:
     """Visits of each node are counted, whatever leads there."""
     flow = outline("menu", menu={**MENU, "noInput": "menu", "invalid": "menu"}, **ENDS)
     story, rounds = run(flow), 0
-    while story.state == "Gathering":
+    while story.state == "gathering":
         rounds, _ = rounds + 1, silent(story, flow)
     assert (rounds, story.call.reason) == (MOST_VISITS, "too_many_loops")
     assert story.call.verbs < MOST_VERBS

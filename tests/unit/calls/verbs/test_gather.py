@@ -22,7 +22,7 @@ def test_the_terminator_ends_it_at_once() -> None:
         "reason": "terminator",
         "customData": None,
     }
-    assert story.state == "Asking"
+    assert story.state == "awaiting-instructions"
 
 
 def test_the_terminator_may_come_first() -> None:

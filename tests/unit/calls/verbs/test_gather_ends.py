@@ -51,9 +51,9 @@ def test_a_caller_who_hangs_up_without_a_webhook() -> None:
 def test_an_unknown_leg_is_not_listened_to() -> None:
     """ChannelId names a leg; if it is gone, the fallback runs, or the webhook is told."""
     story = gathering(channelId="0-pbx1-abcdefgh.l9", fallback=say())
-    assert story.state == "Playing"
+    assert story.state == "playing"
     story = gathering(channelId="0-pbx1-abcdefgh.l9")
-    assert story.state == "Asking"
+    assert story.state == "awaiting-instructions"
     assert (result(story)["dtmf"], result(story)["reason"]) == ("", "hangup")
 
 
@@ -110,6 +110,6 @@ def test_gathers_may_nest_in_fallbacks() -> None:
     inner = {"type": "gather", "data": {"timeout": 1_000, "fallback": say("bye")}}
     story = gathering(fallback=inner, timeout=1_000)
     story.due()
-    assert story.state == "Gathering"
+    assert story.state == "gathering"
     story.due()
-    assert story.state == "Playing"
+    assert story.state == "playing"

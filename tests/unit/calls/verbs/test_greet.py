@@ -53,7 +53,7 @@ def test_a_whisper_of_several_verbs() -> None:
     assert (story.told[-1].event, story.told[-1].dtmf) == ("gathered", "7")
     assert story.told[-1].channel_id == FIRST
     story.take(PlaybackEnded(fetched(story)), 4_000)
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     assert story.wanted(AskWebhook) == []
 
 
@@ -68,7 +68,7 @@ def test_the_right_key_connects() -> None:
     after = greeting(**CONFIRM)
     after.take(PlaybackEnded(fetched(after)), 4_000)
     pressed(after, "1")
-    assert after.state == "Talking"
+    assert after.state == "bridged"
 
 
 def test_a_key_and_a_prompt_of_ones_own() -> None:
@@ -77,7 +77,7 @@ def test_a_key_and_a_prompt_of_ones_own() -> None:
     assert story.wanted(FetchMedia)[-1].sources == (Audio(HTTPS),)
     fetched(story)
     pressed(story, "#")
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     silent = greeting(confirm={"timeout": 3_000})
     silent.due()
     assert result(silent)["status"] == "failed"
@@ -92,7 +92,7 @@ def test_who_does_not_confirm_is_refused(key: str) -> None:
     commands = pressed(story, key) if key else story.due()
     assert Hangup(FIRST, REJECTED) in commands
     assert (result(story)["status"], result(story)["cause"]) == ("failed", REJECTED)
-    assert story.state == "Asking"
+    assert story.state == "awaiting-instructions"
     story.take(LegEnded(FIRST, REJECTED), 100)
     assert story.told[-1].leg_status == "completed"
 

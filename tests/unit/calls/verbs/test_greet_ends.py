@@ -59,7 +59,7 @@ def test_a_stage_has_an_end() -> None:
     assert isinstance(doing, Playing)
     story.take(MediaFetched(doing.request, CLIPS * 100))
     assert StopPlayback(doing.request) in story.due()
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     silent = greeting(**CONFIRM)
     prompt = greeted(silent).doing
     assert isinstance(prompt, Gathering)
@@ -106,7 +106,7 @@ def test_a_machine_is_connected_or_refused() -> None:
 def test_detection_that_is_off() -> None:
     """Enable false is as if it were not there."""
     story = greeting(machineDetection={"enable": False})
-    assert story.state == "Talking"
+    assert story.state == "bridged"
     assert "answeredBy" not in json.dumps([each.event for each in story.told])
 
 

@@ -74,17 +74,17 @@ def test_nothing_is_left_to_hear() -> None:
     """Held in its last moment, it is over when the hold is."""
     story = held(4_000, action=HTTPS)
     story.take(unhold(MAIN))
-    assert story.state == "Asking"
+    assert story.state == "awaiting-instructions"
 
 
 def test_the_end_of_what_was_stopped() -> None:
     """It is told late, and is not the prompt's."""
     story = held(1_000)
     assert story.take(PlaybackEnded(f"{ID}.p1")) == ()
-    assert story.state == "Playing"
+    assert story.state == "playing"
     story.take(unhold(MAIN))
     story.take(PlaybackEnded(f"{ID}.p2"), 3_000)
-    assert story.state == "Ending"
+    assert story.state == "ending"
 
 
 def test_a_hold_lasts_as_long_as_it_lasts() -> None:

@@ -37,7 +37,7 @@ def test_prompt_and_beep_come_first() -> None:
     story.take(PlaybackEnded(request), 4_000)
     (start,) = story.wanted(StartMessage)
     assert (start.leg, start.longest_s, start.silence_s, start.terminator) == (MAIN, 30, 3, "*")
-    assert story.state == "Recording"
+    assert story.state == "recording"
 
 
 def test_what_can_not_be_had_is_passed_over() -> None:
@@ -53,7 +53,7 @@ def test_without_an_archive_nothing_is_recorded() -> None:
     story = called({"type": "record", "action": say()})
     assert story.wanted(StartMessage) == []
     assert recorded(story) == ("failed", None, None)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_a_key_ends_a_message() -> None:
@@ -63,10 +63,10 @@ def test_a_key_ends_a_message() -> None:
     assert story.press("#") == (StopMessage(name_of(story)),)
     assert story.press("#") == ()
     ended(story, 5)
-    assert story.state == "Recording"
+    assert story.state == "recording"
     filed(story)
     assert recorded(story) == ("terminator", url_of(story), "3")
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -138,7 +138,7 @@ def test_who_hangs_up_has_left_a_message() -> None:
     assert recorded(story) == ("hangup", url_of(story), None)
     (asked,) = story.wanted(AskWebhook)
     assert msgspec.json.decode(asked.body)["reason"] == "hangup"
-    assert story.state == "Filing"
+    assert story.state == "archiving-recordings"
     filed(story)
     end = story.told[-1]
     assert (end.event, end.recording_purpose, end.recording_url) == (
@@ -184,7 +184,7 @@ def test_a_message_that_can_not_be_recorded() -> None:
     ended(story, 5, failed=True)
     filed(story, 0, "lost")
     assert recorded(story) == ("failed", None, None)
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_filing_that_takes_long_is_not_waited_for() -> None:

@@ -36,7 +36,7 @@ def test_a_conversation_that_comes_upon_a_message() -> None:
     story.take(LegPlaced(leg), 5)
     assert StopMessage(first) in story.take(LegAnswered(leg), 1_000)
     story.take(LegEnded(leg, 16), 5_000)
-    assert story.state == "Recording"
+    assert story.state == "recording"
     story.hang_up()
     second = story.wanted(StartMessage)[1].name
     assert [each.names for each in story.wanted(FileTapes)] == [(first,), (second,)]

@@ -97,7 +97,7 @@ def test_the_time_is_up_for_three() -> None:
     third = dialled_into(story, state="answered")
     hangups = [c for c in story.due() if isinstance(c, Hangup)]
     assert hangups == [Hangup(PEER, NORMAL), Hangup(third, NORMAL)]
-    assert story.state == "Playing"
+    assert story.state == "playing"
 
 
 def test_one_of_three_cannot_be_joined() -> None:
@@ -114,4 +114,4 @@ def test_the_main_leg_cannot_be_joined_again() -> None:
     story.take(hold(MAIN))
     story.take(unhold(MAIN))
     assert Hangup(PEER, NORMAL) in story.take(BridgeFailed(BRIDGE, "no", (MAIN,)))
-    assert story.state == "Playing"
+    assert story.state == "playing"
