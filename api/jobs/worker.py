@@ -85,10 +85,10 @@ class Worker:
             log.warning("job put off", job=job.id, kind=job.kind, attempt=job.attempts)
             self._count(job, "failed")
             await self._jobs.fail(job, str(error))
-        except Exception as error:
+        except Exception:
             log.exception("job failed", job=job.id, kind=job.kind, attempt=job.attempts)
             self._count(job, "failed")
-            await self._jobs.fail(job, type(error).__name__)
+            await self._jobs.fail(job, "internal_error")
         else:
             self._count(job, "done")
             await self._jobs.finish(job, result)

@@ -88,7 +88,7 @@ async def test_a_job_that_fails_is_tried_again_and_then_given_up(database: Datab
         assert not await worker.once()
         clock.now += 3_600_000
     job = await _got(jobs, job_id)
-    assert (job.state, job.error, job.attempts) == ("failed", "ZeroDivisionError", MOST_ATTEMPTS)
+    assert (job.state, job.error, job.attempts) == ("failed", "internal_error", MOST_ATTEMPTS)
     assert not await worker.once()
 
 

@@ -1,0 +1,88 @@
+"""Names of Python classes stay inside: what is sent, stored, counted or matched on is a tag."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from engine.calls.asked import Asked
+from engine.calls.commands import Command
+from engine.calls.doing import Doing
+from engine.calls.events import Event
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("api", "engine", "wire")
+NAMES = {"__name__", "__qualname__", "__class__"}
+
+# An exception that a library raises says what it is by its class alone: where it has no text of
+# its own, that name is put into a detail for people. Nothing decides by it.
+ERRORS = {
+    "api/cdrs/consumer.py": "log: why the database refused",
+    "api/platform/client.py": "problem detail: how the platform failed",
+    "engine/ami/client.py": "log: how the connection failed",
+    "engine/ami/watch.py": "log: how the connection failed",
+    "engine/ari/link.py": "log: how the connection failed",
+    "engine/cli/why.py": "terminal: how the engine could not be reached",
+    "engine/media/download.py": "detail: how the server failed",
+    "engine/media/worker.py": "detail: how the conversion failed",
+    "engine/recordings/cabinet.py": "detail: how the PBX failed",
+    "engine/rpc/forward.py": "problem detail: how the other engine failed",
+    "engine/rpc/replays.py": "audit detail: how the core broke",
+    "engine/store/link.py": "log: how the connection failed",
+    "engine/store/redis_documents.py": "log: how the store failed",
+    "engine/webhooks/failure.py": "detail: how the server failed",
+}
+# Asterisk's own names, as its interface description has them: they are the tags.
+ASTERISK = ("engine/ari/generated/", "engine/ari/generator/")
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    for package in PRODUCT:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _is_of_error(node: ast.Attribute) -> bool:
+    return ast.unparse(node) == "type(error).__name__"
+
+
+def test_no_class_name_is_read() -> None:
+    """But for those of exceptions, in the files that are listed, each with its reason."""
+    found = {
+        (path, _is_of_error(node))
+        for path, tree in _trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in NAMES
+    }
+    assert not sorted(path for path, is_of_error in found if not is_of_error)
+    assert sorted(path for path, _ in found) == sorted(ERRORS)
+
+
+def test_no_tag_is_made_of_a_class_name() -> None:
+    """`tag=True` publishes the class's name."""
+    assert not [
+        f"{path}:{node.lineno}"
+        for path, tree in _trees()
+        if not path.startswith(ASTERISK)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for each in node.keywords
+        if each.arg == "tag" and ast.unparse(each.value) == "True"
+    ]
+
+
+def _class_names(union: Any) -> Iterator[str]:
+    for each in get_args(union):
+        yield from [each.__name__] if isinstance(each, type) else _class_names(each)
+
+
+def test_no_text_is_a_class_name() -> None:
+    """Neither the command line nor anything else of the product matches on one."""
+    names = {name for union in (Event, Command, Doing, Asked) for name in _class_names(union)}
+    assert not [
+        f"{path}:{node.lineno}: {node.value}"
+        for path, tree in _trees()
+        if not path.startswith(ASTERISK)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
