@@ -64,7 +64,7 @@ class Settings(Stored):
     sip_hosts: tuple[str, ...] = ()
     most_body_bytes: int = Field(262_144, ge=1_024)
     most_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
-    most_jobs: int = Field(100, ge=1)  # of one account, in the background
+    max_jobs: int = Field(100, ge=1)  # of one account, in the background
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     smtp_host: str = ""  # without one, nothing is sent by e-mail

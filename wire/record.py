@@ -15,12 +15,12 @@ class _Part(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class LegRecord(_Part, frozen=True):
-    """One leg: `askedMs` is when its party was called, or called us."""
+    """One leg: `requestedMs` is when its party was called, or called us."""
 
     channel_id: str
     party: str
     status: str  # completed, busy, no-answer, canceled, failed
-    asked_ms: int
+    requested_ms: int
     ended_ms: int
     ring_ms: int
     talk_ms: int
@@ -49,7 +49,7 @@ class RecordingRecord(_Part, frozen=True):
 
     url: str
     purpose: str  # call or voicemail
-    state: str  # filed; ended: it will be filed later; lost
+    state: str  # archived; ended: it will be archived later; lost
     duration_ms: int = 0
 
 

@@ -12,7 +12,7 @@ class Difference(Shape, frozen=True):
     digest only.
     """
 
-    about: str  # commands, told, state
+    about: str  # commands, events, state
     detail: str
     line: int = 0  # of the log; the call as it was opened is line 0
     at_ms: int = 0
@@ -23,8 +23,8 @@ class Difference(Shape, frozen=True):
 class Replay(Shape, frozen=True):
     """The audit of one call.
 
-    `hole` is the first line that the store has lost: what came after can't be run again.
-    `compared` says how many lines had a digest; `told` how many events it tells, `trimmed` how
+    `gap` is the first line that the store has lost: what came after can't be run again.
+    `compared` says how many lines had a digest; `events` how many events it tells, `trimmed` how
     many of them are no longer on the stream.
     """
 
@@ -32,9 +32,9 @@ class Replay(Shape, frozen=True):
     is_same: bool
     lines: int
     compared: int
-    told: int
+    events: int
     trimmed: int = 0
-    hole: int | None = None
+    gap: int | None = None
     is_live: bool = False
     differences: tuple[Difference, ...] = ()
 

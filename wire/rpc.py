@@ -119,20 +119,20 @@ class FlowVersions(Shape, frozen=True):
 class NodeView(Shape, frozen=True):
     """One PBX node: `calls` are those of all engines, what else changes is as this engine sees it.
 
-    `refuses` says why it gets no new call: a code as calls are refused with, empty when it gets
-    them. What its manager interface tells: `coreCalls`, how many calls it counts itself, and of
-    all packets of late the part that was lost on the way to it, and their jitter.
+    `unavailableReason` says why it gets no new call: a code as calls are rejected with, empty when
+    it gets them. What its manager interface tells: `coreCalls`, how many calls it counts itself,
+    and of all packets of late the part that was lost on the way to it, and their jitter.
     """
 
     name: str
     connected: bool
     calls: int
     drained: bool = False
-    refuses: str = ""
+    unavailable_reason: str = ""
     weight: float = 1.0
     max_calls: int | None = None
     max_calls_per_s: int | None = None
-    watched: bool = False  # by its manager interface
+    ami_connected: bool = False  # by its manager interface
     trunk_reachable: bool = True
     unregistered: tuple[str, ...] = ()  # as whom it is refused where it registers
     core_calls: int | None = None

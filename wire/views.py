@@ -26,7 +26,7 @@ class RecordingView(Shape, frozen=True):
 
     url: str
     purpose: str  # call or voicemail
-    state: str  # running, paused, ended, filed, lost
+    state: str  # running, paused, ended, archived, lost
     duration_ms: int = 0
 
 

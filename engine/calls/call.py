@@ -156,7 +156,7 @@ def agent_of(call: Call, leg_id: str) -> str:
 def rings_until_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
     """Tell until when a leg may ring whose party is called now; it rings already: `otherwise`."""
     leg = call.leg(leg_id)
-    return now + leg.ring_ms if leg is not None and leg.state == "placed" else otherwise
+    return now + leg.ring_ms if leg is not None and leg.state == "created" else otherwise
 
 
 def numbered(call: Call, kind: str) -> tuple[Call, str]:

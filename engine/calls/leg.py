@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.causes import Status
 from wire.answering import AnsweredBy
 
-LegState = Literal["requested", "placed", "ringing", "up"]
+LegState = Literal["requested", "created", "ringing", "up"]
 MuteDirection = Literal["in", "out", "both"]  # in: nobody hears it; out: it hears nobody
 Muted = MuteDirection | Literal[""]
 

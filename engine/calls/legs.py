@@ -22,8 +22,8 @@ def marked(call: Call, leg: Leg, event: LegMoved, now: int) -> Step:
     match event:
         case LegPlaced() if leg.state == "requested":
             ring = Ring(leg.id, int(leg.ring_s))
-            return with_leg(call, replace(leg, state="placed", asked_ms=now)), (ring,)
-        case LegRang() if leg.state in {"requested", "placed"}:
+            return with_leg(call, replace(leg, state="created", asked_ms=now)), (ring,)
+        case LegRang() if leg.state in {"requested", "created"}:
             leg = replace(leg, state="ringing")
             if leg.id == call.main:
                 call = replace(call, status="ringing")

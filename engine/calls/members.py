@@ -17,7 +17,7 @@ def here(call: Call, leg_id: str, now: int) -> Member:
     if leg is None or leg.state == "up":
         party, agent = (leg.party, leg.agent) if leg else ("", "")
         return Member(leg_id, party, "connected", agent, joined_ms=now)
-    states: dict[str, MemberState] = {"requested": "queued", "placed": "connecting"}
+    states: dict[str, MemberState] = {"requested": "queued", "created": "connecting"}
     return Member(leg_id, leg.party, states.get(leg.state, "ringing"), leg.agent)
 
 

@@ -81,7 +81,7 @@ def _leg(call: Call, past: PastLeg) -> LegRecord:
         channel_id=leg.id,
         party=leg.party,
         status=call.status if is_main else past.status,
-        asked_ms=leg.asked_ms,
+        requested_ms=leg.asked_ms,
         ended_ms=past.ended_ms,
         ring_ms=ring_ms,
         talk_ms=talk_ms,

@@ -71,7 +71,7 @@ def _leg(call: Call, leg: Leg, seen: Seen, outbox: tuple[Command, ...]) -> list[
         return [] if unsent and expects(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
-    if state == "Ringing" and leg.state in {"requested", "placed"}:
+    if state == "Ringing" and leg.state in {"requested", "created"}:
         return [LegRang(leg.id)]
     # Placed, and its party not called: told again, as its time to ring begins only now.
     uncalled = any(_calls(each, leg) for each in outbox) and leg.id not in seen.called

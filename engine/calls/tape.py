@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine.calls.ids import CALL_ID
 
 Purpose = Literal["call", "voicemail"]
-TapeState = Literal["running", "ended", "filed", "lost"]
+TapeState = Literal["running", "ended", "archived", "lost"]
 LONGEST = 64  # of a leg in a name
 CHANNELS: dict[Purpose, int] = {"call": 2, "voicemail": 1}
 _KINDS: dict[str, Purpose] = {"k": "call", "v": "voicemail"}

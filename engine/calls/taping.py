@@ -101,7 +101,7 @@ def noted(call: Call, event: TapesFiled) -> Call:
     if event.fault and event.fault != "lost":
         return call
     tapes = tuple(
-        replace(each, state="lost" if event.fault else "filed", duration_ms=event.duration_ms)
+        replace(each, state="lost" if event.fault else "archived", duration_ms=event.duration_ms)
         if each.filing == event.request
         else each
         for each in call.tapes
@@ -111,7 +111,7 @@ def noted(call: Call, event: TapesFiled) -> Call:
 
 def is_filed(call: Call) -> bool:
     """Tell whether nothing is left to be filed."""
-    return all(each.state in {"filed", "lost"} for each in call.tapes)
+    return all(each.state in {"archived", "lost"} for each in call.tapes)
 
 
 def _running(call: Call) -> Tape | None:

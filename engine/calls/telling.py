@@ -111,7 +111,7 @@ def tape_facts(call: Call, tape: Tape) -> dict[str, Any]:
     return {
         "recording_url": url_of(call, tape),
         "recording_purpose": tape.purpose,
-        "recording_duration": round(tape.duration_ms / 1000) if tape.state == "filed" else None,
+        "recording_duration": round(tape.duration_ms / 1000) if tape.state == "archived" else None,
     }
 
 

@@ -23,7 +23,7 @@ class Line(Struct, frozen=True):
     from_: str
     to: str
     status: str
-    lately: str
+    last_event: str
     since_ms: int
 
 
@@ -56,7 +56,7 @@ class Board:
                 status = before.status
             since_ms = before.since_ms if before else event.timestamp
             self.calls[event.call_id] = Line(
-                event.call_id, event.from_, event.to, status, _lately(event), since_ms
+                event.call_id, event.from_, event.to, status, _last_event(event), since_ms
             )
 
 
@@ -64,7 +64,7 @@ def _stage(status: str) -> int:
     return _STAGES.index(status) if status in _STAGES else len(_STAGES)
 
 
-def _lately(event: CallEvent) -> str:
+def _last_event(event: CallEvent) -> str:
     if event.event in _OF_CALL:
         return ""
     return " ".join(filter(None, (event.event, event.session_state, event.dtmf)))
@@ -72,11 +72,11 @@ def _lately(event: CallEvent) -> str:
 
 def drawn(board: Board, now_ms: float) -> Group:
     """Draw it: how many calls are in which state, then each, the oldest first."""
-    table = Table("call", "from", "to", "status", "lately", "age", box=None, pad_edge=False)
+    table = Table("call", "from", "to", "status", "last event", "age", box=None, pad_edge=False)
     table.columns[0].no_wrap = True  # to be copied
     for line in sorted(board.calls.values(), key=lambda each: each.since_ms):
         age = words.seconds(now_ms - line.since_ms)
-        table.add_row(line.call_id, line.from_, line.to, line.status, line.lately, age)
+        table.add_row(line.call_id, line.from_, line.to, line.status, line.last_event, age)
     return Group(summary(board), *([board.note] if board.note else []), table)
 
 

@@ -103,14 +103,14 @@ def _calls(node: NodeView) -> str:
 
 def _news(node: NodeView) -> str:
     """Say whether it gets new calls; a drained one is told as such, whatever else it is."""
-    refuses = "drained" if node.drained else node.refuses.replace("_", " ")
+    reason = "drained" if node.drained else node.unavailable_reason.replace("_", " ")
     trunk = "" if node.trunk_reachable else " (trunk unreachable)"
     if node.unregistered:
         trunk += f" (not registered as {', '.join(node.unregistered)})"
-    return f"[red]no: {refuses}[/]{trunk}" if refuses else f"yes{trunk}"
+    return f"[red]no: {reason}[/]{trunk}" if reason else f"yes{trunk}"
 
 
 def _heard(node: NodeView) -> tuple[str, str]:
-    if not node.watched:
+    if not node.ami_connected:
         return "", ""
     return f"{node.loss:.1%}", f"{node.jitter_ms:.0f} ms"

@@ -58,15 +58,15 @@ def status(audits: list[Replay]) -> int:
     """Tell by an exit status what was found."""
     if not all(audit.is_same for audit in audits):
         return OTHERWISE
-    return NOT_WHOLE if any(audit.hole is not None for audit in audits) else SAME
+    return NOT_WHOLE if any(audit.gap is not None for audit in audits) else SAME
 
 
 def summary(audits: list[Replay]) -> str:
     """Tell in a line what many audits have shown."""
     same = sum(audit.is_same for audit in audits)
-    holes = sum(audit.hole is not None for audit in audits)
+    gaps = sum(audit.gap is not None for audit in audits)
     compared = sum(audit.compared for audit in audits)
-    lost = f", {holes} with a hole in the log" if holes else ""
+    lost = f", {gaps} with a gap in the log" if gaps else ""
     return f"{same} of {len(audits)} calls replay the same, {compared} decisions compared{lost}"
 
 
@@ -75,13 +75,13 @@ def lines(audit: Replay) -> Iterator[str]:
     verdict = "replays the same" if audit.is_same else "DECIDES OTHERWISE NOW"
     yield f"call {audit.call_id}{' (live)' if audit.is_live else ''}: {verdict}"
     yield f"  log: {audit.lines} lines, {audit.compared} decisions compared"
-    if audit.hole is not None:
+    if audit.gap is not None:
         yield (
-            f"  HOLE at line {audit.hole}: the store has lost it, so what came after can't be "
+            f"  GAP at line {audit.gap}: the store has lost it, so what came after can't be "
             "run again; this is about what came before"
         )
     gone = f", {audit.trimmed} of them no longer on the stream" if audit.trimmed else ""
-    yield f"  told: {audit.told} events{gone}"
+    yield f"  events: {audit.events}{gone}"
     for each in audit.differences:
         yield from _difference(each)
 

@@ -9,7 +9,7 @@ class Calls:
 
     def __init__(self) -> None:
         self.begun = Counts(
-            "switchroom_calls_begun_total", "Calls that began here", *PLACE, "direction"
+            "switchroom_calls_started_total", "Calls that began here", *PLACE, "direction"
         )
         self.ended = Counts(
             "switchroom_calls_ended_total",
@@ -20,13 +20,13 @@ class Calls:
             "switchroom_calls_dropped_total", "Calls ended by a fault in the engine", *PLACE
         )
         self.given_up = Counts(
-            "switchroom_calls_given_up_total", "Calls lost with a node that stayed away", *PLACE
+            "switchroom_calls_lost_total", "Calls lost with a node that stayed away", *PLACE
         )
         self.taken_over = Counts(
             "switchroom_calls_taken_over_total", "Calls of other engines that go on here", *PLACE
         )
         self.refused = Counts(
-            "switchroom_calls_refused_total",
+            "switchroom_calls_rejected_total",
             "Calls that were not let in, by why",
             "direction", "reason",
         )  # fmt: skip
@@ -45,21 +45,23 @@ class Nodes:
         self.asked = Histograms(
             "switchroom_ari_request_seconds",
             "How long a node took to answer a call's request",
-            *PLACE, "lane", bounds=QUICK,
+            *PLACE, "transport", bounds=QUICK,
         )  # fmt: skip
         self.faults = Counts(
             "switchroom_ari_failures_total",
             "Requests that a node did not do, by status; lost: no answer came",
             *PLACE, "status",
         )  # fmt: skip
-        self.away = Counts("switchroom_node_away_total", "Times a node was lost sight of", *PLACE)
+        self.away = Counts(
+            "switchroom_node_disconnects_total", "Times a node was lost sight of", *PLACE
+        )
         self.recovered = Histograms(
             "switchroom_recovery_seconds",
             "From being heard again until all calls went on",
             *PLACE, bounds=SLOW,
         )  # fmt: skip
         self.reaped = Counts(
-            "switchroom_reaped_total", "Channels, bridges, calls ended as nobody's", "node"
+            "switchroom_orphans_removed_total", "Channels, bridges, calls ended as nobody's", "node"
         )
 
 
@@ -78,7 +80,7 @@ class Store:
         )
         self.slots = Counts(
             "switchroom_slot_changes_total",
-            "What became of slots: taken, lost, given_back, paused, restored",
+            "What became of slots: acquired, lost, released, paused, restored",
             "slot", "change",
         )  # fmt: skip
         self.takeovers = Histograms(

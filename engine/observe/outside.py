@@ -43,7 +43,7 @@ class Callbacks:
 
     def __init__(self) -> None:
         self.handed_over = Histograms(
-            "switchroom_callback_handover_seconds",
+            "switchroom_callback_queue_seconds",
             "From an event until it is sent for the first time, where nothing was due before",
             "kind", bounds=QUICK,
         )  # fmt: skip
@@ -60,10 +60,12 @@ class Callbacks:
             "switchroom_callbacks_retried_total", "Tries that were not an event's first", "kind"
         )
         self.dead = Counts(
-            "switchroom_callbacks_dead_total", "Events that were given up, by why", "reason"
+            "switchroom_callbacks_dead_lettered_total",
+            "Events that were given up, by why",
+            "reason",
         )
         self.waiting = Levels(
-            "switchroom_callbacks_waiting_events", "Events that have not arrived yet", "slot"
+            "switchroom_callbacks_pending_events", "Events that have not arrived yet", "slot"
         )
         self.oldest = Levels(
             "switchroom_callbacks_oldest_seconds",

@@ -43,7 +43,9 @@ class Page(Collector):
         yield from nodes(self._switch)
         yield from slots(self._switch, self._slot_count)
         yield from limits(self._switch)
-        making = gauge("switchroom_media_making", "Clips that are being made, or wait for that")
+        making = gauge(
+            "switchroom_media_in_progress", "Clips that are being made, or wait for that"
+        )
         making.add_metric([], self._making())
         yield making
         for family in self._meter.families:

@@ -143,7 +143,7 @@ def _compared(
         broken = Fault(f"the core breaks upon the next line: {run.broken}", len(moments) - 1)
         found.append(_difference("commands", broken, moments))
     told = told_otherwise(moments, events, is_whole=is_whole)
-    found += [_difference("told", each, moments) for each in told.faults]
+    found += [_difference("events", each, moments) for each in told.faults]
     if is_whole:
         found += [_difference("state", each, moments) for each in ends_otherwise(moments, record)]
     return Replay(
@@ -151,9 +151,9 @@ def _compared(
         is_same=not found,
         lines=len(log),
         compared=sum(moment.digest is not None for moment in moments),
-        told=record.call.told,
+        events=record.call.told,
         trimmed=told.trimmed,
-        hole=hole,
+        gap=hole,
         is_live=not record.call.is_over,
         differences=tuple(found[:MOST_SHOWN]),
     )

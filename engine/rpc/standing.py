@@ -36,8 +36,8 @@ def desks(switch: Switch) -> Iterator[GaugeMetricFamily]:
     """Tell what waits at each desk, and for what."""
     outbox = gauge("switchroom_outbox_commands", "Commands wanted and not yet done", *PLACE)
     queued = gauge("switchroom_ari_queued_commands", "Commands not yet sent to the node", *PLACE)
-    kept = gauge("switchroom_mailbox_events", "Events kept until the node is heard", *PLACE)
-    held = gauge("switchroom_desk_held", "1 while calls stand still, the node unheard", *PLACE)
+    kept = gauge("switchroom_buffered_events", "Events kept until the node is heard", *PLACE)
+    held = gauge("switchroom_shard_paused", "1 while calls stand still, the node unheard", *PLACE)
     for desk in _all(switch):
         place = _place(desk)
         actors = desk.actors.values()
@@ -51,7 +51,7 @@ def desks(switch: Switch) -> Iterator[GaugeMetricFamily]:
 def nodes(switch: Switch) -> Iterator[GaugeMetricFamily]:
     """Tell whether each node is heard, and how hard it breathes."""
     up = gauge("switchroom_node_up", "1 when all of a node's events are heard", "node")
-    strain = gauge("switchroom_ari_strain_seconds", "How long a node takes to answer", "node")
+    strain = gauge("switchroom_ari_latency_seconds", "How long a node takes to answer", "node")
     for node in switch.nodes.values():
         up.add_metric([node.name], not node.is_away)
         strain.add_metric([node.name], node.strain_ms / 1000)
@@ -64,7 +64,7 @@ def slots(switch: Switch, count: int) -> Iterator[GaugeMetricFamily]:
     configured = gauge("switchroom_slots", "Slots that there are, of all engines")
     held = gauge("switchroom_slot_held", "1 for a slot that this engine holds", "slot")
     writable = gauge("switchroom_store_up", "1 when commits of a slot go through", "slot")
-    waiting = gauge("switchroom_commit_waiting_changes", "Changes not stored yet", "slot")
+    waiting = gauge("switchroom_commit_pending_changes", "Changes not stored yet", "slot")
     configured.add_metric([], count)
     for slot in range(count):
         held.add_metric([str(slot)], slot in of_slot)
@@ -80,14 +80,14 @@ def limits(switch: Switch) -> Iterator[GaugeMetricFamily]:
     for name, text, value in (
         ("switchroom_calls_limit", "Most live calls in this engine", gate.most),
         ("switchroom_calls_per_second_limit", "Most new calls a second", gate.per_s),
-        ("switchroom_calls_room", "New calls that could begin at once", gate.room),
+        ("switchroom_calls_headroom", "New calls that could begin at once", gate.room),
         (
-            "switchroom_commit_waiting_limit_changes",
+            "switchroom_commit_pending_limit_changes",
             "No new call when half of this waits in a slot",
             MOST_WAITING,
         ),
         (
-            "switchroom_ari_strain_limit_seconds",
+            "switchroom_ari_latency_limit_seconds",
             "No new call on a node that is slower",
             STRAINED_MS / 1000,
         ),

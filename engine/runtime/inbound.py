@@ -100,7 +100,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - what a call is made of
         from_=caller,
         to=_printable(arrival.to),
         main=arrival.channel,
-        legs=(Leg(arrival.channel, caller, "placed", now, agent_id=agent.agent_id or None),),
+        legs=(Leg(arrival.channel, caller, "created", now, agent_id=agent.agent_id or None),),
         doing=Starting(route.action, now + ANSWER_MS),
         created_ms=now,
         latest_ms=latest_ms,

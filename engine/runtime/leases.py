@@ -17,7 +17,7 @@ from engine.store.errors import Rewound, StoreDown
 from engine.store.store import Store
 
 log = structlog.get_logger()
-CHANGES = ("taken", "lost", "given_back", "paused", "restored")
+CHANGES = ("acquired", "lost", "released", "paused", "restored")
 
 
 class Leases:
@@ -93,7 +93,7 @@ class Leases:
         except StoreDown:
             self._lose(slot)
             raise
-        self._changed(slot, "taken")
+        self._changed(slot, "acquired")
 
     async def _renewed(self, slot: int, lease: Lease) -> None:
         ends_s = self._ends_s()
@@ -135,7 +135,7 @@ class Leases:
 
     async def _given_back(self, slot: int) -> None:
         log.info("slot given back", slot=slot, calls=self._slots.calls(slot))
-        self._changed(slot, "given_back")
+        self._changed(slot, "released")
         await self._slots.settled(slot)
         lease = self.held[slot]
         self._forget(slot)

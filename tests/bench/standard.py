@@ -38,7 +38,7 @@ def standard_call() -> Call:
         from_="+15550001",
         to="+15550701",
         main=CHANNEL,
-        legs=(Leg(CHANNEL, "+15550001", "placed", BEGAN_MS),),
+        legs=(Leg(CHANNEL, "+15550001", "created", BEGAN_MS),),
         doing=Starting(action, BEGAN_MS + 10_000),
         created_ms=BEGAN_MS,
         latest_ms=BEGAN_MS + 14_400_000,

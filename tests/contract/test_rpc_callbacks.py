@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.cli.command import switchroom
 from tests.contract.posting import told
 from tests.contract.rpc_bench import CALL, TOKEN, Bench
-from tests.unit.cli.steered import switchroom
 from wire.patterns import PATTERNS, STATUS_TARGET
 from wire.targets import Https
 

@@ -21,7 +21,7 @@ async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
     await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
     seen = await _seen(bench)
     assert sum(value for _, value in seen["switchroom_calls"]) == 0
-    (begun,) = _at(seen, "switchroom_calls_begun_total")
+    (begun,) = _at(seen, "switchroom_calls_started_total")
     assert begun == ({"node": "pbx1", "slot": slot, "direction": "outbound"}, 1)
     ((labels, ended),) = _at(seen, "switchroom_calls_ended_total")
     assert (labels["status"], labels["slot"], ended) == ("completed", slot, 1)
@@ -51,7 +51,7 @@ async def test_a_refused_call_is_counted(bench: Bench) -> None:
     bench.switch.placement.gate.most = 0
     body = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
     assert (await bench.problem("POST", "/calls", body)) == (503, "overloaded")
-    refused = _at(await _seen(bench), "switchroom_calls_refused_total", reason="overloaded")
+    refused = _at(await _seen(bench), "switchroom_calls_rejected_total", reason="overloaded")
     assert [value for labels, value in refused if labels["direction"] == "outbound"] == [1]
 
 
@@ -59,7 +59,7 @@ async def test_limits_stand_beside_what_comes_near_them(bench: Bench) -> None:
     """What is limited can be compared with its limit."""
     seen = await _seen(bench)
     assert seen["switchroom_calls_limit"] == [({}, 10_000)]
-    assert seen["switchroom_calls_room"][0][1] == 10_000
+    assert seen["switchroom_calls_headroom"][0][1] == 10_000
     assert seen["switchroom_slots"] == [({}, 2)]
     assert [value for _, value in seen["switchroom_slot_held"]] == [1, 1]
     assert [value for _, value in seen["switchroom_store_up"]] == [1, 1]

@@ -13,7 +13,7 @@ async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
     """New ones are refused by name, with when to ask again; live ones go on."""
     call = await bench.started()
     status, view = await bench.ask("POST", "/nodes/pbx1/drain")
-    assert (status, view["drained"], view["refuses"], view["calls"]) == (
+    assert (status, view["drained"], view["unavailableReason"], view["calls"]) == (
         200,
         True,
         "node_drained",
@@ -22,7 +22,7 @@ async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
     assert await bench.problem("POST", "/calls", CALL) == (503, "node_drained")
     assert (await bench.ask("GET", f"/calls/{call}"))[0] == 200
     status, view = await bench.ask("POST", "/nodes/pbx1/undrain")
-    assert (status, "drained" in view, "refuses" in view) == (200, False, False)
+    assert (status, "drained" in view, "unavailableReason" in view) == (200, False, False)
     await bench.started()
 
 
@@ -31,7 +31,11 @@ async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
     for desk in bench.switch.nodes["pbx1"].desks.values():
         desk.hold()
     _, view = await bench.ask("POST", "/nodes/pbx1/drain")
-    assert (view["drained"], view["connected"], view["refuses"]) == (True, False, "no_node")
+    assert (view["drained"], view["connected"], view["unavailableReason"]) == (
+        True,
+        False,
+        "no_node",
+    )
 
 
 async def test_no_such_node(bench: Bench) -> None:
@@ -47,7 +51,7 @@ async def test_a_refusal_names_the_limit(bench: Bench) -> None:
     await bench.started()
     assert await bench.problem("POST", "/calls", CALL) == (503, "node_full")
     view = await shown(bench)
-    assert (view["weight"], view["maxCalls"], view["refuses"]) == (2.0, 1, "node_full")
+    assert (view["weight"], view["maxCalls"], view["unavailableReason"]) == (2.0, 1, "node_full")
 
 
 async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
@@ -60,7 +64,7 @@ async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
     for _ in range(100):
         health.reported(0.02, 12)
     view = await shown(bench)
-    assert (view["watched"], view["coreCalls"], view["trunkReachable"]) == (True, 5, False)
+    assert (view["amiConnected"], view["coreCalls"], view["trunkReachable"]) == (True, 5, False)
     assert view["unregistered"] == ["sip:me@carrier"]
     assert (view["loss"], view["jitterMs"]) == (0.02, 12.0)
     assert await bench.problem("POST", "/calls", CALL) == (503, "trunk_away")

@@ -54,7 +54,7 @@ async def test_a_live_call_replays_the_same(bench: Bench) -> None:
     found = await audit(bench, talk.call)
     assert (found["isSame"], found["isLive"]) == (True, True)
     assert found["compared"] == found["lines"] - 1 > 3
-    assert found["told"] > 2
+    assert found["events"] > 2
     assert "trimmed" not in found
 
 
@@ -71,7 +71,7 @@ async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
     await until(listed, what="both ends")
     for call in calls:
         found = await audit(bench, call)
-        assert (found["isSame"], found["told"]) == (True, 2)
+        assert (found["isSame"], found["events"]) == (True, 2)
         assert "isLive" not in found
     assert await bench.ask("GET", "/calls/ended?account=other") == (200, {"callIds": calls[1:]})
     _, one = await bench.ask("GET", "/calls/ended?limit=1")
@@ -113,7 +113,7 @@ async def test_what_was_not_told_is_shown(bench: Bench) -> None:
     await stored(bench, replace(change, told=(change.told[0], *change.told[2:])))
     found = await audit(bench, ID)
     (difference,) = found["differences"]
-    assert (difference["about"], difference["line"]) == ("told", 3)
+    assert (difference["about"], difference["line"]) == ("events", 3)
 
 
 async def test_a_log_with_a_hole_is_told_honestly(bench: Bench) -> None:
@@ -121,7 +121,7 @@ async def test_a_log_with_a_hole_is_told_honestly(bench: Bench) -> None:
     change = talked().change()
     await stored(bench, replace(change, log=(*change.log[:4], b"", *change.log[5:])))
     found = await audit(bench, ID)
-    assert (found["isSame"], found["hole"], found["compared"]) == (True, 4, 3)
+    assert (found["isSame"], found["gap"], found["compared"]) == (True, 4, 3)
 
 
 async def test_a_log_that_the_core_breaks_upon(bench: Bench) -> None:

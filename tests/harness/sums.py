@@ -36,9 +36,9 @@ def _of_call(record: CallRecord) -> Iterator[str]:
 
 def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
     parts = leg.ring_ms, leg.talk_ms, leg.hold_ms
-    if min(parts) < 0 or sum(parts) != leg.ended_ms - leg.asked_ms:
-        yield f"leg {leg.channel_id}: {parts} of {leg.ended_ms - leg.asked_ms}"
-    if not record.created_ms <= leg.asked_ms <= leg.ended_ms <= record.ended_ms:
+    if min(parts) < 0 or sum(parts) != leg.ended_ms - leg.requested_ms:
+        yield f"leg {leg.channel_id}: {parts} of {leg.ended_ms - leg.requested_ms}"
+    if not record.created_ms <= leg.requested_ms <= leg.ended_ms <= record.ended_ms:
         yield f"leg {leg.channel_id} outlived its call"
     if leg.hold_ms > record.hold_ms and record.answered_ms <= leg.answered_ms:
         yield f"leg {leg.channel_id} was on hold for longer than its call"

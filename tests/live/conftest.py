@@ -1,5 +1,6 @@
-"""What several live tests share: the parties of a steered call, and two nodes under one engine."""
+"""What the live tests share: servers, started once; the parties of calls; two nodes, one engine."""
 
+import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,8 +9,67 @@ import pytest_asyncio
 
 from tests.harness.answerer import answering_all
 from tests.harness.crowd import Crowd
+from tests.harness.engine import Engine
 from tests.harness.live import Lab
+from tests.harness.media_server import MediaServer
+from tests.harness.pbx import Pbx
+from tests.harness.ports import free_port
 from tests.harness.two_nodes import TwoNodes
+from tests.harness.valkey import Valkey
+from tests.harness.webhook_server import WebhookServer
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of every look for garbage.
+
+    It is half a million objects, for which the loop of the phones stood still a second or more.
+    """
+    gc.freeze()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
+    """Start the servers once; `lab` mends them between tests."""
+    folder: Path = tmp_path_factory.mktemp("lab")
+    trunk_port = free_port()
+    valkey = Valkey(folder / "valkey")
+    # Phones of these tests are reached over the trunk, and some transfer.
+    pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}", trunk_refers=True)
+    engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
+    lab = Lab(valkey, pbx, engine, trunk_port)
+    try:
+        await lab.mended()
+        yield lab
+    finally:
+        await lab.stop()
+
+
+@pytest.fixture
+async def lab(servers: Lab) -> AsyncIterator[Lab]:
+    """Give the servers, all running; afterwards no channel and no bridge may be left."""
+    await servers.mended()
+    yield servers
+    await servers.mended()
+    try:
+        await servers.emptied()
+    except TimeoutError:
+        await servers.pbx.kill()  # the next test begins with an empty one
+        raise
+
+
+@pytest.fixture
+async def hooks() -> AsyncIterator[WebhookServer]:
+    """Serve a customer's webhooks."""
+    async with WebhookServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def sounds() -> AsyncIterator[MediaServer]:
+    """Serve a customer's sounds."""
+    async with MediaServer() as server:
+        yield server
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import Reply, Request
 from engine.calls.commands import Answer, Bridge, DestroyBridge, Leave, PbxCommand
 from engine.runtime.requests import may_block, requests
+from tests.contract.ari.fake_pbx import running
 from tests.harness.media_server import MediaServer
 from tests.harness.pbx import Pbx
 from tests.harness.phone import Phone
 from tests.harness.until import until
 from tests.live.test_ari import Ear, address, client
-from tests.unit.ari.fake_pbx import running
 from tests.unit.runtime.building import PLAN
 
 TIMES = 100

@@ -25,10 +25,10 @@ from engine.ari.generator.description import read
 from engine.ari.generator.write import render
 from engine.ari.pbx import Patience, PbxAddress
 from engine.ari.request import Reply, Request
+from tests.contract.ari.fake_pbx import Replies, running
 from tests.harness.asterisk import find_asterisk
 from tests.harness.pbx import Pbx
 from tests.harness.until import until
-from tests.unit.ari.fake_pbx import Replies, running
 
 PATIENCE = Patience(refused_s=0.2, retry_s=0.2)
 

@@ -22,7 +22,7 @@ async def test_a_calls_figures_are_plausible(
         await phone.ended()
     await lab.ended(call)
     more = _Growth(before, await _figures(lab), call.partition("-")[0])
-    assert more.of("switchroom_calls_begun_total", direction="outbound") == 1
+    assert more.of("switchroom_calls_started_total", direction="outbound") == 1
     assert more.of("switchroom_calls_ended_total", status="completed") == 1
     assert more.of("switchroom_events_total", type="PlaybackFinished") == 1
     assert more.of("switchroom_events_total", type="StasisStart") == 1
@@ -45,7 +45,7 @@ async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: Lab) -> None:
     assert set(held) == {1}
     assert len(held) == now["switchroom_slots", ()]
     assert now["switchroom_node_up", (("node", lab.pbx.name),)] == 1
-    waiting = ("switchroom_commit_waiting_changes", "switchroom_mailbox_events")
+    waiting = ("switchroom_commit_pending_changes", "switchroom_buffered_events")
     assert not any(value for (name, _), value in now.items() if name in waiting)
     assert now["process_resident_memory_bytes", ()] > 20e6
 

@@ -166,8 +166,8 @@ async def _is_back(two: TwoNodes, name: str) -> bool:
 
 
 async def _is_watched(two: TwoNodes) -> bool:
-    return all([(await two.shown(each.name)).get("watched") for each in two.nodes])
+    return all([(await two.shown(each.name)).get("amiConnected") for each in two.nodes])
 
 
 async def _refuses(two: TwoNodes, name: str, code: str) -> bool:
-    return bool((await two.shown(name)).get("refuses", "") == code)
+    return bool((await two.shown(name)).get("unavailableReason", "") == code)

@@ -24,7 +24,7 @@ def leg(party: str, *, rang_ms: int = 2_000, talked_ms: int = 30_000, **more: An
         channel_id=f"0-pbx1-{party.strip('+')}.1",
         party=party,
         status="completed" if talked_ms else "no-answer",
-        asked_ms=NOON_MS,
+        requested_ms=NOON_MS,
         ended_ms=NOON_MS + rang_ms + talked_ms,
         ring_ms=rang_ms,
         talk_ms=talked_ms,
@@ -73,7 +73,7 @@ def missed(number: int, **more: Any) -> CallRecord:
 
 def recording(purpose: str) -> RecordingRecord:
     """Make a recording that is filed."""
-    return RecordingRecord(f"https://files.example/{purpose}.wav", purpose, "filed", 30_000)
+    return RecordingRecord(f"https://files.example/{purpose}.wav", purpose, "archived", 30_000)
 
 
 def events_of(ended: CallRecord) -> list[CallEvent]:

@@ -119,7 +119,7 @@ async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
 
 async def test_too_many_are_told(tmp_path: Path, bench: Bench) -> None:
     """429, whatever was asked for; nothing of it is done."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, most_jobs=1)
+    settings = settings_for(sqlite_url(tmp_path), bench.url, max_jobs=1)
     async with resting(settings, bench) as rest:
         list_id = await a_list(rest.parts)
         await contacts_in(rest.parts, list_id, *some(1))

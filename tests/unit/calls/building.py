@@ -67,7 +67,7 @@ def outbound(action: Any = None, **fields: Any) -> Call:
 
 def inbound(action: Any = None, **fields: Any) -> Call:
     """Make a call that has come in."""
-    leg = Leg(CHANNEL, "+4722222222", "placed", NOW)
+    leg = Leg(CHANNEL, "+4722222222", "created", NOW)
     return Call(
         id=ID,
         account="acme",

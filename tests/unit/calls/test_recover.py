@@ -32,7 +32,7 @@ LOST = LegEnded(MAIN, 0)
 LEGS: list[tuple[str, Callable[[], Story], bool, str | None, object]] = [
     ("unsent", lambda: opened(Story(outbound(say()))), True, None, None),
     ("gone", lambda: opened(Story(outbound(say()))), False, None, LOST),
-    ("placed", lambda: opened(Story(outbound(say()))), True, "Down", LegPlaced(MAIN)),
+    ("created", lambda: opened(Story(outbound(say()))), True, "Down", LegPlaced(MAIN)),
     ("rang", lambda: opened(Story(outbound(say()))), False, "Ringing", LegRang(MAIN)),
     ("still rings", ringing, False, "Ringing", None),
     ("answered", ringing, False, "Up", LegAnswered(MAIN)),

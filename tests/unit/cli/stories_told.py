@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.cli.story import Story, tell
-from tests.unit.cli.fake_engine import timeline
+from tests.unit.cli.inbound import timeline
 from wire.views import Moment, Timeline
 
 Told = tuple[dict[str, Any], list[dict[str, Any]], str]

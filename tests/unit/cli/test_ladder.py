@@ -8,10 +8,9 @@ import pytest
 from engine.cli.ladder import draw
 from engine.cli.row import ENGINE, Row
 from engine.cli.story import Lane, Story, tell
-from tests.unit.cli.fake_engine import timeline
+from tests.unit.cli.inbound import GOLDEN, timeline
 from wire.views import Timeline
 
-GOLDEN = Path(__file__).with_name("inbound.txt")
 STORIES = Path(__file__).with_name("stories")  # of calls on a real PBX
 
 

@@ -1,7 +1,7 @@
 """What a timeline's moments are told as."""
 
 from engine.cli.story import tell
-from tests.unit.cli.fake_engine import timeline
+from tests.unit.cli.inbound import timeline
 from tests.unit.cli.stories_told import OPENED, Told, story, words
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.cli.story import tell
-from tests.unit.cli.fake_engine import timeline
+from tests.unit.cli.inbound import timeline
 from tests.unit.cli.stories_told import OPENED, Told, joins, states, story, words
 from wire.views import Moment, Timeline
 
