@@ -17,6 +17,7 @@ from tests.harness.sim_asterisk import SimAsterisk
 from tests.harness.sim_clock import SimClock
 from tests.harness.sim_loop import SimLoop
 from tests.sim.wishes import Wishes
+from wire.shape import tag_of
 
 EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
 
@@ -107,7 +108,7 @@ class Steerers:
             pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
     async def _ask(self, life: Steered, call_id: str, wish: Control) -> None:
-        kind = type(wish).__name__.removesuffix("Requested")
+        kind = tag_of(wish).removesuffix("-requested")
         try:
             call = await life.switch.steer(call_id, wish)
         except Refused as refused:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.sim.scene import World
 from tests.sim.story import Story
+from wire.shape import tag_of
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
@@ -11,4 +12,4 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     by_id = {story.id: story for story in told}
     for each in world.granted:
         if not any(moment.call == each.call for moment in by_id[each.call.id].moments):
-            yield each.call.id, f"{type(each.wish).__name__} was answered with what was not stored"
+            yield each.call.id, f"{tag_of(each.wish)} was answered with what was not stored"

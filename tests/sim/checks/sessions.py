@@ -9,6 +9,7 @@ from engine.calls.sessions import MEMBER_MOVES, Conference, Transfer
 from tests.sim.checks.spans import is_long, joined, when
 from tests.sim.scene import World
 from tests.sim.story import Story
+from wire.shape import tag_of
 
 ENDS = {"canceled", "failed", "abandoned"}
 TRANSFER = {
@@ -92,7 +93,7 @@ def _alive(story: Story) -> Iterator[str]:
         if len(live) > 1:
             yield f"has several live sessions: {live}"
         if live and not isinstance(call.doing, Talking):
-            yield f"has {live} live with nobody talking, in {type(call.doing).__name__}"
+            yield f"has {live} live with nobody talking, in {tag_of(call.doing)}"
         if call.transfer is not None:
             yield from _parties(call, call.transfer)
         for ended in sessions:
