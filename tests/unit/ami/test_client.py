@@ -1,48 +1,8 @@
 """Asking a PBX's manager interface: what it answers, and what becomes of trouble."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-from aiohttp import web
-from aiohttp.test_utils import TestServer
 
-from engine.ami.client import AmiAway, Answer, open_ami, parsed
-
-
-class Manager:
-    """A manager interface that answers as it is told to."""
-
-    def __init__(self) -> None:
-        self.forms: list[dict[str, str]] = []
-        self.status = 200
-        self.text = "Response: Success\r\nMixMonitorID: 0x7f\r\n\r\n"
-
-    async def answer(self, request: web.Request) -> web.Response:
-        """Answer an action."""
-        if self.status == 0:
-            assert request.transport is not None
-            request.transport.close()
-        self.forms.append({name: str(value) for name, value in (await request.post()).items()})
-        return web.Response(status=self.status or 200, text=self.text)
-
-
-@pytest.fixture
-async def manager() -> AsyncIterator[tuple[Manager, str]]:
-    """Serve a manager interface."""
-    manager = Manager()
-    app = web.Application()
-    app.router.add_post("/arawman", manager.answer)
-    async with TestServer(app) as server:
-        yield manager, str(server.make_url("")).rstrip("/")
-
-
-async def test_an_action_is_asked_and_answered(manager: tuple[Manager, str]) -> None:
-    """Its fields go as a form, the answer's come by name."""
-    served, url = manager
-    async with open_ami(url, "user", "secret") as ami:
-        answer = await ami.ask("MixMonitor", {"Channel": "1.7", "File": "a b&c=d.raw"})
-    assert served.forms == [{"action": "MixMonitor", "Channel": "1.7", "File": "a b&c=d.raw"}]
-    assert (answer.ok, answer.fields["MixMonitorID"]) == (True, "0x7f")
+from engine.ami.client import Answer, open_ami, parsed
 
 
 def test_what_went_wrong_is_told() -> None:
@@ -50,24 +10,6 @@ def test_what_went_wrong_is_told() -> None:
     said = "Response: Error\r\nMessage: No such channel\r\n\r\n"
     fields = {"Response": "Error", "Message": "No such channel"}
     assert parsed(said) == Answer(False, "No such channel", fields)
-
-
-@pytest.mark.parametrize("status", [401, 403, 500, 0])
-async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status: int) -> None:
-    """Whether it was done is not known then, and it is not sent again by itself."""
-    served, url = manager
-    served.status = status
-    async with open_ami(url, "user", "secret") as ami:
-        with pytest.raises(AmiAway):
-            await ami.ask("MixMonitor", {})
-    assert len(served.forms) <= 1
-
-
-async def test_a_pbx_that_is_not_there_is_away() -> None:
-    """Nobody listens."""
-    async with open_ami("http://127.0.0.1:1", "user", "secret") as ami:
-        with pytest.raises(AmiAway):
-            await ami.ask("Ping", {})
 
 
 async def test_no_field_becomes_two() -> None:

@@ -1,16 +1,8 @@
-"""A call that people steer, as an engine shows it, and the command typed against it."""
+"""A call that people steer, as an engine shows it."""
 
-import asyncio
-import os
-import sys
-from pathlib import Path
-
-from engine.__main__ import app
-from tests.unit.cli.fake_engine import TOKEN
 from wire.control import ConferenceView, MemberView, TransferView
 from wire.views import CallView, LegView, RecordingView
 
-ROOT = Path(__file__).parents[3]
 ID = "3-pbx1-abcdefgh"
 MAIN, ADA, PHONE = "pbx1-17.0", f"{ID}.l0", f"{ID}.l12"
 CONFERENCE, FIRST, SECOND = f"{ID}.f2", f"{ID}.t1", f"{ID}.t3"
@@ -52,28 +44,5 @@ CALL = CallView(
             ),
         ),
     ),
-    recordings=(RecordingView("https://archive.example/x.wav", "call", "filed", 6300),),
+    recordings=(RecordingView("https://archive.example/x.wav", "call", "archived", 6300),),
 )
-
-
-async def typed(url: str, *words: str) -> int:
-    """Run the command in this process, which is quick; returns its exit status."""
-    try:
-        await asyncio.to_thread(app, [*words, "--url", url, "--token", TOKEN])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-async def switchroom(folder: Path, url: str, *typed: str) -> tuple[int, str, str]:
-    """Run the command in an empty folder; returns its exit status and what it printed."""
-    env = {**os.environ, "SWITCHROOM_RPC_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "engine", *typed, "--url", url),
-        cwd=folder,
-        env=env,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()

@@ -1,110 +1,14 @@
 """What the doctor finds: on nodes that are not what an engine needs, and on stores."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
-from engine.cli.client import opened
-from engine.cli.doctor.finding import Finding
-from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
-from engine.cli.doctor.pbx import MODULES, Node, check_node
-from engine.cli.doctor.store import check_store, judged
-from tests.harness.ports import free_port
-from tests.unit.cli.fake_engine import TOKEN, FakeEngine
+from engine.cli.doctor.machine import check_espeak, check_media_dir
+from engine.cli.doctor.store import judged
 
 GOOD_INFO = {"redis_version": "7.2.0", "aof_enabled": 1, "maxmemory_policy": "noeviction"}
-
-
-@asynccontextmanager
-async def asterisk(
-    version: str = "22.10.1", missing: str = "", info: int = 200, sessions: int = 99
-) -> AsyncIterator[Node]:
-    """Serve the ARI of an Asterisk with such properties."""
-    pings: list[web.Request] = []
-
-    async def about(_request: web.Request) -> web.Response:
-        return web.json_response({"system": {"version": version}}, status=info)
-
-    async def modules(_request: web.Request) -> web.Response:
-        shown = [name for name in MODULES if name != missing]
-        return web.json_response([{"name": f"{name}.so", "status": "Running"} for name in shown])
-
-    async def ping(request: web.Request) -> web.Response:
-        pings.append(request)
-        if len(pings) > sessions and request.transport is not None:
-            request.transport.close()
-        return web.json_response({})
-
-    async def events(request: web.Request) -> web.WebSocketResponse:
-        websocket = web.WebSocketResponse()
-        await websocket.prepare(request)
-        await websocket.receive()
-        await websocket.send_str('{"type": "RESTResponse", "status_code": 200}')
-        await websocket.close()
-        return websocket
-
-    app = web.Application()
-    app.router.add_get("/ari/asterisk/info", about)
-    app.router.add_get("/ari/asterisk/modules", modules)
-    app.router.add_get("/ari/asterisk/ping", ping)
-    app.router.add_get("/ari/events", events)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield Node("pbx1", f"http://127.0.0.1:{runner.addresses[0][1]}", "user", "password")
-    finally:
-        await runner.cleanup()
-
-
-def failed(findings: list[Finding]) -> list[str]:
-    """Give the texts of what is not good."""
-    return [each.text for each in findings if each.level != "OK"]
-
-
-async def test_a_good_node_is_good() -> None:
-    """Nothing is held against a node that has all an engine needs."""
-    async with asterisk() as node:
-        findings = await check_node(node, "doctor", 10)
-    assert failed(findings) == []
-    assert len(findings) == 5
-
-
-@pytest.mark.parametrize(
-    ("properties", "told"),
-    [
-        ({"version": "18.9.0"}, "Asterisk 18.9.0"),
-        ({"missing": "res_curl"}, "modules missing: res_curl"),
-        ({"sessions": 4}, "room for 4 more HTTP sessions; an engine needs up to 10"),
-    ],
-)
-async def test_a_nodes_fault_is_named(properties: dict[str, Any], told: str) -> None:
-    """Each fault is one line of its own."""
-    async with asterisk(**properties) as node:
-        assert failed(await check_node(node, "doctor", 10)) == [told]
-
-
-@pytest.mark.parametrize(("status", "told"), [(401, "password refused"), (503, "not booted yet")])
-async def test_a_closed_node_tells_why(status: int, told: str) -> None:
-    """Wrong credentials and an Asterisk that is still booting are told apart."""
-    async with asterisk(info=status) as node:
-        (finding,) = await check_node(node, "doctor", 10)
-    assert finding.level == "FAIL"
-    assert told in finding.text
-
-
-async def test_an_absent_node_and_store_fail() -> None:
-    """What does not answer fails, with the system's reason."""
-    port = free_port()
-    node = Node("pbx1", f"http://127.0.0.1:{port}", "user", "password")
-    (no_node,) = await check_node(node, "doctor", 10)
-    (no_store,) = await check_store(f"redis://:secret@127.0.0.1:{port}/0")
-    assert no_node.text == f"http://127.0.0.1:{port}: connection refused"
-    assert no_store.text == f"127.0.0.1:{port}/0: connection refused"
 
 
 @pytest.mark.parametrize(
@@ -124,26 +28,6 @@ async def test_an_absent_node_and_store_fail() -> None:
 def test_a_store_is_judged(facts: dict[str, Any], levels: list[str]) -> None:
     """A store must be new enough, writable, keep every write and forget none."""
     assert [each.level for each in judged({**GOOD_INFO, **facts}, "here")] == levels
-
-
-async def test_an_engine_is_known_by_its_token() -> None:
-    """Its nodes that are away fail; a wrong token fails; no engine is only doubtful."""
-    async with FakeEngine() as engine:
-        async with opened(engine.url(), TOKEN) as client:
-            up = await check_engine(client)
-        async with opened(engine.url(), "wrong") as client:
-            refused = await check_engine(client)
-    async with opened(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
-        none = await check_engine(client)
-    assert [each.level for each in (*up, *refused, *none)] == ["OK", "FAIL", "FAIL", "WARN"]
-
-
-async def test_another_program_on_the_port_fails() -> None:
-    """Something else that has the RPC's port is not taken for a free port."""
-    async with asterisk() as node, opened(node.url, TOKEN) as client:
-        (finding,) = await check_engine(client)
-    assert finding.level == "FAIL"
-    assert "another program" in finding.advice
 
 
 def test_the_machine_is_looked_at(tmp_path: Path) -> None:

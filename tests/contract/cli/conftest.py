@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.unit.cli.fake_engine import FakeEngine
+from tests.contract.cli.fake_engine import FakeEngine
 from tests.unit.cli.steered import CALL
 
 

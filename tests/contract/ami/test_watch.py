@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from engine.ami.watch import AmiWatch
+from tests.contract.ami.fake_manager import SECRET, FakeManager
 from tests.harness.ports import free_port
 from tests.harness.until import until
-from tests.unit.ami.fake_manager import SECRET, FakeManager
 
 
 class Heard:

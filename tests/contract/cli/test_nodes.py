@@ -8,8 +8,8 @@ from rich.console import Console
 from engine.cli.client import opened
 from engine.cli.faults import BadUse
 from engine.cli.nodes import emptied
-from tests.unit.cli.fake_engine import TOKEN, FakeEngine
-from tests.unit.cli.steered import switchroom
+from tests.contract.cli.command import switchroom
+from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from wire.rpc import NodeView
 
 

@@ -8,8 +8,8 @@ from engine.ari.http_lane import HttpLane
 from engine.ari.link import always
 from engine.ari.pbx import Pbx
 from engine.ari.session import EventSocket
+from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
-from tests.unit.ari.fake_pbx import fake_pbx, running
 
 
 class Diary:

@@ -6,8 +6,8 @@ import pytest
 
 from engine.cli.client import Refused, Unreachable, opened
 from engine.cli.faults import explained
+from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
-from tests.unit.cli.fake_engine import TOKEN, FakeEngine
 from wire.events import CallEvent
 from wire.rpc import Fault, NumberRoute, Problem
 

@@ -5,19 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.cli.fake_engine import FakeEngine
-from tests.unit.cli.steered import (
-    ADA,
-    CALL,
-    CONFERENCE,
-    FIRST,
-    ID,
-    MAIN,
-    PHONE,
-    SECOND,
-    switchroom,
-    typed,
-)
+from tests.contract.cli.command import switchroom, typed
+from tests.contract.cli.fake_engine import FakeEngine
+from tests.unit.cli.steered import ADA, CALL, CONFERENCE, FIRST, ID, MAIN, PHONE, SECOND
 
 
 async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
@@ -38,7 +28,7 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
         f"{MAIN} +15550077 connected on hold",
         f"{ADA} agent:1001 ada connected [Ada], coaches {MAIN}",
         f"{PHONE} sip:desk@10.0.0.1:5062 complete kicked",
-        "recording (call): filed, 6.3 s, https://archive.example/x.wav",
+        "recording (call): archived, 6.3 s, https://archive.example/x.wav",
     ]
     _, members, _ = await switchroom(tmp_path, engine.url(), "conference", "members", ID)
     assert members.splitlines() == out.splitlines()[8:13]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.fake_engine import REQUEST, FakeEngine
-from tests.unit.cli.steered import switchroom
+from tests.contract.cli.command import switchroom
+from tests.contract.cli.fake_engine import REQUEST, FakeEngine
 from wire.rpc import Fault, Problem
 
 HANGUP = '{"type": "hangup"}'

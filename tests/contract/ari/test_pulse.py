@@ -1,8 +1,8 @@
 """Whether a PBX can be reached: each question is answered in time, or not."""
 
 from engine.ari.pulse import Pulse
+from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
-from tests.unit.ari.fake_pbx import fake_pbx, running
 
 
 async def test_it_is_there() -> None:

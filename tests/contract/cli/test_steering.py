@@ -6,18 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.unit.cli.fake_engine import FakeEngine
-from tests.unit.cli.steered import (
-    ADA,
-    CONFERENCE,
-    FIRST,
-    ID,
-    MAIN,
-    PHONE,
-    SECOND,
-    switchroom,
-    typed,
-)
+from tests.contract.cli.command import switchroom, typed
+from tests.contract.cli.fake_engine import FakeEngine
+from tests.unit.cli.steered import ADA, CONFERENCE, FIRST, ID, MAIN, PHONE, SECOND
 from wire import control
 from wire.rpc import Problem
 

@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from aiohttp import web
-from msgspec.structs import replace
 
 from engine.cli.streamed import Lost
 from tests.harness.web_server import WebServer
+from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import Dialled
@@ -26,26 +25,18 @@ BUSY = AgentView(
 )
 AWAY = AgentView("sales7", "PJSIP/1002", "offline", busy=False)
 NODES = (
-    rpc.NodeView("pbx1", True, 3, weight=3, max_calls=20, watched=True, loss=0.012, jitter_ms=7.4),
-    rpc.NodeView("pbx2", False, 0, drained=True, refuses="no_node", trunk_reachable=False),
+    rpc.NodeView(
+        "pbx1", True, 3, weight=3, max_calls=20, ami_connected=True, loss=0.012, jitter_ms=7.4
+    ),
+    rpc.NodeView(
+        "pbx2", False, 0, drained=True, unavailable_reason="no_node", trunk_reachable=False
+    ),
 )
 REQUEST = ApiRequestView(
     "https://crm.example/people", "POST", "lookup", request_id="0123456789abcdef01234567",
     secrets=("token",),
 )  # fmt: skip
 ROUTE = rpc.NumberRoute("acme", Hangup())
-INBOUND = Path(__file__).with_name("inbound.json")
-
-
-def timeline() -> Timeline:
-    """Read a call as the demo left it: prompt, digits, webhook, dial, goodbye."""
-    return msgspec.json.decode(INBOUND.read_bytes(), type=Timeline)
-
-
-def until_now(whole: Timeline, moments: int) -> Timeline:
-    """Give a call as it was after so many moments."""
-    live = replace(whole.call, ended_ms=0, status="in-progress", state="playing")
-    return Timeline(live, whole.moments[:moments])
 
 
 class FakeEngine(WebServer):

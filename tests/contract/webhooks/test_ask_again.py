@@ -9,7 +9,7 @@ from aiohttp import ClientSession, web
 
 from engine.webhooks.ask import Asker
 from engine.webhooks.sign import Signer
-from tests.unit.webhooks.asking import HANGUP, Server, ask, hang, outcomes, refused
+from tests.contract.webhooks.asking import HANGUP, Server, ask, hang, outcomes, refused
 from wire.tree import Limits
 from wire.verbs import Hangup
 

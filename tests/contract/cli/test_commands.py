@@ -1,0 +1,137 @@
+"""The command as people type it, as a process of its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.contract.cli.command import switchroom, typed
+from tests.contract.cli.fake_engine import FakeEngine
+from tests.harness.ports import free_port
+from tests.unit.cli.inbound import GOLDEN, timeline
+from wire.rpc import Problem
+
+
+async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
+    """`switchroom timeline` prints title and ladder, and with --json what the RPC gave."""
+    async with FakeEngine() as engine:
+        call_id = timeline().call.call_id
+        status, out, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id)
+        _, as_json, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id, "--json")
+    golden = GOLDEN.read_text().splitlines()
+    assert status == 0
+    assert [line.rstrip() for line in out.splitlines()[2:]] == golden
+    assert json.loads(as_json)["call"]["callId"] == call_id
+
+
+async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
+    """Without an engine every command ends with status 2 and says what to do."""
+    status, out, err = await switchroom(tmp_path, f"http://127.0.0.1:{free_port()}", "calls")
+    assert (status, out) == (2, "")
+    assert "connection refused" in err
+    assert "Traceback" not in err
+
+
+async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
+    """Ids are printed whole, to be copied into other commands."""
+    async with FakeEngine() as engine:
+        _, out, _ = await switchroom(tmp_path, engine.url(), "calls")
+    assert out.splitlines()[1].split()[0] == timeline().call.call_id
+
+
+async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
+    """`switchroom route set` sends what was typed, `rm` the number."""
+    async with FakeEngine() as engine:
+        at = (tmp_path, engine.url())
+        typed = ("+15550100", '{"type": "hangup"}', "--account", "acme")
+        assert (await switchroom(*at, "route", "set", *typed))[0] == 0
+        assert (await switchroom(*at, "route", "rm", "+15550100"))[0] == 0
+    sent = {"account": "acme", "action": {"type": "hangup"}}
+    assert engine.asked == [
+        ("PUT", "routes/+15550100", sent),
+        ("DELETE", "routes/+15550100", None),
+    ]
+
+
+async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
+    """A number may hold `#`; nothing of it is left out, and no other thing is meant by it."""
+    async with FakeEngine() as engine:
+        at = (tmp_path, engine.url())
+        await switchroom(*at, "route", "rm", "+15550100#2")
+        await switchroom(*at, "nodes", "drain", "pbx1?a/b", "--no-wait")
+        await switchroom(*at, "agent", "rm", "a/b", "--account", "acme")
+    assert [(method, path) for method, path, _ in engine.asked] == [
+        ("DELETE", "routes/+15550100#2"),
+        ("POST", "nodes/pbx1?a/b/drain"),
+        ("DELETE", "agents/acme/a/b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("route", "rm", "+15550100"), "route: +15550100"),
+        (("agent", "rm", "sales7", "--account", "acme"), "agent: sales7"),
+        (("flow", "rm", "menu", "--account", "acme"), "flow: menu"),
+        (("flow", "request", "rm", "x", "--account", "acme"), "API request: x"),
+        (("callback", "rm", "--account", "acme"), "callbacks: account acme"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+async def test_nothing_of_that_name_can_be_removed(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    """Every `rm` says so alike, with a status of its own; any other refusal is what it is."""
+    async with FakeEngine() as engine:
+        engine.problem = Problem("Not found", 404, "not_found", "no such thing here")
+        assert await typed(engine.url(), *words) == 1
+        assert capsys.readouterr() == ("", f"switchroom: no such {told}\n")
+        engine.problem = Problem("Not now", 503, "store_down", "no answer")
+        assert await typed(engine.url(), *words) == 2
+
+
+@pytest.mark.parametrize("group", ["route", "agent", "flow", "callback"])
+async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
+    """What each puts there is taken away by `rm`."""
+    status, out, _ = await switchroom(tmp_path, "http://127.0.0.1:1", group, "--help")
+    assert status == 0
+    assert {"rm"} < set(out.split())
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8070", "localhost:8070", "http://", "http://a:port", "ftp://a", "http://[1"]
+)
+async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
+    """What is no address is told as such, with what one looks like."""
+    told = await switchroom(tmp_path, url, "calls")
+    wanted = "an address such as http://127.0.0.1:8070 is expected"
+    assert told == (2, "", f"switchroom: --url {url}: {wanted}\n")
+
+
+async def test_agents_are_listed(tmp_path: Path) -> None:
+    """`switchroom agents` shows presence and calls, and names as they are written."""
+    async with FakeEngine() as engine:
+        status, out, _ = await switchroom(tmp_path, engine.url(), "agents", "--account", "acme")
+    head, *rows = (line.split() for line in out.splitlines())
+    assert (status, head) == (0, ["agent", "name", "endpoint", "presence", "call"])
+    assert rows == [
+        ["1001", "[Ada]", "PJSIP/1001", "online,", "busy", "(pbx1)", "3-pbx1-7"],
+        ["sales7", "PJSIP/1002", "offline"],
+    ]
+
+
+async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
+    """`switchroom agent set` sends what was typed, `rm` the id; both need an account."""
+    mine = ("--account", "acme")
+    typed = ("sales7", "PJSIP/1002", "--name", "Ada", "--caller-id", "+4721930000")
+    async with FakeEngine() as engine:
+        at = (tmp_path, engine.url())
+        assert (await switchroom(*at, "agent", "set", *typed, *mine))[0] == 0
+        assert (await switchroom(*at, "agent", "rm", "sales7", *mine))[0] == 0
+        status, _, err = await switchroom(*at, "agents")
+    sent = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
+    assert engine.asked == [
+        ("PUT", "agents/acme/sales7", sent),
+        ("DELETE", "agents/acme/sales7", None),
+    ]
+    assert (status, err.startswith("switchroom: whose?")) == (2, True)

@@ -1,0 +1,65 @@
+"""`switchroom replay`: its verdict, its exit status, and what differs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.contract.cli.command import switchroom
+from tests.contract.cli.fake_engine import FakeEngine
+from wire.replay import Difference, Replay
+
+SAME = Replay("3-pbx1-same", is_same=True, lines=12, compared=11, events=7)
+HOLE = Replay("3-pbx1-hole", is_same=True, lines=12, compared=4, events=7, gap=5)
+OTHERWISE = Replay(
+    "3-pbx1-other",
+    is_same=False,
+    lines=12,
+    compared=11,
+    events=7,
+    trimmed=2,
+    differences=(
+        Difference(
+            "commands", "decides otherwise", 4, 1_700_000_000_123,
+            {"type": "digit-pressed", "leg": "a", "digit": "4"},
+            (
+                {"type": "emit-event", "event": {"event": "gathered"}},
+                {"type": "stop-hold-music", "leg": "a"},
+            ),
+        ),
+        Difference("state", "leads to another call than is stored: cause"),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "first"),
+    [
+        (("3-pbx1-same",), 0, "call 3-pbx1-same: replays the same"),
+        (("3-pbx1-other",), 1, "call 3-pbx1-other: DECIDES OTHERWISE NOW"),
+        (("--all-ended", "3"), 1, "call 3-pbx1-other: DECIDES OTHERWISE NOW"),
+    ],
+)
+async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, first: str) -> None:
+    """Of many, those that differ are told, and how many do not."""
+    async with FakeEngine() as engine:
+        engine.replays = {each.call_id: each for each in (SAME, HOLE, OTHERWISE)}
+        done = await switchroom(tmp_path, engine.url(), "replay", *typed)
+    assert (done[0], done[1].splitlines()[0]) == (code, first)
+    if "--all-ended" in typed:
+        assert done[1].splitlines()[-1].startswith("2 of 3 calls replay the same")
+
+
+async def test_as_json(tmp_path: Path) -> None:
+    """A line a call, for scripts."""
+    async with FakeEngine() as engine:
+        engine.replays = {SAME.call_id: SAME}
+        code, out, _ = await switchroom(tmp_path, engine.url(), "replay", SAME.call_id, "--json")
+    assert (code, json.loads(out)["isSame"]) == (0, True)
+
+
+async def test_which_call(tmp_path: Path) -> None:
+    """One, or how many; not both, and not neither."""
+    for typed in ((), ("x", "--all-ended", "3")):
+        code, _, err = await switchroom(tmp_path, "http://127.0.0.1:1", "replay", *typed)
+        assert (code, err) == (2, "switchroom: which call? name one, or how many by --all-ended\n")

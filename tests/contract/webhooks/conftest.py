@@ -1,0 +1,16 @@
+"""What tests of webhooks ask with."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import ClientSession
+
+from engine.webhooks.addresses import guarded_session
+from tests.contract.webhooks.asking import LOOPBACK
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ClientSession]:
+    """Open a guarded session that may reach this machine."""
+    async with guarded_session(LOOPBACK) as opened:
+        yield opened
