@@ -27,13 +27,13 @@ async def test_a_calls_figures_are_plausible(
     assert more.of("switchroom_events_total", type="PlaybackFinished") == 1
     assert more.of("switchroom_events_total", type="StasisStart") == 1
     assert more.of("switchroom_webhook_seconds_count", outcome="answered") == 1
-    assert more.of("switchroom_ari_request_seconds_count", lane="websocket") >= 3
+    assert more.of("switchroom_ari_request_seconds_count", transport="websocket") >= 3
     assert more.of("switchroom_commit_seconds_count") >= 4
     assert more.of("switchroom_timer_lateness_seconds_count") >= 1
     for name in ("ari_request", "commit", "timer_lateness"):
         count = more.of(f"switchroom_{name}_seconds_count")
         assert 0 <= more.of(f"switchroom_{name}_seconds_sum") / count < 0.1
-    for fault in ("calls_dropped", "calls_given_up", "commit_failures", "webhook_failures"):
+    for fault in ("calls_dropped", "calls_lost", "commit_failures", "webhook_failures"):
         assert more.of(f"switchroom_{fault}_total") == 0
 
 
