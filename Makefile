@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 PACKAGES := sip-tester espeak-ng sox
 
-.PHONY: up down demo test check bench chaos sim sim-long logs ari proto docs compose-trial tools
+.PHONY: up down demo quick contract simulate live test check bench chaos sim sim-long logs ari proto docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -15,9 +15,22 @@ down: $(INSTALLED)  ## stop it; logs and stored calls stay in .lab/
 demo: $(INSTALLED) tools  ## start the lab, and show it at work
 	@$(PYTHON) -m tests.demo
 
-test: $(INSTALLED) tools  ## all four rings of tests
+quick: $(INSTALLED)  ## lint and the unit tests, in less than a minute
+	@$(PYTHON) -m tests.rings quick
+
+contract: $(INSTALLED) tools  ## tests against real stores, servers and programs
 	@python3 tests/harness/debian.py postgresql
-	@.venv/bin/pytest
+	@$(PYTHON) -m tests.rings contract
+
+simulate: $(INSTALLED)  ## thousands of simulated calls, and the faults that they must find
+	@$(PYTHON) -m tests.rings simulate
+
+live: $(INSTALLED) tools  ## tests against a real Asterisk
+	@$(PYTHON) -m tests.rings live
+
+test: $(INSTALLED) tools  ## all four rings, in that order; the first that fails is the last
+	@python3 tests/harness/debian.py postgresql
+	@$(PYTHON) -m tests.rings quick contract simulate live
 
 check: $(INSTALLED)  ## lint, format, types, layers
 	.venv/bin/ruff check

@@ -1,0 +1,109 @@
+"""The rings of tests, one after another, each in random order on all cores.
+
+python -m tests.rings quick contract    # stops at the first ring that fails
+python -m tests.rings live -- -k dial   # what follows `--` is pytest's
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from msgspec import Struct
+
+HERE = Path(__file__).parent
+PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
+MAX_WORKERS = 4  # each has servers of its own
+
+
+class Ring(Struct, frozen=True):
+    """A folder of tests, how they are given to the workers, and what must pass before."""
+
+    folder: str
+    dist: str
+    before: tuple[tuple[str, ...], ...] = ()
+
+
+RINGS = {
+    "quick": Ring("unit", "loadfile", (("check",), ("format", "--check"))),
+    "contract": Ring("contract", "loadfile"),
+    "simulate": Ring("sim", "worksteal"),  # two files, and no servers
+    "live": Ring("live", "loadfile"),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the rings that are named; returns the first exit status that is not 0."""
+    names, options = _split(arguments)
+    counts, status = Counter[str](), 0
+    times = []
+    for name in names:
+        _say(f"\n== {name} ==")
+        began_s = time.monotonic()
+        status, counted = _run(RINGS[name], options)
+        counts += counted
+        times.append(f"{name} {time.monotonic() - began_s:.0f} s")
+        if status != 0:
+            break
+    _say(f"\n{', '.join(times)}")
+    skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+    _say(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
+    return status
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    given = [*arguments, "--"]
+    end = given.index("--")
+    unknown = [name for name in given[:end] if name not in RINGS]
+    if unknown or end == 0:
+        sys.exit(f"name rings: {' '.join(RINGS)}")
+    return given[:end], given[end + 1 : -1]
+
+
+def _run(ring: Ring, options: Sequence[str]) -> tuple[int, Counter[str]]:
+    for command in ring.before:
+        linted = subprocess.run((_program("ruff"), *command), check=False, cwd=HERE.parent)
+        if linted.returncode != 0:
+            return linted.returncode, Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        argv = [
+            *(sys.executable, "-m", "pytest", str(HERE / ring.folder), "-q"),
+            *(part for plugin in PLUGINS for part in ("-p", plugin)),
+            *("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", ring.dist),
+            *("--durations", "25", "--junitxml", str(report)),
+            *options,
+        ]
+        status = subprocess.run(argv, check=False, cwd=HERE.parent).returncode
+        return status, _counted(report)
+
+
+def _counted(report: Path) -> Counter[str]:
+    """Count a ring's tests by how they ended; one that fails twice counts once."""
+    if not report.exists():
+        return Counter()
+    ends = Counter[str]()
+    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own file
+        tags = {child.tag for child in case}
+        if tags & {"failure", "error"}:
+            ends["failed"] += 1
+        else:
+            ends["skipped" if "skipped" in tags else "passed"] += 1
+    return ends
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()  # what the rings print comes after it
+
+
+def _program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
