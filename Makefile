@@ -7,10 +7,10 @@ PACKAGES := sip-tester espeak-ng sox
 .PHONY: up down demo quick contract simulate live test check bench chaos sim sim-long logs ari proto docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
-	@$(PYTHON) -m tests.harness.lab up
+	@$(PYTHON) -m tests.harness.lab.lab up
 
 down: $(INSTALLED)  ## stop it; logs and stored calls stay in .lab/
-	@$(PYTHON) -m tests.harness.lab down
+	@$(PYTHON) -m tests.harness.lab.lab down
 
 demo: $(INSTALLED) tools  ## start the lab, and show it at work
 	@$(PYTHON) -m tests.demo
@@ -51,21 +51,21 @@ sim-long: $(INSTALLED)  ## a million simulated calls over several engines, with 
 	@nice $(PYTHON) -m tests.sim.cluster
 
 logs: $(INSTALLED)  ## follow what the lab says
-	@$(PYTHON) -m tests.harness.lab logs
+	@$(PYTHON) -m tests.harness.lab.lab logs
 
 ari: $(INSTALLED)  ## generate the ARI client anew, from the description that Asterisk carries
 	@$(PYTHON) -m engine.ari.generator \
-	  "$$($(PYTHON) -c 'from tests.harness.asterisk import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
+	  "$$($(PYTHON) -c 'from tests.harness.pbx.find import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
 
 proto: $(INSTALLED)  ## generate the gRPC messages of status callbacks anew
-	@$(PYTHON) -m tests.harness.proto
+	@$(PYTHON) -m tests.harness.generate.proto
 
 docs: $(INSTALLED)  ## draw the state diagrams anew, and write the JSON Schemas
-	@$(PYTHON) -m tests.harness.diagrams
-	@$(PYTHON) -m tests.harness.schemas
+	@$(PYTHON) -m tests.harness.generate.diagrams
+	@$(PYTHON) -m tests.harness.generate.schemas
 
 compose-trial: $(INSTALLED) tools  ## try docker-compose.yml for real, where a Docker engine answers
-	@$(PYTHON) -m tests.harness.compose_trial
+	@$(PYTHON) -m tests.harness.lab.compose_trial
 
 tools:
 	@python3 tests/harness/debian.py $(PACKAGES)

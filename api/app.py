@@ -7,53 +7,53 @@ from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from api import health
 from api.accounts.store import Accounts
 from api.auth import routes as auth
 from api.auth.service import Doorkeeper
 from api.auth.store import Keys
 from api.auth.tokens import Tokens
-from api.body_limit import BodyLimit
-from api.cdrs import live_routes
 from api.cdrs import routes as cdrs
-from api.cdrs.slice import CdrSlice, put_together
-from api.clock import Clock, now_ms
+from api.cdrs.live import routes
+from api.cdrs.plugin import CdrSlice, put_together
+from api.common.clock import Clock, now_ms
 from api.config import Settings
-from api.contacts import file_routes as list_files
-from api.contacts import routes as lists
-from api.contacts import slice as lists_slice
-from api.contacts.downloads import routes as download_routes
-from api.contacts.people import routes as people
-from api.contacts.people import slice as people_slice
-from api.contacts.people.slice import PeopleSlice
-from api.contacts.slice import ListSlice
+from api.contacts.contacts import plugin as people_slice
+from api.contacts.contacts import routes as people
+from api.contacts.contacts.plugin import PeopleSlice
+from api.contacts.exports import routes as download_routes
+from api.contacts.imports import routes as list_files
+from api.contacts.lists import plugin as lists_slice
+from api.contacts.lists import routes as lists
+from api.contacts.lists.plugin import ListSlice
 from api.contacts.tags import routes as tag_routes
-from api.db import Database
+from api.db.database import Database
+from api.dnc import plugin as dnc_slice
 from api.dnc import routes as dnc
-from api.dnc import slice as dnc_slice
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
-from api.docs_page import serve_docs
-from api.document import Documented
 from api.engine_client import EngineClient
 from api.engine_client import opened as engine_opened
-from api.errors import answer_problems
-from api.idempotency import Idempotency
+from api.http import health
+from api.http.body_limit import BodyLimit
+from api.http.docs_page import serve_docs
+from api.http.errors import answer_problems
+from api.http.idempotency import Idempotency
+from api.http.openapi import Documented
+from api.http.request_middleware import Outside
 from api.jobs.store import Jobs
+from api.messaging_platform.client import opened as platform_opened
 from api.metrics import Metrics
+from api.numbers import plugin as numbers_slice
 from api.numbers import routes as numbers
-from api.numbers import slice as numbers_slice
 from api.numbers.service import NumberService
-from api.outside import Outside
-from api.platform.client import opened as platform_opened
-from api.templates import deed_routes, webhook_routes
+from api.policy_sync.sync import Pusher
+from api.templates import action_routes, webhook_routes
+from api.templates import plugin as templates_slice
 from api.templates import routes as templates
-from api.templates import slice as templates_slice
 from api.templates.media import MOST_BYTES as MOST_MEDIA_BYTES
-from api.templates.slice import TemplateSlice
-from api.terms.pusher import Pusher
+from api.templates.plugin import TemplateSlice
+from api.voice import plugin as voice_slice
 from api.voice import routes as voice
-from api.voice import slice as voice_slice
 from api.voice.service import VoiceService
 from api.voice.sessions import conference_routes, transfer_routes
 
@@ -63,7 +63,7 @@ ROUTERS = (
     transfer_routes.router,
     conference_routes.router,
     cdrs.router,
-    live_routes.router,
+    routes.router,
     numbers.router,
     lists.router,
     list_files.router,
@@ -71,7 +71,7 @@ ROUTERS = (
     dnc.router,
     tag_routes.router,
     download_routes.router,
-    deed_routes.router,
+    action_routes.router,
     templates.router,
     webhook_routes.router,
     health.router,
@@ -79,7 +79,7 @@ ROUTERS = (
 
 FORM_BYTES = 65_536  # what a form has beside its file
 MOST_BYTES = {
-    deed_routes.UPLOAD: MOST_MEDIA_BYTES + FORM_BYTES,
+    action_routes.UPLOAD: MOST_MEDIA_BYTES + FORM_BYTES,
     webhook_routes.PATH: webhook_routes.MOST_BYTES,
 }
 

@@ -12,8 +12,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from api.mail import Mail, Security
-from api.platform.settings import MsgappSettings
+from api.common.mail import Mail, Security
+from api.messaging_platform.settings import MsgappSettings
 from wire.tree import Limits
 
 DatabaseUrl = Annotated[

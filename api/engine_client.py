@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from api.errors import Conflict, Invalid, NotFound, NotNow, Refused
+from api.http.errors import Conflict, Invalid, NotFound, NotNow, Refused
 from api.turns import Turns
 from wire.rpc import Problem
 

@@ -7,15 +7,15 @@ from contextlib import AsyncExitStack
 
 import uvicorn
 
-from api.accounts.given import make_given
+from api.accounts.bootstrap import make_given
 from api.app import application, opened
-from api.cdrs.consumer import Consumer, consuming, own_name
+from api.cdrs.ingest.consumer import Consumer, consuming, own_name
 from api.config import Settings
-from api.heads import BoundedHeads
+from api.db.migrate import migrate
+from api.http.header_limits import BoundedHeads
+from api.jobs.cleanup import sweeping
 from api.jobs.worker import working
-from api.migrate import migrate
-from api.sweep import sweeping
-from api.terms.pusher import pushing
+from api.policy_sync.sync import pushing
 
 
 async def serve(settings: Settings) -> None:

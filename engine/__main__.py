@@ -11,21 +11,21 @@ import uvloop
 from cyclopts import Parameter
 from pydantic import ValidationError
 
-from engine.cli import (
+from engine.cli.commands import (
     agents,
+    call_control,
     callbacks,
     calls,
     conferences,
-    documents,
     flows,
     nodes,
     replay,
-    steer,
+    routes,
     transfers,
 )
-from engine.cli.call import call
-from engine.cli.faults import setting_faults
-from engine.store_address import address_of
+from engine.cli.commands.call import call
+from engine.cli.errors import setting_faults
+from engine.store.redis.address import address_of
 
 if TYPE_CHECKING:
     from engine.config import Settings
@@ -38,24 +38,24 @@ app = cyclopts.App(
 )
 calling = cyclopts.App(name="call")
 calling.default(call)
-calling.command(steer.show)
+calling.command(call_control.show)
 app.command(calling)
 app.command(calls.calls)
 app.command(calls.timeline)
 app.command(replay.replay)
-app.command(steer.mute)
-app.command(steer.unmute)
-app.command(steer.hold)
-app.command(steer.unhold)
-app.command(steer.dial)
-app.command(steer.hangup)
-app.command(steer.record)
+app.command(call_control.mute)
+app.command(call_control.unmute)
+app.command(call_control.hold)
+app.command(call_control.unhold)
+app.command(call_control.dial)
+app.command(call_control.hangup)
+app.command(call_control.record)
 app.command(transfers.transfer)
 app.command(transfers.complete, name="transfer-complete")
 app.command(transfers.cancel, name="transfer-cancel")
 app.command(conferences.conference)
-app.command(documents.route)
-app.command(documents.routes)
+app.command(routes.route)
+app.command(routes.routes)
 app.command(flows.flow)
 app.command(nodes.nodes)
 app.command(agents.agents)
@@ -76,7 +76,7 @@ def engine() -> None:
     """Run an engine until SIGTERM; its calls live on for the next one."""
     # Imported here: every other command is a client, which starts in half the time without.
     from engine.config import Settings  # noqa: PLC0415 - clients start without
-    from engine.log import set_up  # noqa: PLC0415 - clients start without
+    from engine.logging import set_up  # noqa: PLC0415 - clients start without
 
     try:
         settings = Settings()
@@ -87,7 +87,7 @@ def engine() -> None:
 
 
 async def _run(settings: "Settings") -> None:
-    from engine.app import Engine  # noqa: PLC0415 - clients start without
+    from engine.app.engine import Engine  # noqa: PLC0415 - clients start without
     from engine.rpc.server import NotServed  # noqa: PLC0415 - clients start without
     from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
 

@@ -22,7 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.store_address import address_of
+from engine.store.redis.address import address_of
 
 
 def _store_url(url: str) -> str:

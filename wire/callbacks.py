@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from wire import patterns
-from wire.shape import Shape
-from wire.targets import AccountTarget
+from wire.base import Shape
+from wire.callback_targets import AccountTarget
 
 LetterId = Annotated[str, Meta(pattern=patterns.LETTER_ID)]
 

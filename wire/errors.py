@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from wire.allowed import allowed
+from wire.allowed_fields import allowed
 from wire.patterns import PATTERNS
 
 _AT = re.compile(r"^(?P<text>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?$", re.DOTALL)

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 
 from wire import patterns
-from wire.answering import Prompt
+from wire.answer_detection import Prompt
+from wire.base import Shape
 from wire.fields import Millis, Name, Seconds
-from wire.shape import Shape
 from wire.verbs import (
     DialData,
     FlowData,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wire.shape import Shape
+from wire.base import Shape
 
 
 class Difference(Shape, frozen=True):

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 
 from wire import patterns
+from wire.base import Shape
 from wire.flow import Variable
-from wire.shape import Shape
 
 MOST_ANSWERS = 32
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from msgspec import Meta, field
 
 from wire import patterns
-from wire.answering import Detection
+from wire.answer_detection import Detection
+from wire.base import Shape
+from wire.callback_targets import StatusTarget
 from wire.fields import Labels, Name, Party
-from wire.shape import Shape
-from wire.targets import StatusTarget
 from wire.verbs import Action, Verb
 
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]

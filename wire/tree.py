@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from wire.answering import Prompt
+from wire.answer_detection import Prompt
 from wire.errors import BadInput, from_decoder
 from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Record, Say, Verb
 

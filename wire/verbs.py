@@ -9,9 +9,9 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from wire import patterns
-from wire.answering import Confirm, MachineDetection, Prompt
+from wire.answer_detection import Confirm, MachineDetection, Prompt
+from wire.base import Shape
 from wire.fields import CallerId, Language, Millis, Name, Number, Seconds, Url
-from wire.shape import Shape
 
 
 class PlayData(Shape, frozen=True):

@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import field
 
+from wire.base import Shape
 from wire.control import ConferenceView, TransferView
-from wire.shape import Shape
 
 
 class LegView(Shape, frozen=True):

@@ -20,9 +20,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from api.clock import Clock
-from api.db import Database, metadata
-from api.errors import Conflict, NotFound
+from api.common.clock import Clock
+from api.db.database import Database, metadata
+from api.http.errors import Conflict, NotFound
 
 accounts = Table(
     "accounts",

@@ -8,8 +8,8 @@ from fastapi.security.base import SecurityBase
 
 from api.auth.schemas import TokenGiven, TokenRequest
 from api.auth.service import REFUSED, Doorkeeper, Principal
-from api.errors import Unauthenticated
-from api.shapes import answer, described, reading
+from api.http.errors import Unauthenticated
+from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Authentication"])
 

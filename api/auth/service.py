@@ -13,9 +13,9 @@ from api.auth.hashing import matches
 from api.auth.store import Key, Keys, key_id
 from api.auth.throttle import Throttle
 from api.auth.tokens import Tokens
-from api.clock import Clock
-from api.errors import Unauthenticated
-from api.remembered import Remembered
+from api.common.bounded_dict import Remembered
+from api.common.clock import Clock
+from api.http.errors import Unauthenticated
 from wire.errors import BadInput
 
 PROVEN_MS = 300_000

@@ -11,9 +11,9 @@ from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
 from api.auth.hashing import COST, hashed
-from api.clock import Clock
-from api.db import Database, metadata
-from api.errors import Conflict, NotFound
+from api.common.clock import Clock
+from api.db.database import Database, metadata
+from api.http.errors import Conflict, NotFound
 
 keys = Table(
     "api_keys",

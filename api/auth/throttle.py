@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
-from api.clock import Clock
-from api.errors import TooMany
+from api.common.clock import Clock
+from api.http.errors import TooMany
 
 MOST_FAILURES = 10
 WINDOW_MS = 60_000

@@ -5,7 +5,7 @@ from typing import Any
 import jwt
 from jwt.types import Options
 
-from api.clock import Clock
+from api.common.clock import Clock
 
 ALGORITHM = "HS256"
 ISSUER = "switchroom"

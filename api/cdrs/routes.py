@@ -6,14 +6,14 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from api.auth.routes import Authenticated
-from api.cdrs.exports import Exports, ExportView
+from api.cdrs.exports.service import Exports, ExportView
+from api.cdrs.plugin import CdrSlice
 from api.cdrs.schemas import DispositionBody, ExportBody, Exporting, History, Listing, Prefix
 from api.cdrs.service import CdrPage, ClientIds, Service
-from api.cdrs.slice import CdrSlice
 from api.cdrs.today import TodayStats
 from api.cdrs.views import CdrView
-from api.errors import Invalid
-from api.shapes import answer, described, reading
+from api.http.errors import Invalid
+from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Call records"])
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
-from api.moments import read_ms
+from api.common.timestamps import read_ms
 from wire import patterns
 
 MOST_NAMES = 20

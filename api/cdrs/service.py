@@ -2,15 +2,15 @@
 
 from msgspec import Struct
 
-from api.cdrs import cursor
-from api.cdrs.filters import Filters
-from api.cdrs.pages import Row, Total
+from api.cdrs.query import cursor
+from api.cdrs.query.filters import Filters
+from api.cdrs.query.pages import Row, Total
 from api.cdrs.schemas import DispositionBody, History, Listing, Wanted, names_in
 from api.cdrs.store import Cdrs
 from api.cdrs.today import TodayStats, today
 from api.cdrs.views import CdrView, view
-from api.clock import Clock
-from api.errors import NotFound
+from api.common.clock import Clock
+from api.http.errors import NotFound
 from wire.errors import BadInput
 
 MOST_CLIENTS = 100

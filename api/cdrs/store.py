@@ -5,12 +5,12 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.cdrs.disposing import Levels, dispose
-from api.cdrs.filters import Filters
-from api.cdrs.pages import Part, Row, Total, count, read, shortest
-from api.cdrs.queries import Place
+from api.cdrs.ingest.dispositions import Levels, dispose
+from api.cdrs.query.filters import Filters
+from api.cdrs.query.pages import Part, Row, Total, count, read, shortest
+from api.cdrs.query.queries import Place
 from api.cdrs.tables import agents, cdrs, clients, events
-from api.db import Database
+from api.db.database import Database
 
 MOST_COUNTED = 10_000
 BEYOND_ALL = "\U0010ffff"  # sorts after whatever begins alike

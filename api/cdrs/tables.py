@@ -6,8 +6,8 @@ with the call's marks, by which other filters are looked at without its row.
 
 import sqlalchemy as sa
 
-from api.columns import Key, Millis, Text
-from api.db import metadata
+from api.db.columns import Key, Millis, Text
+from api.db.database import metadata
 
 cdrs = sa.Table(
     "cdrs",
@@ -27,7 +27,9 @@ cdrs = sa.Table(
     sa.Column("disposition1", Text(128)),
     sa.Column("disposition2", Text(128)),
     sa.Column("disposition3", Text(128)),
-    sa.Column("marks", sa.BigInteger, nullable=False),  # of the filters (api/cdrs/marks.py)
+    sa.Column(
+        "marks", sa.BigInteger, nullable=False
+    ),  # of the filters (api/cdrs/query/signatures.py)
 )
 
 bodies = sa.Table(

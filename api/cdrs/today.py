@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from api.cdrs.store import Cdrs
-from api.moments import shown
+from api.common.timestamps import shown
 
 DAY_MS = 86_400_000
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from api.cdrs.pages import Row
-from api.cdrs.rows import agents_of, label, row_of
-from api.moments import shown
+from api.cdrs.ingest.row_mapping import agents_of, label, row_of
+from api.cdrs.query.pages import Row
+from api.common.timestamps import shown
 from wire.record import (
     CallRecord,
     ConferenceRecord,

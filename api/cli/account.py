@@ -12,8 +12,8 @@ from api.auth.store import Keys
 from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
-from api.cli.run import run
-from api.cli.words import address_of, allowed, named, region_of
+from api.cli.runtime import run
+from api.cli.validators import address_of, allowed, named, region_of
 
 app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)

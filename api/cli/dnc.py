@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import Accounts
-from api.cli.run import refuse, run_on
-from api.clock import now_ms
-from api.contacts.phones import NoNumber, e164
-from api.db import Database
+from api.cli.runtime import refuse, run_on
+from api.common.clock import now_ms
+from api.contacts.phone_numbers import NoNumber, e164
+from api.db.database import Database
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
 

@@ -10,10 +10,10 @@ from rich.table import Table
 
 from api.accounts.store import Accounts
 from api.auth.store import Credentials, Keys, drawn
-from api.cli.run import run
-from api.cli.words import named
-from api.clock import now_ms
-from api.errors import NotFound
+from api.cli.runtime import run
+from api.cli.validators import named
+from api.common.clock import now_ms
+from api.http.errors import NotFound
 
 key = App(name="key", help="An account's API keys.", version_flags=())
 

@@ -6,9 +6,9 @@ from cyclopts import App
 
 from api.accounts.store import Accounts
 from api.auth.store import Keys
-from api.cli.run import missing, run
-from api.cli.words import caller_id
-from api.errors import NotFound
+from api.cli.runtime import missing, run
+from api.cli.validators import caller_id
+from api.http.errors import NotFound
 
 number = App(name="number", help="An account's caller ids.", version_flags=())
 

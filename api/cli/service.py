@@ -7,12 +7,12 @@ import uvloop
 from cyclopts import App, Parameter
 
 from api.app import opened
-from api.cli.run import refuse, settings_of
+from api.cli.runtime import refuse, settings_of
 from api.config import Settings, Stored
-from api.db import Database
-from api.errors import Refused
-from api.logs import set_up
-from api.migrate import migrate
+from api.db.database import Database
+from api.db.migrate import migrate
+from api.http.errors import Refused
+from api.logging import set_up
 from api.serve import serve
 
 app = App(name="api", help="Run the REST layer until SIGTERM.", version_flags=())

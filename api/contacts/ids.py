@@ -2,7 +2,7 @@
 
 import re
 
-from api.errors import NotFound
+from api.http.errors import NotFound
 
 _ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 

@@ -7,8 +7,8 @@ looked for, cut to what an index can hold. No id is given a second time, also no
 import sqlalchemy as sa
 
 from api.accounts.store import accounts
-from api.columns import Key, Millis, Text
-from api.db import metadata
+from api.db.columns import Key, Millis, Text
+from api.db.database import metadata
 from api.jobs.tables import jobs
 
 lists = sa.Table(

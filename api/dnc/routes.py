@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.service import DncService
-from api.shapes import answer, described, reading
+from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Do not call"])
 BASE = "/srmain/dnc"

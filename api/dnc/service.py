@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from api.accounts.known import KnownAccounts
+from api.accounts.cache import KnownAccounts
 from api.auth.service import REFUSED
-from api.contacts.phones import NoNumber, e164
+from api.contacts.phone_numbers import NoNumber, e164
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
-from api.errors import Unauthenticated
+from api.http.errors import Unauthenticated
 from wire.errors import BadInput
 
 

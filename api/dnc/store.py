@@ -8,8 +8,8 @@ from sqlalchemy import case, exists, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.clock import Clock
-from api.db import Database
+from api.common.clock import Clock
+from api.db.database import Database
 from api.dnc.tables import entries, lists
 
 

@@ -6,7 +6,7 @@ as an inactive row: so every change has a row that carries its version.
 
 import sqlalchemy as sa
 
-from api.db import metadata
+from api.db.database import metadata
 
 Account = sa.String(64)
 

@@ -12,10 +12,10 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
-from api.clock import Clock
-from api.db import Database
+from api.common.clock import Clock
+from api.db.database import Database
 from api.dnc.tables import tokens
-from api.errors import NotFound
+from api.http.errors import NotFound
 
 
 class Token(Struct, frozen=True):

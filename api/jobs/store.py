@@ -11,10 +11,10 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.clock import Clock
-from api.db import Database
+from api.common.clock import Clock
+from api.db.database import Database
+from api.jobs.fair_queue import next_turn
 from api.jobs.tables import UNFINISHED, State, jobs
-from api.jobs.turns import next_turn
 
 LEASE_MS = 15_000
 MOST_ATTEMPTS = 5

@@ -4,7 +4,7 @@ from typing import Literal
 
 from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Integer, String, Table
 
-from api.db import metadata
+from api.db.database import metadata
 
 State = Literal["waiting", "running", "done", "failed"]
 UNFINISHED: tuple[State, ...] = ("waiting", "running")

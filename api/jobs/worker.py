@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from api.errors import Refused
+from api.http.errors import Refused
 from api.jobs.store import LEASE_MS, Job, Jobs, LeaseLost
 from api.metrics import Metrics
 

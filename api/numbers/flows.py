@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 from api.engine_client import EngineClient, id_in_path
-from api.errors import NotFound
+from api.http.errors import NotFound
 from wire.errors import BadInput
 
 

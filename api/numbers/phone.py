@@ -1,6 +1,6 @@
 """Phone numbers with their country's code, as the messaging platform has them, plus or no plus."""
 
-from api.contacts.phones import NoNumber, e164
+from api.contacts.phone_numbers import NoNumber, e164
 from wire.errors import BadInput
 
 

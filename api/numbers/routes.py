@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec.json import encode
 
-from api.answers import once, told
 from api.auth.routes import Authenticated
-from api.idempotency import Key
+from api.http.idempotency import Key
+from api.http.msgspec_adapter import answer, described, reading
+from api.http.paging import Page, paging
+from api.http.responses import once, told
 from api.numbers.schemas import NewNumber, NumberChange, NumberPage, NumberView, Removed
 from api.numbers.service import NumberService
-from api.paging import Page, paging
-from api.shapes import answer, described, reading
 
 router = APIRouter(tags=["Messaging numbers"])
 BASE = "/srmain/msgapp-numbers"

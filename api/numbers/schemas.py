@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.moments import shown
+from api.common.timestamps import shown
 from api.numbers.store import Number
 from wire import patterns
 from wire.errors import BadInput

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from api.http.paging import Page
 from api.numbers.flows import MessageFlows
 from api.numbers.phone import international
 from api.numbers.schemas import (
@@ -14,7 +15,6 @@ from api.numbers.schemas import (
     view,
 )
 from api.numbers.store import Numbers
-from api.paging import Page
 from wire.errors import BadInput
 
 

@@ -8,11 +8,11 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
-from api.clock import Clock
-from api.db import Database
-from api.errors import NotFound
+from api.common.clock import Clock
+from api.db.database import Database
+from api.http.errors import NotFound
+from api.http.paging import Page
 from api.numbers.tables import numbers
-from api.paging import Page
 from wire.errors import BadInput
 
 

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from api.db import metadata
+from api.db.database import metadata
 
 numbers = sa.Table(
     "msgapp_numbers",

@@ -7,6 +7,7 @@ templates"); whether a text is fit to be sent, the platform alone decides.
 from collections.abc import Sequence
 
 from api.templates.buttons import check_buttons
+from api.templates.component_parser import Placed
 from api.templates.components import (
     Body,
     Buttons,
@@ -17,7 +18,6 @@ from api.templates.components import (
     Otp,
 )
 from api.templates.placeholders import Format, placeholders
-from api.templates.reading import Placed
 from wire.errors import BadInput
 
 

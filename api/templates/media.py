@@ -5,7 +5,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from api.platform.messages import PlatformMessages
+from api.messaging_platform.messages import PlatformMessages
 from api.templates.schemas import Uploaded
 from wire.errors import BadInput
 

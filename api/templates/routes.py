@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec.json import encode
 
-from api.answers import once, told
 from api.auth.routes import Authenticated
-from api.idempotency import Key
+from api.http.idempotency import Key
+from api.http.msgspec_adapter import answer, described, reading
+from api.http.responses import once, told
 from api.numbers.schemas import Removed
-from api.shapes import answer, described, reading
 from api.templates import examples
-from api.templates.providers import ASKS, BASE, Slice, TemplateId
+from api.templates.dependencies import ASKS, BASE, Slice, TemplateId
 from api.templates.schemas import (
     Listing,
     NewTemplate,

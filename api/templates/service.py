@@ -7,14 +7,14 @@ what was not answered is settled by the next try, by sync-status, or by what the
 import structlog
 from msgspec import Struct
 
-from api.errors import Conflict, NotFound, Refused
+from api.http.errors import Conflict, NotFound, Refused
+from api.http.paging import Page
+from api.messaging_platform.problems import EXISTS, MISSING, PlatformDown, PlatformRefused
+from api.messaging_platform.settings import BusinessAccount
+from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
 from api.numbers.schemas import Removed
 from api.numbers.store import Number, Numbers
-from api.paging import Page
-from api.platform.problems import EXISTS, MISSING, PlatformDown, PlatformRefused
-from api.platform.settings import BusinessAccount
-from api.platform.templates import PlatformTemplate, PlatformTemplates
-from api.templates import drafts
+from api.templates import input_mapping
 from api.templates.schemas import (
     Listing,
     NewTemplate,
@@ -39,7 +39,7 @@ class TemplateService(Struct, frozen=True):
     async def create(self, account_id: str, asked: NewTemplate) -> TemplateView:
         """Have the platform make a template; or know one that it has already."""
         link = asked.platform_template_id is not None
-        columns = drafts.linked(asked) if link else drafts.drafted(asked)
+        columns = input_mapping.linked(asked) if link else input_mapping.drafted(asked)
         business = self.platform.client.business(account_id)
         await active_number(self.numbers, account_id, asked.phone_number_id, "phoneNumberId")
         if link:
@@ -63,16 +63,16 @@ class TemplateService(Struct, frozen=True):
     ) -> TemplateView:
         """Change a template; on the platform, too, where its content changes."""
         template = await self.templates.get(account_id, template_id)
-        columns = drafts.changed(template, asked)
+        columns = input_mapping.changed(template, asked)
         if phone := columns.get("phone_number_id"):
             await active_number(self.numbers, account_id, phone, "phoneNumberId")
-        if not drafts.CONTENT & columns.keys():
+        if not input_mapping.CONTENT & columns.keys():
             return view(await self.templates.change(account_id, template_id, columns))
         business = self.platform.client.business(account_id)
         if template.platform_template_id is None:
             text = "the platform has not answered for this template: sync its status first"
             raise Conflict(text, "not_on_platform")
-        wish = {name: each for name, each in columns.items() if name in drafts.CONTENT}
+        wish = {name: each for name, each in columns.items() if name in input_mapping.CONTENT}
         await self.platform.edit(business, template.platform_template_id, wish)
         status = await self._status(business, template.platform_template_id)
         return view(await self.templates.change(account_id, template_id, {**columns, **status}))
@@ -91,10 +91,15 @@ class TemplateService(Struct, frozen=True):
         return Removed(template_id)
 
     async def _made(
-        self, business: BusinessAccount, template: Template, columns: drafts.Columns, *, again: bool
+        self,
+        business: BusinessAccount,
+        template: Template,
+        columns: input_mapping.Columns,
+        *,
+        again: bool,
     ) -> Template:
         try:
-            made = await self.platform.create(business, drafts.sent(columns))
+            made = await self.platform.create(business, input_mapping.sent(columns))
         except Refused as error:
             if again and isinstance(error, PlatformRefused) and error.subcode == EXISTS:
                 return await self._adopted(business, template, error)
@@ -119,7 +124,7 @@ class TemplateService(Struct, frozen=True):
         return await self.templates.change(template.account_id, template.id, there)
 
     async def _linked(
-        self, account_id: str, business: BusinessAccount, columns: drafts.Columns
+        self, account_id: str, business: BusinessAccount, columns: input_mapping.Columns
     ) -> Template:
         wanted_id = columns["platform_template_id"]
         found = await self.platform.find(business, columns["name"], columns["language"])
@@ -160,7 +165,7 @@ async def active_number(numbers: Numbers, account_id: str, phone: str, path: str
     return number
 
 
-def _there(found: PlatformTemplate, components: list[dict[str, object]]) -> drafts.Columns:
+def _there(found: PlatformTemplate, components: list[dict[str, object]]) -> input_mapping.Columns:
     """Give the columns of what the platform has: what is there, is true."""
     told = {
         "platform_template_id": found.id,

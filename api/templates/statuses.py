@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.clock import Clock
-from api.db import Database
+from api.common.clock import Clock
+from api.db.database import Database
 from api.templates.tables import templates
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from api.clock import Clock
-from api.platform.problems import PlatformDown
-from api.platform.templates import PlatformTemplate, PlatformTemplates
+from api.common.clock import Clock
+from api.messaging_platform.problems import PlatformDown
+from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
 from api.templates.schemas import Synced
 from api.templates.statuses import Known, Status, Statuses
 

@@ -6,7 +6,7 @@ platform says next of that name and language settles it.
 
 import sqlalchemy as sa
 
-from api.db import metadata
+from api.db.database import metadata
 
 templates = sa.Table(
     "msgapp_templates",

@@ -1,6 +1,6 @@
 """Templates as they are shown."""
 
-from api.moments import shown
+from api.common.timestamps import shown
 from api.templates.schemas import TemplateView
 from api.templates.store import Template
 

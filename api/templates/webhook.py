@@ -12,9 +12,9 @@ import msgspec
 import structlog
 from msgspec import Meta, Struct
 
-from api.errors import NotFound, Unauthenticated
-from api.platform.client import PlatformClient
-from api.shapes import decoded
+from api.http.errors import NotFound, Unauthenticated
+from api.http.msgspec_adapter import decoded
+from api.messaging_platform.client import PlatformClient
 from api.templates.statuses import Statuses, Told
 from wire import patterns
 

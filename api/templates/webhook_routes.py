@@ -6,9 +6,9 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from msgspec import Struct
 
-from api.shapes import answer, described
+from api.http.msgspec_adapter import answer, described
 from api.templates import examples
-from api.templates.providers import Slice
+from api.templates.dependencies import Slice
 from api.templates.webhook import Notice
 
 router = APIRouter(tags=["Message templates"])

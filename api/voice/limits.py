@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from api.accounts.store import Account
 from api.engine_client import EngineClient
-from api.errors import Refused, TooMany
-from api.voice.counts import Counts
-from api.voice.store import Paces
+from api.http.errors import Refused, TooMany
+from api.voice.live_calls import Counts
+from api.voice.rate_limits import Paces
 from wire.views import Calls
 
 

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.json import schema_components
 
-from api.shapes import REFS
+from api.http.msgspec_adapter import REFS
+from wire.callback_targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
 from wire.fields import Name, Party
 from wire.rpc import AnsweredDetection, RecordCall
-from wire.targets import StatusTarget
 from wire.verbs import Action
 
 CallId = Annotated[str, Meta(min_length=1, max_length=128)]

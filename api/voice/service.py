@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from api.accounts.known import KnownAccounts
+from api.accounts.cache import KnownAccounts
 from api.auth.service import Principal
 from api.engine_client import EngineClient, call_path
-from api.errors import NotFound
+from api.http.errors import NotFound
 from api.voice.labels import labels_of
 from api.voice.limits import CallLimits
-from api.voice.rights import Rights
+from api.voice.permissions import Rights
 from api.voice.schemas import Dial, OfHangup, OfLeg, Originate, Originated
 from wire import control, rpc
-from wire.data import check_data
+from wire.custom_data import check_data
 from wire.tree import Limits, check_action, parse_action
 from wire.verbs import Action
 from wire.views import CallView

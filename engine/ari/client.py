@@ -5,17 +5,17 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
+from engine.ari.config import UNUSED_EVENTS, Patience, Pbx, PbxAddress
 from engine.ari.decode import decode
+from engine.ari.events import EventSocket, Listener
 from engine.ari.generated.models import AsteriskInfo
 from engine.ari.generated.operations import asterisk
-from engine.ari.http_lane import HttpLane
-from engine.ari.lanes import Lanes
-from engine.ari.link import always
-from engine.ari.pbx import UNUSED_EVENTS, Patience, Pbx, PbxAddress
-from engine.ari.pulse import Pulse
+from engine.ari.health_probe import Pulse
+from engine.ari.http_transport import HttpLane
+from engine.ari.reconnecting_websocket import always
 from engine.ari.request import Done, Reply, Request, ask
-from engine.ari.session import EventSocket, Listener
-from engine.ari.websocket_lane import WebsocketLane
+from engine.ari.router import Lanes
+from engine.ari.websocket_transport import WebsocketLane
 
 # Asterisk closes an idle connection after 15 s (session_keep_alive in http.conf): be the first to.
 _KEEP_ALIVE_S = 10.0

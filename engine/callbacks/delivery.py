@@ -8,14 +8,14 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.callbacks.accounts import Account, Accounts
-from engine.callbacks.lane import Pace
-from engine.callbacks.line import Line
-from engine.callbacks.parcel import Carrier, Delivered, Failed, Gone, Outcome, Parcel
-from engine.callbacks.schedule import Schedule
-from engine.observe.meter import Meter
+from engine.callbacks.call_queue import Line
+from engine.callbacks.messages import Carrier, Delivered, Failed, Gone, Outcome, Parcel
+from engine.callbacks.retry_schedule import Schedule
+from engine.callbacks.target_queue import Pace
+from engine.callbacks.targets import Account, Accounts
+from engine.observe.metrics import Meter
 from engine.store.errors import StoreDown
-from wire.targets import AUTO_SET, ApiRequest, Grpc, Https, Place
+from wire.callback_targets import AUTO_SET, ApiRequest, Grpc, Https, Place
 
 log = structlog.get_logger()
 KINDS: Mapping[type, str] = {Https: "https", Grpc: "grpc", ApiRequest: "request"}

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
-from engine.callbacks.circuit import Circuit
-from engine.callbacks.lane import FIRST, Lane
-from engine.callbacks.line import Line
-from engine.callbacks.turns import Turns
+from engine.callbacks.call_queue import Line
+from engine.callbacks.circuit_breaker import Circuit
+from engine.callbacks.target_queue import FIRST, Lane
+from engine.callbacks.worker import Turns
 
 IDLE_S = 120.0
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from engine.calls.codec import Record
-from engine.calls.commands import Tell
+from engine.calls.model.codec import Record
+from engine.calls.model.commands import Tell
 from engine.calls.replay import Moment
 from wire.events import CallEvent
 

@@ -2,23 +2,23 @@
 
 from msgspec.structs import replace
 
-from engine.calls import causes
-from engine.calls.call import Call, Step
-from engine.calls.commands import Command
-from engine.calls.doing import Ending, Filing, Gathering, Recording
-from engine.calls.events import LegEnded
-from engine.calls.leg import Leg
-from engine.calls.legs import followed
-from engine.calls.past import gone
-from engine.calls.states import carried_on
-from engine.calls.telling import tell_leg_ended
-from engine.calls.verbs import end, gather, record
+from engine.calls.dispatch import carried_on
+from engine.calls.leg_lifecycle import followed
+from engine.calls.model import causes
+from engine.calls.model.call import Call, Step
+from engine.calls.model.commands import Command
+from engine.calls.model.events import LegEnded
+from engine.calls.model.leg import Leg
+from engine.calls.model.state import Ending, Filing, Gathering, Recording
+from engine.calls.reporting.call_events import tell_leg_ended
+from engine.calls.reporting.history import gone
+from engine.calls.verbs import gather, hangup, record
 
 
 def leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
     """Let a leg be gone; with the main one the call ends, unless others go on without it."""
     if leg is None and isinstance(call.doing, Filing):
-        return end.on_filing(call, event, now)
+        return hangup.on_filing(call, event, now)
     if leg is None:
         return followed(call, event, now)
     in_conference = call.conference is not None
@@ -58,5 +58,5 @@ def ended(call: Call, now: int, by: str, cause: int) -> Step:
         call, commands = gather.abandon(call, call.doing, now)
     if isinstance(call.doing, Recording):
         call, commands = record.abandon(call, call.doing, now)
-    call, hangups = end.start(call, now, by, cause)
+    call, hangups = hangup.start(call, now, by, cause)
     return call, (*commands, *hangups)

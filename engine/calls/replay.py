@@ -5,11 +5,11 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from engine.calls.call import Call
-from engine.calls.codec import FORM, decode_call, decode_entry, digest_of
-from engine.calls.commands import Command
-from engine.calls.events import Event
-from engine.calls.machine import step
+from engine.calls.model.call import Call
+from engine.calls.model.codec import FORM, decode_call, decode_entry, digest_of
+from engine.calls.model.commands import Command
+from engine.calls.model.events import Event
+from engine.calls.step import step
 
 
 class Moment(Struct, frozen=True):

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from engine.calls.call import Call, Step
-from engine.calls.commands import Command
-from engine.calls.doing import Next
-from engine.calls.frame import Frame
-from engine.calls.verbs import ask, dial, end, flow, record, solo
+from engine.calls.model.call import Call, Step
+from engine.calls.model.commands import Command
+from engine.calls.model.frame import Frame
+from engine.calls.model.state import Next
+from engine.calls.verbs import dial, flow, hangup, instructions, record, single_leg
 from wire import verbs
 from wire.verbs import Action, Verb
 
@@ -24,15 +24,15 @@ def settled(call: Call, commands: tuple[Command, ...], now: int) -> Step:
 
 def _begin(call: Call, after: Next, now: int) -> Step:
     if call.verbs >= MOST_VERBS:
-        return end.start(replace(call, reason="too_many_verbs"), now, "system")
+        return hangup.start(replace(call, reason="too_many_verbs"), now, "system")
     call = replace(call, verbs=call.verbs + 1)
     match after.action:
         case None if call.rest:
             return _go_on(call, call.rest[0], after, now)
         case None:
-            return end.start(call, now, "action")
+            return hangup.start(call, now, "action")
         case str(url):
-            return ask.start_url(call, url, after, now)
+            return instructions.start_url(call, url, after, now)
         case verb:
             return _run(call, verb, now)
 
@@ -46,7 +46,7 @@ def _go_on(call: Call, following: Action | Frame, after: Next, now: int) -> Step
 def _run(call: Call, verb: Verb, now: int) -> Step:
     match verb:
         case verbs.Play() | verbs.Say() | verbs.Gather():
-            return solo.start(call, verb, now)
+            return single_leg.start(call, verb, now)
         case verbs.Record():
             return record.start(call, verb, now)
         case verbs.Flow(data=data):
@@ -56,12 +56,12 @@ def _run(call: Call, verb: Verb, now: int) -> Step:
         case verbs.Dial():
             return dial.start(call, verb, now)
         case verbs.Hangup():
-            return end.start(call, now, "action")
+            return hangup.start(call, now, "action")
 
 
 def _run_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step:
     if len(call.rest) >= MOST_FLOWS:
-        return end.start(replace(call, reason="too_many_flows"), now, "system")
+        return hangup.start(replace(call, reason="too_many_flows"), now, "system")
     if action is not None:
         call = replace(call, rest=(action, *call.rest))
     return flow.start(call, flow_id, now)

@@ -9,7 +9,7 @@ import aiohttp
 import msgspec
 
 from engine.cli.paths import path_of
-from engine.cli.streamed import Told, server_sent
+from engine.cli.sse import Told, server_sent
 from engine.cli.why import why
 from wire import rpc
 from wire.agents import Agents, AgentView

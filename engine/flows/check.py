@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from engine.flows.document import check_node, is_graph
+from engine.flows.errors import mended
 from engine.flows.graph import circles, unknown, unreachable
-from engine.flows.names import Apis, unset
-from engine.flows.shape import mended
+from engine.flows.variable_names import Apis, unset
 from wire.errors import BadInput, Faults, from_decoder
 from wire.flow import (
     ConditionNode,

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from engine.calls.nodes import verb_of
-from engine.calls.templates import Values, filled, names
-from engine.calls.wanted import wanted
+from engine.calls.flows.nodes import verb_of
+from engine.calls.flows.prefetch import wanted
+from engine.calls.flows.templates import Values, filled, names
 from wire.errors import from_decoder
 from wire.flow import FlowOutline, Node
 from wire.media import Source

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from engine.calls.nodes import exits
+from engine.calls.flows.nodes import exits
 from wire.errors import BadInput
 from wire.flow import (
     DialNode,

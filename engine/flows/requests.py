@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from engine.calls.templates import filled, is_name, names
-from engine.flows.shape import mended
+from engine.calls.flows.templates import filled, is_name, names
+from engine.flows.errors import mended
 from wire.errors import BadInput, Faults
 from wire.request import ApiRequest
 from wire.tree import Limits, check_url

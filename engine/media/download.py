@@ -14,9 +14,9 @@ from aiohttp import (
 )
 from msgspec import Struct
 
+from engine.media.cache_control import fresh_ms
 from engine.media.clip import Limits, MediaFailed
-from engine.media.freshness import fresh_ms
-from engine.media.sniff import HEAD_BYTES, Container, container
+from engine.media.worker.sniff import HEAD_BYTES, Container, container
 
 _WRITE_BYTES = 1 << 20
 

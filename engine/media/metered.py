@@ -3,8 +3,8 @@
 from time import perf_counter
 
 from engine.media.clip import Made, MediaFailed
-from engine.media.library import Maker
-from engine.observe.meter import Meter
+from engine.media.clip_cache import Maker
+from engine.observe.metrics import Meter
 from wire.media import Audio, Source
 
 

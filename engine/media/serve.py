@@ -4,7 +4,7 @@ import asyncio
 
 from aiohttp import web
 
-from engine.media.library import Library
+from engine.media.clip_cache import Library
 
 _HEADERS = {
     "Content-Type": "audio/wav",

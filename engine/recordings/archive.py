@@ -9,7 +9,7 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, ObjectStore, S3Store
 
-from engine.recordings.failure import FilingFailed
+from engine.recordings.errors import FilingFailed
 
 RETRY_S = 8  # less than a call waits for its recording
 

@@ -2,9 +2,9 @@
 
 from aiohttp import web
 
-from engine.rpc.bodies import answer
-from engine.rpc.hop import Owners
-from engine.runtime.switch import Switch
+from engine.rpc.json_body import answer
+from engine.rpc.peers.client import Owners
+from engine.runtime.service import Switch
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from wire import control, groups, replay, rpc
+from wire import consumer_groups, control, replay, rpc
 from wire.agents import Agent, Agents, AgentView
 from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
+from wire.dial_policy import AllTerms, ListChange, ListState, Terms, TermsView
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
-from wire.terms import AllTerms, ListChange, ListState, Terms, TermsView
 from wire.views import CallRecordings, Calls, CallView, Timeline
 
 _CALL = "/calls/{call}"
@@ -126,16 +126,18 @@ EVENTS = (
         "/events",
         "Follow call events (text/event-stream), or read them for a group",
         None,
-        groups.EventBatch,
+        consumer_groups.EventBatch,
     ),
     Operation(
         "post",
         "/events/ack",
         "Acknowledge events",
-        groups.AcknowledgeEvents,
-        groups.Acknowledged,
+        consumer_groups.AcknowledgeEvents,
+        consumer_groups.Acknowledged,
     ),
-    Operation("get", "/events/groups", "List the groups of readers", None, groups.EventGroups),
+    Operation(
+        "get", "/events/groups", "List the groups of readers", None, consumer_groups.EventGroups
+    ),
     Operation("delete", "/events/groups/{group}", "Forget a group"),
     Operation("get", "/events/schema", "Show the JSON Schema of an event"),
 )

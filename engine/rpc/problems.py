@@ -6,8 +6,8 @@ import structlog
 from aiohttp import web
 from msgspec.json import encode
 
-from engine.runtime.placement import NoRoom
-from engine.runtime.steering import Refused
+from engine.runtime.admission.placement import NoRoom
+from engine.runtime.shard.commit_ack import Refused
 from engine.store.errors import StoreDown
 from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from engine.rpc.bodies import answer
+from engine.rpc.json_body import answer
 from engine.rpc.problems import NotFound
 from wire.schemas import DOCUMENTS
 

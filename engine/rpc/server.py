@@ -8,41 +8,41 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
-from engine.callbacks.accounts import Accounts
-from engine.media.library import Library
+from engine.callbacks.targets import Accounts
+from engine.media.clip_cache import Library
 from engine.media.serve import media_routes
-from engine.observe.instruments import Instruments
-from engine.rpc.agents import AgentHandlers
-from engine.rpc.bodies import MOST_BYTES, answer
-from engine.rpc.callbacks import CallbackHandlers
-from engine.rpc.calls import CallsHandlers
-from engine.rpc.conferences import ConferenceHandlers
-from engine.rpc.control import ControlHandlers
-from engine.rpc.crowding import crowding
-from engine.rpc.documents import DocumentHandlers
-from engine.rpc.events import EventHandlers
-from engine.rpc.everyone import Everyone
-from engine.rpc.flows import FlowHandlers
-from engine.rpc.forward import forwarding
-from engine.rpc.groups import GroupHandlers
+from engine.observe.telemetry import Instruments
+from engine.rpc.handlers.agents import AgentHandlers
+from engine.rpc.handlers.api_requests import RequestHandlers
+from engine.rpc.handlers.audit import ReplayHandlers
+from engine.rpc.handlers.callbacks import CallbackHandlers
+from engine.rpc.handlers.calls import CallsHandlers
+from engine.rpc.handlers.conferences import ConferenceHandlers
+from engine.rpc.handlers.consumer_groups import GroupHandlers
+from engine.rpc.handlers.control import ControlHandlers
+from engine.rpc.handlers.dead_letters import LetterHandlers
+from engine.rpc.handlers.dial_policy import TermsHandlers
+from engine.rpc.handlers.events import EventHandlers
+from engine.rpc.handlers.flows import FlowHandlers
+from engine.rpc.handlers.nodes import NodeHandlers
+from engine.rpc.handlers.number_routes import DocumentHandlers
+from engine.rpc.handlers.recordings import RecordingHandlers
+from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.health import health_routes
-from engine.rpc.hop import Hop, Owners, hopping
-from engine.rpc.letters import LetterHandlers
-from engine.rpc.metrics import Page, metrics_routes
-from engine.rpc.nodes import NodeHandlers
+from engine.rpc.json_body import MOST_BYTES, answer
+from engine.rpc.metrics.page import Page, metrics_routes
+from engine.rpc.middleware.concurrency_limit import crowding
+from engine.rpc.middleware.forwarding import forwarding
+from engine.rpc.middleware.timing import timing
+from engine.rpc.middleware.tracing import tracing
+from engine.rpc.peers.client import Hop, Owners, hopping
+from engine.rpc.peers.fan_out import Everyone
 from engine.rpc.problems import Handler, problems, reply
 from engine.rpc.published import schema_of
-from engine.rpc.recordings import RecordingHandlers
-from engine.rpc.replays import ReplayHandlers
-from engine.rpc.requests import RequestHandlers
-from engine.rpc.schema import schema
-from engine.rpc.terms import TermsHandlers
-from engine.rpc.timing import timing
-from engine.rpc.tracing import tracing
-from engine.rpc.transfers import TransferHandlers
-from engine.runtime.roster import Roster
-from engine.runtime.switch import Switch
-from engine.runtime.terms import TermsBook
+from engine.rpc.schemas import schema
+from engine.runtime.agents.status import Roster
+from engine.runtime.policy.dial_policy import TermsBook
+from engine.runtime.service import Switch
 from engine.store.store import Store
 from wire.rpc import Problem
 from wire.tree import Limits

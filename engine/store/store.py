@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
+from engine.store.dial_policy import TermsStore
 from engine.store.outbox import Outbox
 from engine.store.stream import Stream
-from engine.store.terms import TermsStore
 
 VERSIONS_KEPT = 100  # of a flow
 

@@ -8,10 +8,10 @@ from time import perf_counter
 
 from msgspec import Struct
 
-from engine.observe.meter import Meter
+from engine.observe.metrics import Meter
 from engine.store.change import Change, coalesced
 from engine.store.errors import Fenced, Overflow, StoreDown
-from engine.store.pace import Pace
+from engine.store.flush_scheduler import Pace
 from engine.store.store import Store
 
 MOST_WAITING = 20_000

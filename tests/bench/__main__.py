@@ -12,25 +12,25 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench.callbacks import callbacks
-from tests.bench.capacity import capacity
-from tests.bench.cdrs import cdrs, cdrs_postgres
-from tests.bench.commits import commits
-from tests.bench.contact_search import contact_search, contact_search_postgres
-from tests.bench.contacts import contacts, contacts_postgres
-from tests.bench.control import control
-from tests.bench.core import core
-from tests.bench.digit_webhook import digit_webhook
-from tests.bench.engine_alone import engine_alone
+from tests.bench.engine.callbacks import callbacks
+from tests.bench.engine.commits import commits
+from tests.bench.engine.core import core
+from tests.bench.engine.engine_alone import engine_alone
+from tests.bench.engine.idle_memory import idle_memory
+from tests.bench.engine.sim import sim
+from tests.bench.engine.store import store
+from tests.bench.engine.timers import timers
 from tests.bench.figure import Figure, keep, show
-from tests.bench.idle_memory import idle_memory
-from tests.bench.ivr50 import ivr50
-from tests.bench.rest import rest
-from tests.bench.sessions import sessions
+from tests.bench.ivr.capacity import capacity
+from tests.bench.ivr.control import control
+from tests.bench.ivr.digit_webhook import digit_webhook
+from tests.bench.ivr.ivr50 import ivr50
+from tests.bench.ivr.sessions import sessions
+from tests.bench.rest.cdrs import cdrs, cdrs_postgres
+from tests.bench.rest.contact_search import contact_search, contact_search_postgres
+from tests.bench.rest.contacts import contacts, contacts_postgres
+from tests.bench.rest.rest import rest
 from tests.bench.setting import Bench, Setting
-from tests.bench.sim import sim
-from tests.bench.store import store
-from tests.bench.timers import timers
 
 BENCHES: Mapping[str, Bench] = {
     "ivr50": ivr50,

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tests.bench.load import DIGITS, Outcome, load
+from tests.bench.ivr.load import DIGITS, Outcome, load
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live import Lab
-from tests.harness.media_server import MediaServer
-from tests.harness.pbx import Pbx
-from tests.harness.webhook_server import WebhookServer
+from tests.harness.pbx.asterisk import Pbx
 
 ENDS_WITHIN_MS = 12_000  # with a lost digit, and a handover or two
 FIRST_MS, SECOND_MS = 1_000, 500

@@ -19,17 +19,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.console import Console
 
+from tests.bench.engine.simulated import SimulatedPbxProcess
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load
 from tests.bench.figure import Figure, figure, keep, show
-from tests.bench.prompts import served, write_prompts
-from tests.bench.simulated import SimulatedPbxProcess
-from tests.bench.simulated_call import Script
-from tests.bench.simulated_calls import Load
-from tests.bench.stack import standard_tree
-from tests.harness.customer import Answer, Customer
-from tests.harness.engine import Engine
-from tests.harness.receipts import Receipt, receipts
+from tests.bench.ivr.prompts import served, write_prompts
+from tests.bench.ivr.stack import standard_tree
+from tests.harness.customers.callback_server import Answer, Customer
+from tests.harness.customers.receipts import Receipt, receipts
+from tests.harness.servers.engine import Engine
+from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
-from tests.harness.valkey import Valkey
 
 OUT = Path(__file__).parents[2] / "bench-out"
 TARGETS, FAILING = 10, 3

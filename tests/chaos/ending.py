@@ -7,8 +7,8 @@ from typing import Any
 import aiohttp
 
 from tests.chaos.scene import Scene
-from tests.harness.engine import Refused
 from tests.harness.live import Lab
+from tests.harness.servers.engine import Refused
 from tests.harness.until import until
 
 AT_ONCE = 10

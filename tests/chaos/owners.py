@@ -8,8 +8,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from tests.harness.cluster import SLOTS, owners_in
 from tests.harness.now import now_ms
+from tests.harness.servers.cluster import SLOTS, owners_in
 
 LOOK_S = 0.01
 ANSWER_S = 0.25

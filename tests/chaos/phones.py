@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from tests.harness.ports import free_port, media_port
-from tests.harness.process import Process
+from tests.harness.servers.process import Process
 from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")

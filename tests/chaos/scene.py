@@ -9,18 +9,18 @@ from typing import Any
 from msgspec import Struct
 
 from tests.chaos.arrivals import Arrivals
-from tests.chaos.felt import felt_ms
+from tests.chaos.control import Steered, Steering
+from tests.chaos.events import Told
+from tests.chaos.latency import felt_ms
 from tests.chaos.owners import Owners
 from tests.chaos.phones import PER_S, callees, callers
-from tests.chaos.steering import Steered, Steering
-from tests.chaos.told import Told
-from tests.harness.cluster import SLOTS, Cluster
-from tests.harness.cut import Cut
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live import Lab
-from tests.harness.media_server import MediaServer
 from tests.harness.now import now_ms
+from tests.harness.servers.cluster import SLOTS, Cluster
+from tests.harness.servers.cut import Cut
 from tests.harness.until import until
-from tests.harness.webhook_server import WebhookServer
 
 LONG_MS = 180_000
 View = dict[str, Any]

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from engine.store.memory import Memory
-from engine.store.redis import RedisStore
+from engine.store.memory.store import Memory
+from engine.store.redis.store import RedisStore
 from engine.store.store import Store
-from tests.contract.durable import DurableValkey
-from tests.contract.rpc_bench import Bench, running
-from tests.contract.store import Opener
-from tests.harness.valkey import Valkey
+from tests.contract.rpc.harness.bench import Bench, running
+from tests.contract.store.durable_server import DurableValkey
+from tests.contract.store.stores import Opener
+from tests.harness.servers.valkey import Valkey
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from engine.cli.client import Refused, Unreachable, opened
-from engine.cli.faults import explained
-from engine.cli.watch import listening
+from engine.cli.errors import explained
+from engine.cli.live.watch_call import listening
 from tests.demo import click_to_call, ivr
 from tests.demo.measure import Check
 from tests.demo.rest import customer
 from tests.demo.stage import Stage
-from tests.harness import lab
-from tests.harness.env import read_env
+from tests.harness.lab import lab
+from tests.harness.lab.env import read_env
 from tests.harness.ports import taken_ports
 
 OUT = lab.HERE / "demo-out"

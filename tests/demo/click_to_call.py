@@ -4,7 +4,7 @@ import asyncio
 
 from tests.demo.measure import Check, completed, crossed, music, muted, nothing_left, recorded
 from tests.demo.stage import Stage
-from tests.harness.phone import Phone
+from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 
 CUSTOMER_HZ, SHOP_HZ = 400, 700

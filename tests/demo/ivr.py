@@ -4,8 +4,8 @@ import asyncio
 
 from tests.demo.measure import Check, completed, crossed, music, nothing_left, spoken
 from tests.demo.stage import Stage
-from tests.harness.phone import Phone
-from tests.harness.webhook_server import WebhookServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.phones.phone import Phone
 
 CUSTOMER_HZ, SALES_HZ = 400, 700
 RINGS_MS = 2_500

@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Struct
 
 from tests.demo.stage import phone_ms
-from tests.harness.audio import FRAME_MS, FRAME_SAMPLES, is_sound
-from tests.harness.phone import Phone
+from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, is_sound
+from tests.harness.phones.phone import Phone
 from wire.views import Timeline
 
 SPEECH = 0.9  # of what sounds in the prompt itself: the rest of it is pauses

@@ -15,13 +15,13 @@ import msgspec
 from msgspec import Struct
 from rich.console import Console
 
-from engine.cli import screen
 from engine.cli.client import Client, Refused
-from engine.cli.watch import News, to_the_end
+from engine.cli.live.watch_call import News, to_the_end
+from engine.cli.timeline import screen
 from tests.demo.rest import Rest
 from tests.harness.now import now_ms
-from tests.harness.pbx import Pbx
-from tests.harness.phone import Phone
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from wire.views import CallView, Timeline
 

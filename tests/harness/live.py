@@ -5,10 +5,10 @@ from typing import Any
 
 import aiohttp
 
-from tests.harness.engine import Engine
-from tests.harness.pbx import Pbx
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.servers.engine import Engine
+from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
-from tests.harness.valkey import Valkey
 
 _numbers = itertools.count(1000)  # never the same: an engine remembers a route for a moment
 

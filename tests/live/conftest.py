@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.harness.answerer import answering_all
-from tests.harness.crowd import Crowd
-from tests.harness.engine import Engine
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live import Lab
-from tests.harness.media_server import MediaServer
-from tests.harness.pbx import Pbx
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.two_nodes import TwoNodes
+from tests.harness.phones.answerer import answering_all
+from tests.harness.phones.parties import Crowd
 from tests.harness.ports import free_port
-from tests.harness.two_nodes import TwoNodes
-from tests.harness.valkey import Valkey
-from tests.harness.webhook_server import WebhookServer
+from tests.harness.servers.engine import Engine
+from tests.harness.servers.valkey import Valkey
 
 
 @pytest.hookimpl(trylast=True)

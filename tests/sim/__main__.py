@@ -6,9 +6,9 @@ import itertools
 import sys
 from collections.abc import Iterator
 
-from tests.sim.crowd import CALLS, kept_seeds, run_world, run_worlds
 from tests.sim.show import show
 from tests.sim.tally import Tally
+from tests.sim.worlds import CALLS, kept_seeds, run_world, run_worlds
 
 AT_ONCE = 5_000  # calls between two words to whoever waits
 

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from tests.harness.sim_clock import SimClock
+from tests.harness.sim.clock import SimClock
 
 KINDS = ("crash", "socket", "restart", "lost", "double", "late", "store", "media")
 SETTLE_MS = 700  # after trouble, until all is as if nothing had been

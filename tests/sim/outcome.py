@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from tests.sim.call_log import Story
 from tests.sim.faults import Faults
 from tests.sim.quiet import quiet
-from tests.sim.story import Story
 from tests.sim.world import Trace
 
 

@@ -5,7 +5,7 @@ import random
 from msgspec.structs import replace
 
 from wire import verbs
-from wire.answering import Confirm, MachineDetection
+from wire.answer_detection import Confirm, MachineDetection
 from wire.rpc import AnsweredDetection, NumberRoute, Originate
 from wire.verbs import Action, Verb
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tests.harness.sim_channel import SimBridge, SimChannel, SimPlayback
-from tests.harness.sim_clock import SimClock
-from tests.harness.sim_recorder import Filed
-from tests.harness.sim_tapes import SimFile
-from tests.harness.sim_webhooks import SimServers
+from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.recorder import Filed
+from tests.harness.sim.recordings import SimFile
+from tests.harness.sim.webhooks import SimServers
+from tests.sim.controllers import Granted
 from tests.sim.faults import Faults
-from tests.sim.steerers import Granted
 
 
 class Pbx(Protocol):

@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.calls.commands import Tell
-from tests.harness.sim_clock import START_MS
+from engine.calls.model.commands import Tell
+from tests.harness.sim.clock import START_MS
+from tests.sim.call_log import Story
 from tests.sim.outcome import Outcome, Run
 from tests.sim.quiet import quiet
-from tests.sim.story import Story
 
 LONG = {"verb", "action", "body", "data", "rest"}  # left out: a story is about what happened
 

@@ -13,9 +13,10 @@ from engine.ari.generated.events import (
     PlaybackFinished,
 )
 from engine.ari.request import Request
+from tests.sim.call_log import Story
 from tests.sim.checks import faults_of
-from tests.sim.crowd import kept_seeds, run_world, run_worlds
-from tests.sim.forged import (
+from tests.sim.engine_run import Broken
+from tests.sim.forged_events import (
     backwards,
     crowded,
     generous,
@@ -24,9 +25,9 @@ from tests.sim.forged import (
     unrecorded,
     without_ends,
 )
-from tests.sim.life import Broken
 from tests.sim.outcome import traced, wrong_in
-from tests.sim.planted import (
+from tests.sim.planted.digits import Closed, Fast
+from tests.sim.planted.faults import (
     Chatty,
     Deaf,
     Forger,
@@ -37,11 +38,10 @@ from tests.sim.planted import (
     StoppedClock,
     Stuttering,
 )
-from tests.sim.planted_keys import Closed, Fast
-from tests.sim.planted_lines import Again, Careless, Eager
-from tests.sim.planted_tapes import Mute, Piecemeal, Shredder
+from tests.sim.planted.lines import Again, Careless, Eager
+from tests.sim.planted.recordings import Mute, Piecemeal, Shredder
 from tests.sim.quiet import quiet
-from tests.sim.story import Story
+from tests.sim.worlds import kept_seeds, run_world, run_worlds
 
 MANY = 3_000
 WORLDS = 60  # within so many, a planted fault is found

@@ -6,25 +6,25 @@ from collections.abc import Callable
 import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
-from engine.runtime.placement import NoRoom
+from engine.runtime.admission.placement import NoRoom
 from engine.store.errors import StoreDown
-from engine.store.memory import Memory
-from tests.harness.sim_asterisk import SimAsterisk
-from tests.harness.sim_clock import START_MS, SimClock
-from tests.harness.sim_loop import leave_loop
-from tests.harness.sim_media import length_ms
-from tests.harness.sim_phone import SimPhones
-from tests.harness.sim_recorder import Filed
-from tests.harness.sim_store import done
-from tests.harness.sim_webhooks import SimServers
+from engine.store.memory.store import Memory
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.clock import START_MS, SimClock
+from tests.harness.sim.loop import leave_loop
+from tests.harness.sim.media import length_ms
+from tests.harness.sim.phone import SimPhones
+from tests.harness.sim.recorder import Filed
+from tests.harness.sim.store import done
+from tests.harness.sim.webhooks import SimServers
 from tests.sim import faults, graphs, recorders
+from tests.sim.ami_digits import overhearing
+from tests.sim.controllers import Granted, Steerers
+from tests.sim.engine_run import APP, LONGEST_MS, Broken, Life, Surroundings
 from tests.sim.faults import SLOW_MS, Faults
-from tests.sim.life import APP, LONGEST_MS, Broken, Life, Surroundings
-from tests.sim.overhearing import overhearing
+from tests.sim.faults_injected import Strikes
+from tests.sim.requests import Wishes
 from tests.sim.scenario import FLOWS, Scenarios
-from tests.sim.steerers import Granted, Steerers
-from tests.sim.strikes import Strikes
-from tests.sim.wishes import Wishes
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # calls begin so far apart on average

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from engine.calls.asked import Asked
-from engine.calls.commands import Command
-from engine.calls.doing import Doing
-from engine.calls.events import Event
+from engine.calls.model.commands import Command
+from engine.calls.model.events import Event
+from engine.calls.model.requests import Asked
+from engine.calls.model.state import Doing
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("api", "engine", "wire")
@@ -17,20 +17,20 @@ NAMES = {"__name__", "__qualname__", "__class__"}
 # An exception that a library raises says what it is by its class alone: where it has no text of
 # its own, that name is put into a detail for people. Nothing decides by it.
 ERRORS = {
-    "api/cdrs/consumer.py": "log: why the database refused",
-    "api/platform/client.py": "problem detail: how the platform failed",
+    "api/cdrs/ingest/consumer.py": "log: why the database refused",
+    "api/messaging_platform/client.py": "problem detail: how the platform failed",
     "engine/ami/client.py": "log: how the connection failed",
-    "engine/ami/watch.py": "log: how the connection failed",
-    "engine/ari/link.py": "log: how the connection failed",
+    "engine/ami/monitor.py": "log: how the connection failed",
+    "engine/ari/reconnecting_websocket.py": "log: how the connection failed",
     "engine/cli/why.py": "terminal: how the engine could not be reached",
     "engine/media/download.py": "detail: how the server failed",
-    "engine/media/worker.py": "detail: how the conversion failed",
-    "engine/recordings/cabinet.py": "detail: how the PBX failed",
-    "engine/rpc/forward.py": "problem detail: how the other engine failed",
-    "engine/rpc/replays.py": "audit detail: how the core broke",
-    "engine/store/link.py": "log: how the connection failed",
-    "engine/store/redis_documents.py": "log: how the store failed",
-    "engine/webhooks/failure.py": "detail: how the server failed",
+    "engine/media/worker/main.py": "detail: how the conversion failed",
+    "engine/recordings/archiver.py": "detail: how the PBX failed",
+    "engine/rpc/middleware/forwarding.py": "problem detail: how the other engine failed",
+    "engine/rpc/handlers/audit.py": "audit detail: how the core broke",
+    "engine/store/redis/script_connection.py": "log: how the connection failed",
+    "engine/store/redis/documents.py": "log: how the store failed",
+    "engine/webhooks/errors.py": "detail: how the server failed",
 }
 # Asterisk's own names, as its interface description has them: they are the tags.
 ASTERISK = ("engine/ari/generated/", "engine/ari/generator/")

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from engine.cli.faults import setting_faults
+from engine.cli.errors import setting_faults
 from tests.harness.settings import read_settings
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth.routes import Authenticated
+from api.contacts.contacts.routes import BASE, SHOWN, slice_of
 from api.contacts.paths import ListName
-from api.contacts.people.routes import BASE, SHOWN, slice_of
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.service import ListTags, Replaced, TagService
-from api.shapes import answer, described, reading
+from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Contacts"])
 

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Struct
 
 from api.contacts.ids import read_id
-from api.contacts.store import Lists
+from api.contacts.lists.store import Lists
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.store import Replacing, Tagging
-from api.db import Database
+from api.db.database import Database
 from api.jobs.store import Job, Jobs
 from api.jobs.worker import Progress
 from wire.errors import BadInput

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.contacts.tables import contact_tags, contacts, list_tags
-from api.db import INSERTS, Database
+from api.db.database import INSERTS, Database
 
 BATCH = 5_000
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.answers import once, told
 from api.auth.routes import Authenticated
-from api.idempotency import Key
-from api.shapes import described, reading
+from api.http.idempotency import Key
+from api.http.msgspec_adapter import described, reading
+from api.http.responses import once, told
 from api.voice import examples
-from api.voice.providers import SHOWN, STEERED, Sessions
+from api.voice.dependencies import SHOWN, STEERED, Sessions
 from api.voice.routes import BASE
 from api.voice.schemas import OfCall
 from api.voice.sessions.schemas import AddMembers, Kick, Leave

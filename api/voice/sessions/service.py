@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from api.auth.service import Principal
 from api.engine_client import call_path, id_in_path
-from api.errors import Invalid
+from api.http.errors import Invalid
 from api.voice.service import VoiceService
 from api.voice.sessions.schemas import (
     AddMembers,

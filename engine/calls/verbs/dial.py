@@ -2,17 +2,17 @@
 
 from msgspec.structs import replace
 
-from engine.calls import causes
-from engine.calls.call import Call, Step, numbered, rings_until_ms, with_leg
-from engine.calls.commands import Command, Hangup, Originate
-from engine.calls.doing import Dialing, Next, Talking
-from engine.calls.events import DeadlinePassed, Event, LegAnswered, LegEnded, LegPlaced
-from engine.calls.leg import Leg
-from engine.calls.telling import tell_leg
-from engine.calls.verbs import greet
-from wire.answering import AnsweredBy
-from wire.hooks import DialResult
+from engine.calls.model import causes
+from engine.calls.model.call import Call, Step, numbered, rings_until_ms, with_leg
+from engine.calls.model.commands import Command, Hangup, Originate
+from engine.calls.model.events import DeadlinePassed, Event, LegAnswered, LegEnded, LegPlaced
+from engine.calls.model.leg import Leg
+from engine.calls.model.state import Dialing, Next, Talking
+from engine.calls.reporting.call_events import tell_leg
+from engine.calls.verbs import screening
+from wire.answer_detection import AnsweredBy
 from wire.verbs import Dial, DialData
+from wire.webhooks import DialResult
 
 RING_S = 60.0  # as it is read back: a log must lead to its record to the byte
 
@@ -43,7 +43,7 @@ def on_ringing(call: Call, doing: Dialing, event: Event, now: int) -> Step:
             until = max(doing.deadline_ms, rings_until_ms(call, leg, now, doing.deadline_ms))
             return replace(call, doing=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg in doing.ringing:
-            return _came_to(doing, leg, greet.start(call, doing.verb.data, leg, now), now)
+            return _came_to(doing, leg, screening.start(call, doing.verb.data, leg, now), now)
         case LegEnded(leg, cause, reason=reason) if leg in doing.legs:
             doing = replace(doing, reason=reason or doing.reason)
             return _without(call, doing, leg, cause)
@@ -59,14 +59,14 @@ def _greeted(call: Call, doing: Dialing, event: Event, now: int) -> Step:
     """Let those who have answered, and are not connected yet, have their part of an event."""
     commands: tuple[Command, ...] = ()
     for greeting in doing.greetings:
-        moved = greet.on_event(call, doing.verb.data, greeting, event, now)
+        moved = screening.on_event(call, doing.verb.data, greeting, event, now)
         if isinstance(call.doing, Dialing) and moved[1] is not greeting:
             call, more = _came_to(call.doing, greeting.leg, moved, now)
             commands += more
     return call, commands
 
 
-def _came_to(doing: Dialing, leg: str, greeted: greet.Greeted, now: int) -> Step:
+def _came_to(doing: Dialing, leg: str, greeted: screening.Greeted, now: int) -> Step:
     """Connect a leg that has been greeted, or go on without it; or wait until that is known."""
     call, outcome, commands = greeted
     others = tuple(each for each in doing.greetings if each.leg != leg)

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from engine.calls.call import Call, Step, numbered
-from engine.calls.conditions import holds
-from engine.calls.doing import Asking, Next
-from engine.calls.errands import AskApi, LoadFlow, LoadNode
-from engine.calls.frame import Frame
-from engine.calls.nodes import exits, verb_of
-from engine.calls.replies import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
-from engine.calls.values import kept, results, value_of
-from engine.calls.verbs import end
+from engine.calls.flows.conditions import holds
+from engine.calls.flows.nodes import exits, verb_of
+from engine.calls.flows.variables import kept, results, value_of
+from engine.calls.model.call import Call, Step, numbered
+from engine.calls.model.frame import Frame
+from engine.calls.model.io_commands import AskApi, LoadFlow, LoadNode
+from engine.calls.model.io_results import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
+from engine.calls.model.state import Asking, Next
+from engine.calls.verbs import hangup
 from wire.flow import ConditionNode, GotoNode, Node, RequestNode, Scalar, SetNode
 
 FLOW_MS = 5_000
@@ -155,4 +155,4 @@ def _frame(call: Call) -> Frame:
 
 
 def _too_many(call: Call, reason: str, now: int) -> Step:
-    return end.start(replace(call, reason=reason), now, "system")
+    return hangup.start(replace(call, reason=reason), now, "system")

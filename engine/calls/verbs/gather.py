@@ -6,11 +6,9 @@ clock is given GRACE_MS for a key that went down in time (design fact 6).
 
 from msgspec.structs import replace
 
-from engine.calls.call import Call, Step, is_held, numbered
-from engine.calls.commands import StopPlayback
-from engine.calls.doing import Asking, Gathering, Next
-from engine.calls.errands import AskWebhook, FetchMedia
-from engine.calls.events import (
+from engine.calls.model.call import Call, Step, is_held, numbered
+from engine.calls.model.commands import StopPlayback
+from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
     Event,
@@ -18,15 +16,17 @@ from engine.calls.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.replies import MediaFetched
-from engine.calls.verbs.ask import WEBHOOK_MS
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Asking, Gathering, Next
 from engine.calls.verbs.gathered import result, tell_gathered
+from engine.calls.verbs.instructions import WEBHOOK_MS
 from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.prompt import length_ms, paused, played_on, sources, stopped
-from wire.hooks import GatherReason
 from wire.media import Clip
 from wire.verbs import Gather
+from wire.webhooks import GatherReason
 
 GRACE_MS = 120
 LONGEST_MS = 3_600_000

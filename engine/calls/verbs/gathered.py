@@ -2,12 +2,12 @@
 
 from msgspec.json import encode as to_json
 
-from engine.calls.call import Call, Gathered
-from engine.calls.commands import Tell
-from engine.calls.doing import Gathering
-from engine.calls.past import noted
-from engine.calls.telling import tell
-from wire.hooks import GatherReason, GatherResult, To
+from engine.calls.model.call import Call, Gathered
+from engine.calls.model.commands import Tell
+from engine.calls.model.state import Gathering
+from engine.calls.reporting.call_events import tell
+from engine.calls.reporting.history import noted
+from wire.webhooks import GatherReason, GatherResult, To
 
 
 def tell_gathered(

@@ -5,12 +5,12 @@ What a record lets its leg hear first is played here too; then the rest of it ru
 
 from msgspec.structs import replace
 
-from engine.calls.call import Call, Step, is_held, numbered
-from engine.calls.commands import StopPlayback
-from engine.calls.doing import Next, Playing
-from engine.calls.errands import FetchMedia
-from engine.calls.events import DeadlinePassed, Event, PlaybackEnded, Recovered
-from engine.calls.replies import MediaFetched
+from engine.calls.model.call import Call, Step, is_held, numbered
+from engine.calls.model.commands import StopPlayback
+from engine.calls.model.events import DeadlinePassed, Event, PlaybackEnded, Recovered
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Next, Playing
 from engine.calls.verbs import prompt
 from engine.calls.verbs.prompt import length_ms, paused, played_on
 from wire import verbs

@@ -4,10 +4,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.calls.call import Call, numbered
-from engine.calls.commands import Command, Play, StopMessage, StopPlayback
-from engine.calls.doing import Doing, Gathering, Playing, Recording
-from wire.answering import Prompt
+from engine.calls.model.call import Call, numbered
+from engine.calls.model.commands import Command, Play, StopMessage, StopPlayback
+from engine.calls.model.state import Doing, Gathering, Playing, Recording
+from wire.answer_detection import Prompt
 from wire.media import Audio, Clip, Source, Speech
 
 Prompting = TypeVar("Prompting", Playing, Gathering)

@@ -7,13 +7,10 @@ recording has ended shows a moment after its end: a key is told, or the leg is g
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls import taping
-from engine.calls.call import Call, Step, numbered
-from engine.calls.closing import freed
-from engine.calls.commands import Command, StartMessage, StopMessage
-from engine.calls.doing import Asking, Next, Recording
-from engine.calls.errands import AskWebhook
-from engine.calls.events import (
+from engine.calls.media import call_recording
+from engine.calls.model.call import Call, Step, numbered
+from engine.calls.model.commands import Command, StartMessage, StopMessage
+from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
     Event,
@@ -21,12 +18,15 @@ from engine.calls.events import (
     Recovered,
     TapesFiled,
 )
-from engine.calls.tape import Tape
-from engine.calls.telling import tape_facts, tell
+from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.recording import Tape
+from engine.calls.model.state import Asking, Next, Recording
+from engine.calls.reporting.call_events import tape_facts, tell
+from engine.calls.session_end import freed
 from engine.calls.verbs import play
-from engine.calls.verbs.ask import WEBHOOK_MS
-from wire.hooks import RecordReason, RecordResult
+from engine.calls.verbs.instructions import WEBHOOK_MS
 from wire.verbs import Record
+from wire.webhooks import RecordReason, RecordResult
 
 STOP_MS = 1_000  # within this it has ended that was told to
 SETTLE_MS = 200  # within this the reason of an end shows
@@ -43,7 +43,7 @@ def start(call: Call, verb: Record, now: int) -> Step:
     if call.archive is None:
         return _go_on(call, verb, "failed", None, now)
     call, told = freed(call, call.main, now)  # nobody leaves a message on hold
-    call, tape = taping.begun(call, call.main, "voicemail", now)
+    call, tape = call_recording.begun(call, call.main, "voicemail", now)
     data = verb.data
     doing = Recording(verb, tape.name, now, now + data.max_length * 1000)
     command = StartMessage(call.main, tape.name, data.max_length, data.silence, data.terminator)
@@ -85,7 +85,7 @@ def _stopped(call: Call, doing: Recording, reason: RecordReason, now: int) -> St
 
 
 def _ended(call: Call, doing: Recording, now: int) -> Step:
-    call, command = taping.filed(call, (doing.tape,))
+    call, command = call_recording.filed(call, (doing.tape,))
     filing = replace(doing, request=command.request, ended_ms=now, deadline_ms=now + FILED_MS)
     return replace(call, doing=filing), (command,)
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from engine.ami.client import Ami, AmiAway, open_ami
-from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, bad, doubtful, good
 from engine.cli.why import why
 from engine.config import NodeSettings, Settings
 

@@ -4,9 +4,9 @@ import asyncio
 import io
 from collections.abc import Mapping
 
-from engine.cli.doctor.finding import Finding, bad, good
+from engine.cli.doctor.result import Finding, bad, good
 from engine.recordings.archive import open_archive
-from engine.recordings.failure import FilingFailed
+from engine.recordings.errors import FilingFailed
 
 PROOF = "switchroom-doctor"  # stays there: an archive need not let anything be deleted
 LIMIT_S = 15.0

@@ -10,17 +10,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from engine.app.dns_discovery import Discovery
 from engine.cli.client import opened
 from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
-from engine.cli.doctor.finding import Finding, bad, doubtful, good
 from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
 from engine.cli.doctor.pbx import Node, check_node
+from engine.cli.doctor.result import Finding, bad, doubtful, good
 from engine.cli.doctor.store import check_store
-from engine.cli.faults import run, setting_faults
-from engine.cli.where import HERE, ClientSettings, Where, address
+from engine.cli.errors import run, setting_faults
+from engine.cli.options.connection import HERE, ClientSettings, Where, address
 from engine.config import NodeSettings, Settings
-from engine.discovery import Discovery
 
 POOL, LANES = 64, 4  # connections to a node at most, and websockets for requests among them
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}

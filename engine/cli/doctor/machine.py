@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 
 from engine.cli.client import Client, Refused, Unreachable
-from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, bad, doubtful, good
 
 
 def check_media_dir(folder: Path) -> Finding:

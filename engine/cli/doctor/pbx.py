@@ -9,7 +9,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, bad, doubtful, good
 from engine.cli.doctor.websocket import check_sessions, check_websocket
 from engine.cli.why import why
 

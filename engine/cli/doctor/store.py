@@ -7,10 +7,10 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
-from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, bad, doubtful, good
 from engine.cli.why import why
-from engine.store.pool import pool_of
-from engine.store_address import address_of
+from engine.store.redis.address import address_of
+from engine.store.redis.pool import pool_of
 
 OLDEST = 6, 2  # XAUTOCLAIM, and XTRIM by MINID
 LIMIT_S = 3

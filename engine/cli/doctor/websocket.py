@@ -6,7 +6,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from engine.cli.doctor.finding import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, bad, doubtful, good
 
 ANSWER_S = 2.0
 _PROOF = {

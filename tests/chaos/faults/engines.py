@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from tests.chaos.faults.limits import CRASHED, HANDED_OVER, LEASE_MS
 from tests.chaos.run import Fault
 from tests.chaos.scene import Scene
-from tests.harness.cluster import freeze, thaw
 from tests.harness.now import now_ms
+from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
 
 

@@ -1,7 +1,7 @@
 """How long things may take, in milliseconds."""
 
 from tests.chaos.outcome import Limits
-from tests.harness.cluster import LEASE_S
+from tests.harness.servers.cluster import LEASE_S
 
 LEASE_MS = LEASE_S * 1000
 CRASHED = Limits(control_ms=LEASE_MS + 1000, unowned_ms=LEASE_MS + 1000)

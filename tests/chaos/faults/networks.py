@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Mapping
 
-from engine.runtime.reach import TRUSTED_S
+from engine.runtime.cluster.reachability import TRUSTED_S
 from tests.chaos.faults.limits import CRASHED, LEASE_MS
 from tests.chaos.run import Fault
 from tests.chaos.scene import Scene
-from tests.harness.cut import Cut
 from tests.harness.now import now_ms
+from tests.harness.servers.cut import Cut
 from tests.harness.until import until
 
 

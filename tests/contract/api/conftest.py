@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from api.db import Database
+from api.db.database import Database
+from tests.contract.api.cdrs.records import NOON_MS
 from tests.contract.api.databases import emptied, migrated, sqlite_url
-from tests.contract.api.hand import Hand
-from tests.contract.api.messaging import Messaging, messaging
-from tests.contract.api.records import NOON_MS
+from tests.contract.api.manual_clock import Hand
 from tests.contract.api.rest import Rest, resting, settings_for
 from tests.contract.api.serving import Served, serving
-from tests.contract.rpc_bench import Bench
-from tests.harness.postgres import Postgres, find_postgres
+from tests.contract.api.templates.messaging import Messaging, messaging
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.servers.postgres import Postgres, find_postgres
 
 
 @pytest.fixture(scope="session")

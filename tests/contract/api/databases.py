@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from api.db import Database
-from api.migrate import migrate
-from tests.harness.postgres import Postgres
+from api.db.database import Database
+from api.db.migrate import migrate
+from tests.harness.servers.postgres import Postgres
 
 
 def sqlite_url(folder: Path) -> str:

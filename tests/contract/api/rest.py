@@ -10,10 +10,10 @@ from pydantic import SecretStr
 from api.accounts.store import Account
 from api.app import Parts, application, opened
 from api.auth.store import Credentials, Keys, drawn
-from api.clock import Clock, now_ms
+from api.common.clock import Clock, now_ms
 from api.config import Settings
-from api.migrate import migrate
-from tests.contract.rpc_bench import TOKEN, Bench
+from api.db.migrate import migrate
+from tests.contract.rpc.harness.bench import TOKEN, Bench
 
 OURS, OTHERS = "+4721930000", "+4721930001"
 SECRET = "s" * 32

@@ -11,10 +11,10 @@ import aiohttp
 from api.accounts.store import Account
 from api.app import Parts, application, opened
 from api.auth.store import Keys, drawn
-from api.clock import Clock, now_ms
+from api.common.clock import Clock, now_ms
 from api.config import Settings
-from api.heads import BoundedHeads
-from api.migrate import migrate
+from api.db.migrate import migrate
+from api.http.header_limits import BoundedHeads
 from api.serve import server
 from tests.contract.api.rest import CHEAP, settings_for
 from tests.harness.until import until

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.api.typed import switchroom
+from tests.contract.api.cli import switchroom
 
 
 @pytest.mark.parametrize(

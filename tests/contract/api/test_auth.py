@@ -5,9 +5,9 @@ import pytest
 
 from api.auth.store import Credentials, Keys, drawn
 from api.auth.throttle import MOST_FAILURES
-from tests.contract.api.hand import Hand
+from tests.contract.api.manual_clock import Hand
 from tests.contract.api.rest import CHEAP, SECRET, Rest, resting, settings_for
-from tests.contract.rpc_bench import Bench
+from tests.contract.rpc.harness.bench import Bench
 
 PATH = "/srmain/voice/call-details/0-pbx1-00000000"
 DENIED: tuple[int, str, list[str]] = (401, "unauthenticated", [])

@@ -8,12 +8,12 @@ from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import Account, Accounts, accounts
-from api.clock import now_ms
-from api.db import Database, DatabaseDown, metadata
-from api.errors import Conflict
-from api.migrate import migrate
+from api.common.clock import now_ms
+from api.db.database import Database, DatabaseDown, metadata
+from api.db.migrate import migrate
+from api.http.errors import Conflict
 from tests.contract.api.databases import emptied
-from tests.harness.postgres import Postgres
+from tests.harness.servers.postgres import Postgres
 
 
 async def test_many_processes_may_start_at_once(database_url: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from api.dnc.tokens import DncTokens
-from api.errors import NotFound
+from api.http.errors import NotFound
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 
 CALL = "/srmain/voice/call"

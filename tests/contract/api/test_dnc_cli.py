@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokens
-from tests.contract.api import typed
+from tests.contract.api import cli
 from tests.contract.api.rest import CUSTOMER, SECRET, Rest
-from tests.contract.rpc_bench import TOKEN
+from tests.contract.rpc.harness.bench import TOKEN
 
 
 async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None, str]:
     """Run a command over the database of a test, before its engine."""
-    return await typed.switchroom(
+    return await cli.switchroom(
         folder,
         *words,
         SWITCHROOM_ENGINE_URLS=f'["{rest.bench.url}"]',

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from api.accounts.store import Account, Accounts
-from api.db import Database
-from api.errors import NotNow
+from api.db.database import Database
+from api.http.errors import NotNow
 from api.jobs.store import LEASE_MS, MOST_ATTEMPTS, Job, Jobs, LeaseLost
 from api.jobs.worker import Hopeless, Progress, Worker
 from api.metrics import Metrics
-from tests.contract.api.hand import Hand
+from tests.contract.api.manual_clock import Hand
 from tests.harness.until import until
 
 

@@ -12,7 +12,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from engine.ari.pbx import Patience, Pbx, PbxAddress
+from engine.ari.config import Patience, Pbx, PbxAddress
 from engine.ari.request import Reply
 
 QUICK = Patience(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.contract.cli.fake_engine import FakeEngine
-from tests.unit.cli.steered import CALL
+from tests.unit.cli.controlled_call import CALL
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from engine.cli.streamed import Lost
-from tests.harness.web_server import WebServer
+from engine.cli.sse import Lost
+from tests.harness.servers.web_server import WebServer
 from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.cli.client import Refused, Unreachable, opened
-from engine.cli.faults import explained
+from engine.cli.errors import explained
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from wire.events import CallEvent

@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 
 from engine.cli.client import opened
-from engine.cli.doctor.finding import Finding
 from engine.cli.doctor.machine import check_engine
 from engine.cli.doctor.pbx import MODULES, Node, check_node
+from engine.cli.doctor.result import Finding
 from engine.cli.doctor.store import check_store
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from engine.cli.client import opened
-from engine.cli.faults import BadUse
-from engine.cli.nodes import emptied
+from engine.cli.commands.nodes import emptied
+from engine.cli.errors import BadUse
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from wire.rpc import NodeView

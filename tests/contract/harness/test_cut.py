@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.harness.cut import Cut
+from tests.harness.servers.cut import Cut
 from tests.harness.until import until
 
 

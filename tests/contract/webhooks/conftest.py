@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import ClientSession
 
-from engine.webhooks.addresses import guarded_session
-from tests.contract.webhooks.asking import LOOPBACK
+from engine.webhooks.address_guard import guarded_session
+from tests.contract.webhooks.customer import LOOPBACK
 
 
 @pytest.fixture

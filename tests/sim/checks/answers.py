@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
-from wire.shape import tag_of
+from wire.base import tag_of
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

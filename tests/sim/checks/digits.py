@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from engine.calls.commands import Tell
-from engine.calls.doing import Gathering
-from engine.calls.events import DigitPressed
+from engine.calls.model.commands import Tell
+from engine.calls.model.events import DigitPressed
+from engine.calls.model.state import Gathering
 from engine.calls.replay import Moment
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
 from wire.events import CallEvent
 
 GRACE_MS = 120

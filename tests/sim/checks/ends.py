@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls import causes
-from engine.calls.call import deadline_ms
-from engine.calls.codec import encode
-from engine.calls.commands import Bridge, Originate, Play, Snoop
-from engine.calls.doing import Ending, Over
-from engine.calls.events import LegAnswered, LegPlaced, LegRang, Recovered
-from engine.calls.ids import call_of
+from engine.calls.model import causes
+from engine.calls.model.call import deadline_ms
+from engine.calls.model.codec import encode
+from engine.calls.model.commands import Bridge, Originate, Play, Snoop
+from engine.calls.model.events import LegAnswered, LegPlaced, LegRang, Recovered
+from engine.calls.model.ids import call_of
+from engine.calls.model.state import Ending, Over
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 LATE_MS = 100
 WAY_MS = 5  # from the PBX to the call, when nothing is wrong

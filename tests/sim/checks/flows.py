@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from engine.calls.doing import Talking
-from engine.calls.errands import LoadNode
-from engine.calls.frame import Frame
-from engine.calls.nodes import exits
+from engine.calls.flows.nodes import exits
+from engine.calls.model.frame import Frame
+from engine.calls.model.io_commands import LoadNode
+from engine.calls.model.io_results import ApiAnswered, ApiFailed, NodeLoaded
+from engine.calls.model.state import Talking
 from engine.calls.replay import Moment
-from engine.calls.replies import ApiAnswered, ApiFailed, NodeLoaded
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 Leads = dict[int, set[str]]  # where each running flow may go, by how many run
 

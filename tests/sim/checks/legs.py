@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.calls.doing import Asking, Dialing, Gathering, Recording
-from tests.harness.sim_channel import SimChannel
-from tests.harness.sim_phone import is_dialled
-from tests.sim.checks.spans import AT_ONCE_MS
+from engine.calls.model.state import Asking, Dialing, Gathering, Recording
+from tests.harness.sim.channel import SimChannel
+from tests.harness.sim.phone import is_dialled
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import AT_ONCE_MS
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.commands import Hangup, StopPlayback
-from tests.harness.sim_channel import SimPlayback
-from tests.sim.checks.spans import AT_ONCE_MS
+from engine.calls.model.commands import Hangup, StopPlayback
+from tests.harness.sim.channel import SimPlayback
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import AT_ONCE_MS
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

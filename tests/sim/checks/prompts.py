@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.call import Call, is_held
-from engine.calls.commands import Play
-from engine.calls.doing import Gathering, Playing
-from engine.calls.errands import FetchMedia
-from engine.calls.events import DeadlinePassed
-from engine.calls.playbacks import playback_of
-from engine.calls.replies import MediaFetched
-from tests.harness.sim_media import parts
+from engine.calls.media.playbacks import playback_of
+from engine.calls.model.call import Call, is_held
+from engine.calls.model.commands import Play
+from engine.calls.model.events import DeadlinePassed
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Gathering, Playing
+from tests.harness.sim.media import parts
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
 from wire.media import Source
 
 ON_MS = 250  # within this, what comes after a prompt has begun

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from engine.calls.call import Call
-from engine.calls.events import TapesFiled
-from engine.calls.tape import read_name
-from tests.sim.checks.spans import Span, heard, is_long, joined, within, without
+from engine.calls.model.call import Call
+from engine.calls.model.events import TapesFiled
+from engine.calls.model.recording import read_name
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import Span, heard, is_long, joined, within, without
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.harness.sums import faults_of
+from tests.harness.record_sums import faults_of
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.sim.checks.spans import AT_ONCE_MS, is_long
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import AT_ONCE_MS, is_long
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.audit import decided_otherwise, ends_otherwise, told_otherwise
+from tests.sim.call_log import Story
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

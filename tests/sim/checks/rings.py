@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.doing import Dialing, Ending, Over
-from engine.calls.events import LegPlaced
-from engine.runtime.requests import RING_MARGIN_S
-from tests.sim.checks.spans import Span, is_long, joined
+from engine.calls.model.events import LegPlaced
+from engine.calls.model.state import Dialing, Ending, Over
+from engine.runtime.pbx.ari_requests import RING_MARGIN_S
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import Span, is_long, joined
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 LOSING = frozenset({"lost", "crash"})
 

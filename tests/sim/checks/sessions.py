@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from engine.calls.call import Call
-from engine.calls.doing import Talking
-from engine.calls.sessions import MEMBER_MOVES, Conference, Transfer
-from tests.sim.checks.spans import is_long, joined, when
+from engine.calls.model.call import Call
+from engine.calls.model.sessions import MEMBER_MOVES, Conference, Transfer
+from engine.calls.model.state import Talking
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import is_long, joined, when
 from tests.sim.scene import World
-from tests.sim.story import Story
-from wire.shape import tag_of
+from wire.base import tag_of
 
 ENDS = {"canceled", "failed", "abandoned"}
 TRANSFER = {

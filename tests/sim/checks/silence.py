@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from engine.calls.call import Call
-from engine.calls.doing import Dialing, Ending, Gathering, Over, Talking
-from tests.harness.sim_channel import SimChannel
-from tests.sim.checks.spans import Span, heard, is_long, joined, when, within, without
+from engine.calls.model.call import Call
+from engine.calls.model.state import Dialing, Ending, Gathering, Over, Talking
+from tests.harness.sim.channel import SimChannel
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import Span, heard, is_long, joined, when, within, without
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 class _Stays(Struct, frozen=True):

@@ -6,11 +6,11 @@ This looks at what the call does, not at what the core wants its legs to hear.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.calls.call import Call
-from engine.calls.doing import Asking, Dialing
-from tests.sim.checks.spans import heard, is_long, when, without
+from engine.calls.model.call import Call
+from engine.calls.model.state import Asking, Dialing
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import heard, is_long, when, without
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -6,11 +6,11 @@ and at the conversation, not at where the core seats its legs.
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.call import Call
-from engine.calls.doing import Talking
-from tests.sim.checks.spans import Span, is_long, joined, without
+from engine.calls.model.call import Call
+from engine.calls.model.state import Talking
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import Span, is_long, joined, without
 from tests.sim.scene import World
-from tests.sim.story import Story
 
 
 def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:

@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 
-from tests.sim.cluster.crowd import kept_seeds, run_world, run_worlds
-from tests.sim.cluster.long import Long
+from tests.sim.cluster.long_run import Long
 from tests.sim.cluster.report import report
+from tests.sim.cluster.worlds import kept_seeds, run_world, run_worlds
 from tests.sim.show import show
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from engine.calls import causes
-from engine.calls.asked import HangupRequested
-from engine.calls.commands import Hangup
-from engine.calls.errands import AskApi, AskWebhook
-from engine.calls.events import LegEnded
+from engine.calls.model import causes
+from engine.calls.model.commands import Hangup
+from engine.calls.model.events import LegEnded
+from engine.calls.model.io_commands import AskApi, AskWebhook
+from engine.calls.model.requests import HangupRequested
+from tests.sim.call_log import Story
 from tests.sim.checks import faults_of
 from tests.sim.cluster.world import World
-from tests.sim.story import Story
 
 Fault = tuple[str, str]
 WAY_MS = 5

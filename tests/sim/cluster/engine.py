@@ -5,27 +5,27 @@ from contextlib import suppress
 from functools import partial
 from random import Random
 
-from engine.calls.call import Call
-from engine.runtime.archivist import Archivist
-from engine.runtime.gate import Gate
-from engine.runtime.keeper import Keeper
-from engine.runtime.node import Node
-from engine.runtime.peers import Peers
-from engine.runtime.reach import Reach
-from engine.runtime.reaper import Reaper
-from engine.runtime.rules import Rules
-from engine.runtime.slots import OwnSlots
-from engine.runtime.switch import Switch
-from engine.runtime.tasks import Tasks
+from engine.calls.model.call import Call
+from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.settings import Rules
+from engine.runtime.base.tasks import Tasks
+from engine.runtime.cluster.lease_manager import Keeper
+from engine.runtime.cluster.membership import Peers
+from engine.runtime.cluster.reachability import Reach
+from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.reaper import Reaper
+from engine.runtime.ownership.slot_owner import OwnSlots
+from engine.runtime.recording.sweeper import Archivist
+from engine.runtime.service import Switch
 from engine.store.errors import StoreDown
-from tests.harness.sim_asterisk import SimAsterisk
-from tests.harness.sim_clock import LifeClock
-from tests.harness.sim_events import SimWeather
-from tests.harness.sim_loop import SimLoop
-from tests.harness.sim_redis import SimLink
-from tests.sim.cluster.building import Desks
-from tests.sim.cluster.ground import Ground
-from tests.sim.life import LONGEST_MS
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.clock import LifeClock
+from tests.harness.sim.events import SimWeather
+from tests.harness.sim.loop import SimLoop
+from tests.harness.sim.redis import SimLink
+from tests.sim.cluster.environment import Ground
+from tests.sim.cluster.factories import Desks
+from tests.sim.engine_run import LONGEST_MS
 
 REAP_S = 15.0
 ARCHIVE_S = 10.0
@@ -33,7 +33,7 @@ LEAVE_S = 3.0
 
 
 class Engine:
-    """A process: what `engine.app` puts together, on simulated surroundings."""
+    """A process: what `engine.app.engine` puts together, on simulated surroundings."""
 
     def __init__(self, ground: Ground, name: str, skies: SimWeather) -> None:
         self.name = name

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from engine.ami.client import Answer
 from engine.ari.request import Done, Request
-from tests.harness.sim_events import SimWeather
-from tests.harness.sim_line import SimLine
-from tests.harness.sim_loop import SimLoop
-from tests.harness.sim_pbx import SimPbx
-from tests.harness.sim_recorder import SimAmi
-from tests.harness.sim_socket import SimSocket
-from tests.sim.cluster.ground import Ground
+from tests.harness.sim.connection import SimLine
+from tests.harness.sim.events import SimWeather
+from tests.harness.sim.loop import SimLoop
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.recorder import SimAmi
+from tests.harness.sim.socket import SimSocket
+from tests.sim.cluster.environment import Ground
 
 PULSE_MS = 300.0  # as ari.pbx.Patience has them
 PULSE_ANSWER_MS = 700.0
@@ -75,7 +75,7 @@ class WatchedLine(SimLine):
 
 
 class WatchedAmi:
-    """Implements `engine.runtime.recorder.Ami`."""
+    """Implements `engine.runtime.recording.recorder.Ami`."""
 
     def __init__(self, line: WatchedLine, skies: SimWeather, ground: Ground) -> None:
         self._line = line

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from tests.harness.sim_pbx import SimPbx
-from tests.harness.sim_redis import SimRedis
-from tests.sim.cluster.crew import Crew
-from tests.sim.cluster.strikes import RETRY_MS, Strikes
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.redis import SimRedis
+from tests.sim.cluster.engines import Crew
+from tests.sim.cluster.faults import RETRY_MS, Strikes
 
 SILENT_MS = 5_000
 # Of the wall clock of the store's host, by which leases end there; engines count by monotonic ones.

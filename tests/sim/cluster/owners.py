@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from engine.ari.request import Request
-from engine.calls.ids import call_of, slot_and_node
-from tests.harness.sim_clock import SimClock
-from tests.harness.sim_pbx import SimPbx
+from engine.calls.model.ids import call_of, slot_and_node
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.pbx import SimPbx
 
 
 class Claim(Struct):

@@ -6,14 +6,14 @@ from typing import Any
 
 from engine.ari.generated.operations import channels
 from engine.ari.request import Done, Reply, Request
-from engine.calls.asked import Asked
-from engine.runtime.actor import Actor
-from engine.runtime.desk import Desk
-from engine.runtime.ports import Pbx
-from engine.runtime.steps import Stored
-from engine.webhooks.ask import Answer
-from tests.harness.sim_redis import SimLink
-from tests.harness.sim_webhooks import SimAsker
+from engine.calls.model.requests import Asked
+from engine.runtime.base.ports import Pbx
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.step_runner import Stored
+from engine.webhooks.action_client import Answer
+from tests.harness.sim.redis import SimLink
+from tests.harness.sim.webhooks import SimAsker
 
 
 class Forever:

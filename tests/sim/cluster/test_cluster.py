@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 
-from tests.sim.cluster import weather
-from tests.sim.cluster.crowd import kept_seeds, run_world, run_worlds
-from tests.sim.cluster.ground import Cracked
+from tests.sim.cluster import network
+from tests.sim.cluster.environment import Cracked
 from tests.sim.cluster.planted import (
     Alone,
     Blind,
@@ -20,10 +19,11 @@ from tests.sim.cluster.planted import (
     Rude,
     Sulking,
 )
-from tests.sim.life import Broken
+from tests.sim.cluster.worlds import kept_seeds, run_world, run_worlds
+from tests.sim.engine_run import Broken
 from tests.sim.outcome import traced, wrong_in
-from tests.sim.planted import Chatty
-from tests.sim.planted_keys import Closed
+from tests.sim.planted.digits import Closed
+from tests.sim.planted.faults import Chatty
 
 MANY = 3_000
 WORLDS = 40  # within so many, a planted fault is found
@@ -60,7 +60,7 @@ def test_a_hangup_is_not_lost_with_the_slot() -> None:
 def _moving_while_away() -> Iterator[int]:
     """Name seeds of worlds in which nodes are away, and slots move again and again."""
     for seed in itertools.count(2_000_000):
-        kinds = weather.choose(Random(seed))
+        kinds = network.choose(Random(seed))
         if {"pbx", "crash"} <= kinds and kinds & {"leave", "kill", "join"}:
             yield seed
 

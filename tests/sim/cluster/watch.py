@@ -1,6 +1,6 @@
 """What is looked at all the while: that calls can be controlled, and that slots are shared."""
 
-from tests.sim.cluster.crew import Crew
+from tests.sim.cluster.engines import Crew
 
 EVERY_MS = 200
 SLACK_MS = 2 * EVERY_MS

@@ -5,34 +5,34 @@ from random import Random
 
 import msgspec
 
-from engine.runtime.holding import Rhythm
-from tests.harness.sim_clock import START_MS
-from tests.harness.sim_loop import leave_loop
-from tests.harness.sim_media import length_ms
-from tests.harness.sim_memory import SimMemory
-from tests.harness.sim_pbx import SimPbx
-from tests.harness.sim_phone import SimPhones
-from tests.harness.sim_recorder import Filed
-from tests.harness.sim_redis import SimRedis
-from tests.harness.sim_shared_clock import SharedClock
-from tests.harness.sim_store import done
-from tests.harness.sim_webhooks import SimServers
+from engine.runtime.cluster.timings import Rhythm
+from tests.harness.sim.clock import START_MS
+from tests.harness.sim.loop import leave_loop
+from tests.harness.sim.media import length_ms
+from tests.harness.sim.memory import SimMemory
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.phone import SimPhones
+from tests.harness.sim.recorder import Filed
+from tests.harness.sim.redis import SimRedis
+from tests.harness.sim.shared_clock import SharedClock
+from tests.harness.sim.store import done
+from tests.harness.sim.webhooks import SimServers
 from tests.sim import graphs, recorders
-from tests.sim.cluster import weather
-from tests.sim.cluster.crew import Crew
-from tests.sim.cluster.front import Front
-from tests.sim.cluster.ground import Cracked, Ground
-from tests.sim.cluster.impatient import Impatient
+from tests.sim.cluster import network
+from tests.sim.cluster.engines import Crew
+from tests.sim.cluster.environment import Cracked, Ground
+from tests.sim.cluster.frontend import Front
+from tests.sim.cluster.impatient_client import Impatient
+from tests.sim.cluster.network import Weather
+from tests.sim.cluster.observed import SeenPbx
 from tests.sim.cluster.outages import Outages
 from tests.sim.cluster.owners import Owners
-from tests.sim.cluster.seen import SeenPbx
 from tests.sim.cluster.watch import SHARED_MS, Watch
-from tests.sim.cluster.weather import Weather
+from tests.sim.controllers import Granted, Steerers
+from tests.sim.engine_run import LONGEST_MS
 from tests.sim.faults import SLOW_MS
-from tests.sim.life import LONGEST_MS
+from tests.sim.requests import Wishes
 from tests.sim.scenario import FLOWS, Scenarios
-from tests.sim.steerers import Granted, Steerers
-from tests.sim.wishes import Wishes
 
 CALLS = 100
 EACH_MS = 400  # calls begin so far apart on average
@@ -52,7 +52,7 @@ class World:
         self.archive: Filed = {}
         self.graphs = graphs.choose(seed)
         self._rng = rng = Random(seed)
-        self.faults = Weather(self.clock, rng, weather.choose(rng))
+        self.faults = Weather(self.clock, rng, network.choose(rng))
         self._records = recorders.choose(seed)
         self.memory = SimMemory(self.clock.now_ms, kept_s=1e9)
         has_trouble = "media" in self.faults.kinds

@@ -9,13 +9,13 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from engine.callbacks.parcel import Delivered, Failed, Outcome, Parcel
-from engine.callbacks.schedule import Schedule
-from engine.store.memory import Memory
-from tests.contract.posting import SLOT, told
+from engine.callbacks.messages import Delivered, Failed, Outcome, Parcel
+from engine.callbacks.retry_schedule import Schedule
+from engine.store.memory.store import Memory
+from tests.contract.callbacks.bench import SLOT, told
 from tests.harness.until import until
-from tests.unit.callbacks.couriers import SlowOutbox, opened_courier
-from wire.targets import Place
+from tests.unit.callbacks.dispatchers import SlowOutbox, opened_courier
+from wire.callback_targets import Place
 
 CALLS = ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb", "3-pbx1-cccccccc")
 LONG = 30

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.harness.proto import GENERATED, WIRE, generate
+from tests.harness.generate.proto import GENERATED, WIRE, generate
 
 
 def test_generated_anew_it_is_the_same(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.call import NOTHING, Asked, originate_body
-from engine.cli.faults import BadUse
-from engine.cli.typed import action, mapping
+from engine.cli.commands.call import NOTHING, Asked, originate_body
+from engine.cli.errors import BadUse
+from engine.cli.options.parsing import action, mapping
 
 
 def test_flags_go_before_the_file() -> None:

@@ -1,6 +1,6 @@
 """The pages in docs that are drawn from the code."""
 
-from tests.harness.diagrams import PAGE, with_diagrams
+from tests.harness.generate.diagrams import PAGE, with_diagrams
 
 
 def test_the_state_diagrams_are_those_of_the_code() -> None:

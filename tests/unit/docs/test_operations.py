@@ -12,13 +12,13 @@ import yaml
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.observe.meter import Meter
-from engine.rpc.metrics import Page, registry_of
-from engine.runtime.gate import Gate
-from engine.runtime.rules import Rules
-from engine.runtime.switch import Switch
-from engine.store.memory import Memory
-from tests.unit.runtime.building import HandClock
+from engine.observe.metrics import Meter
+from engine.rpc.metrics.page import Page, registry_of
+from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.settings import Rules
+from engine.runtime.service import Switch
+from engine.store.memory.store import Memory
+from tests.unit.runtime.harness.shard_bench import HandClock
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
 NAME = re.compile(r"\b(?:switchroom|process)_[a-z_]+")

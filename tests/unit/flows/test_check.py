@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.sim.graphs import API
-from tests.unit.calls.building import say
-from tests.unit.flows.checked import END, LOOKUP, MENU, Found, faults, nodes
+from tests.unit.calls.harness.builders import say
+from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
 
 
 def test_a_good_flow() -> None:

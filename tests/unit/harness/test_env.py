@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.env import ensure_env, read_env
+from tests.harness.lab.env import ensure_env, read_env
 
 NOTHING_SET: dict[str, str] = {}
 

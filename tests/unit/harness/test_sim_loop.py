@@ -4,8 +4,8 @@ import asyncio
 import inspect
 from collections.abc import Coroutine
 
-from tests.harness.sim_clock import SimClock
-from tests.harness.sim_loop import SimLoop, leave_loop
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.loop import SimLoop, leave_loop
 
 
 def test_who_waits_on_a_dead_loop_stays_as_it_is_until_that_is_done() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from engine.media.clip import Made, MediaFailed
 from engine.media.metered import MeteredMaker
-from engine.observe.meter import Meter
+from engine.observe.metrics import Meter
 from wire.media import Audio, Source, Speech
 
 

@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 from engine.media.clip import Clip, Limits, Made, MediaFailed
+from engine.media.clip_cache import Library
+from engine.media.files import Shelf
 from engine.media.index import Index
-from engine.media.library import Library
-from engine.media.shelf import Shelf
 from wire.media import Audio, Source, Speech
 
 A, B = Audio("https://a.example/a.mp3"), Speech("Hello")

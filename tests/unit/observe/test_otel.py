@@ -8,10 +8,10 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
 from engine.ari.generated.operations import channels
 from engine.observe.otel import OtelTraces
-from engine.runtime.traced import TracedAsker, TracedPbx
-from engine.webhooks.ask import Answer
-from engine.webhooks.failure import WebhookFailed
-from tests.unit.runtime.recording_pbx import LOST, RecordingPbx
+from engine.runtime.pbx.traced import TracedAsker, TracedPbx
+from engine.webhooks.action_client import Answer
+from engine.webhooks.errors import WebhookFailed
+from tests.unit.runtime.harness.recording_pbx import LOST, RecordingPbx
 
 CALL = "3-pbx1-0123456789"
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -7,7 +7,7 @@ import pytest
 from dotenv import dotenv_values
 
 from api.config import Settings
-from tests.unit.operations.given import PREFIX
+from tests.unit.operations.inputs import PREFIX
 from tests.unit.operations.manifests import KUBERNETES, container, documents, named
 from tests.unit.operations.test_systemd import SYSTEMD, asked_files, unit
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from engine import reaching
-from engine.app import LEAVE_S
+from engine.app import connections
+from engine.app.engine import LEAVE_S
 from engine.config import Settings
-from tests.harness.env import ensure_env
-from tests.unit.operations.given import accepted, unknown_of_pbx, unknown_settings
+from tests.harness.lab.env import ensure_env
+from tests.unit.operations.inputs import accepted, unknown_of_pbx, unknown_settings
 
 PATH = Path(__file__).parents[3] / "docker-compose.yml"
 COMPOSE: dict[str, Any] = yaml.safe_load(PATH.read_text())
@@ -55,18 +55,18 @@ def test_everything_told_is_known(env: Mapping[str, str]) -> None:
 
 def test_engines_are_reached_at_their_own_ports(engines: list[Settings]) -> None:
     """Each is told to the other, and to the nodes for its audio, by its own address."""
-    urls = [reaching.rpc_url(each) for each in engines]
+    urls = [connections.rpc_url(each) for each in engines]
     assert urls == ["http://127.0.0.1:8070", "http://127.0.0.1:8071"]
     for each, url in zip(engines, urls, strict=True):
         assert f":{each.rpc_port}" in url
-        assert {reaching.media_url(each, node) for node in each.nodes} == {url}
+        assert {connections.media_url(each, node) for node in each.nodes} == {url}
 
 
 def test_the_rest_layer_knows_both_engines(engines: list[Settings], env: Mapping[str, str]) -> None:
     """With the token that they ask for."""
     told = {**env, **environment("api", env)}
     urls = json.loads(told["SWITCHROOM_ENGINE_URLS"])
-    assert urls == [reaching.rpc_url(each) for each in engines]
+    assert urls == [connections.rpc_url(each) for each in engines]
     tokens = {each.rpc_token.get_secret_value() for each in engines}
     assert tokens == {told["SWITCHROOM_RPC_TOKEN"]}
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from dotenv import dotenv_values
 
-from engine import reaching
-from engine.app import LEAVE_S
+from engine.app import connections
+from engine.app.engine import LEAVE_S
 from engine.config import Settings
-from tests.unit.operations.given import accepted, filled, unknown_of_pbx, unknown_settings
+from tests.unit.operations.inputs import accepted, filled, unknown_of_pbx, unknown_settings
 from tests.unit.operations.manifests import (
     KUBERNETES,
     OVERLAYS,
@@ -49,9 +49,9 @@ def test_an_engine_is_reached_at_its_pod(settings: Settings) -> None:
     """Other engines and PBX nodes reach this engine itself, on the port that it serves."""
     port = ENGINE["ports"][0]["containerPort"]
     assert settings.rpc_port == port
-    assert reaching.rpc_url(settings) == f"http://{ADDRESS}:{port}"
+    assert connections.rpc_url(settings) == f"http://{ADDRESS}:{port}"
     for node in settings.nodes:
-        assert reaching.media_url(settings, node) == f"http://{ADDRESS}:{port}"
+        assert connections.media_url(settings, node) == f"http://{ADDRESS}:{port}"
 
 
 def test_every_overlay_has_two_nodes_and_records(settings: Settings) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from dotenv import dotenv_values
 
-from engine import reaching
-from engine.app import LEAVE_S
-from tests.unit.operations.given import accepted, filled, unknown_of_pbx, unknown_settings
+from engine.app import connections
+from engine.app.engine import LEAVE_S
+from tests.unit.operations.inputs import accepted, filled, unknown_of_pbx, unknown_settings
 from tests.unit.operations.manifests import OPERATIONS
 
 SYSTEMD = OPERATIONS / "systemd"
@@ -35,8 +35,8 @@ def test_an_engine_takes_its_files(number: int, tmp_path: Path) -> None:
     assert not unknown_settings(given)
     settings = accepted(given, tmp_path)
     serves = f"http://{settings.rpc_host}:{settings.rpc_port}"
-    assert reaching.rpc_url(settings) == serves
-    assert {reaching.media_url(settings, node) for node in settings.nodes} == {serves}
+    assert connections.rpc_url(settings) == serves
+    assert {connections.media_url(settings, node) for node in settings.nodes} == {serves}
 
 
 def test_engines_have_addresses_of_their_own() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from engine.store.change import Change, coalesced
 from engine.store.errors import Overflow, StoreDown
-from engine.store.memory import Memory
+from engine.store.memory.store import Memory
 from engine.store.writer import Watch, Writer
-from tests.contract.store import claimed
+from tests.contract.store.stores import claimed
 from tests.harness.until import until
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED
-from engine.calls.commands import (
+from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED
+from engine.calls.model.commands import (
     Bridge,
     DestroyBridge,
     Hangup,
@@ -17,17 +17,11 @@ from engine.calls.commands import (
     StopMusic,
     StopRinging,
 )
-from engine.calls.doing import Dialing
-from engine.calls.errands import AskWebhook
-from engine.calls.events import (
-    DeadlinePassed,
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    LegRang,
-)
-from tests.unit.calls.building import HTTPS, MAIN, called, dialing, say, talking
-from tests.unit.calls.verbs.dials import BOB, BRIDGE, EVE, FIRST, SECOND, result
+from engine.calls.model.events import DeadlinePassed, LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.state import Dialing
+from tests.unit.calls.harness.builders import HTTPS, MAIN, called, dialing, say, talking
+from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND, result
 
 
 def test_a_number_is_called() -> None:

@@ -1,31 +1,13 @@
 """How a dial and its talk end: limits, hangups, bridges that fail, recoveries (spec, Verbs)."""
 
-from engine.calls.asked import HangupRequested
-from engine.calls.causes import NORMAL
-from engine.calls.commands import (
-    Bridge,
-    DestroyBridge,
-    Hangup,
-    Leave,
-)
-from engine.calls.doing import Talking
-from engine.calls.errands import FetchMedia
-from engine.calls.events import (
-    BridgeFailed,
-    LegAnswered,
-    LegEnded,
-    Recovered,
-)
-from tests.unit.calls.building import (
-    ID,
-    LONGEST_MS,
-    MAIN,
-    NOW,
-    dialing,
-    say,
-    talking,
-)
-from tests.unit.calls.verbs.dials import BOB, BRIDGE, EVE, FIRST, SECOND
+from engine.calls.model.causes import NORMAL
+from engine.calls.model.commands import Bridge, DestroyBridge, Hangup, Leave
+from engine.calls.model.events import BridgeFailed, LegAnswered, LegEnded, Recovered
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.requests import HangupRequested
+from engine.calls.model.state import Talking
+from tests.unit.calls.harness.builders import ID, LONGEST_MS, MAIN, NOW, dialing, say, talking
+from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND
 
 
 def test_a_time_limit_ends_the_talk() -> None:

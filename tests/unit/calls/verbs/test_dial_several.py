@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.calls.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
-from engine.calls.commands import Bridge, Hangup, Originate, StopRinging
-from engine.calls.doing import Talking
-from engine.calls.events import LegAnswered, LegEnded
-from tests.unit.calls.building import HTTPS, ID, MAIN, dialing
-from tests.unit.calls.verbs.dials import BOB, EVE, FIRST, SECOND, result
+from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
+from engine.calls.model.commands import Bridge, Hangup, Originate, StopRinging
+from engine.calls.model.events import LegAnswered, LegEnded
+from engine.calls.model.state import Talking
+from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing
+from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, result
 
 
 def test_simultaneous_ring() -> None:

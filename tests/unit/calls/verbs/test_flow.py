@@ -2,17 +2,17 @@
 
 import pytest
 
-from engine.calls.asked import DialRequested
-from engine.calls.commands import Hangup, Originate
-from engine.calls.errands import LoadFlow, LoadNode
-from engine.calls.events import LegAnswered, LegEnded, LegPlaced
-from engine.calls.replies import ActionFailed, ApiAnswered, FlowEntered, NodeLoaded
+from engine.calls.model.commands import Hangup, Originate
+from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced
+from engine.calls.model.io_commands import LoadFlow, LoadNode
+from engine.calls.model.io_results import ActionFailed, ApiAnswered, FlowEntered, NodeLoaded
+from engine.calls.model.requests import DialRequested
 from engine.calls.verbs.flow import FLOW_MS
 from engine.flows.document import node_in
-from engine.runtime.flows import known_to
-from tests.unit.calls.building import ID, MAIN, called, say
-from tests.unit.calls.flows import RUN, heard, outline, run, walk
-from tests.unit.calls.verbs.flow_calls import LOOKUP_FLOW, said
+from engine.runtime.io.flow_cache import known_to
+from tests.unit.calls.harness.builders import ID, MAIN, called, say
+from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, said
+from tests.unit.calls.harness.flows import RUN, heard, outline, run, walk
 from wire.flow import SayNode
 from wire.tree import DEFAULT_LIMITS
 from wire.verbs import SayData

@@ -1,17 +1,17 @@
 """API requests of a flow: what they bring, and what they do not (spec, flows)."""
 
-from engine.calls.codec import Record, decode_record, encode
-from engine.calls.errands import AskApi
-from engine.calls.events import Recovered
-from engine.calls.frame import Frame
-from engine.calls.recover import missed
-from engine.calls.replies import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
-from engine.calls.seen import Seen
+from engine.calls.model.codec import Record, decode_record, encode
+from engine.calls.model.events import Recovered
+from engine.calls.model.frame import Frame
+from engine.calls.model.io_commands import AskApi
+from engine.calls.model.io_results import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
+from engine.calls.recovery.reconcile import missed
+from engine.calls.recovery.snapshot import Seen
 from engine.calls.verbs.flow import API_MS
-from tests.unit.calls.building import ID, MAIN
-from tests.unit.calls.flows import API, answered, run, silent, walk
-from tests.unit.calls.recovering import outbox
-from tests.unit.calls.verbs.flow_calls import LOOKUP_FLOW, said
+from tests.unit.calls.harness.builders import ID, MAIN
+from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, said
+from tests.unit.calls.harness.flows import API, answered, run, silent, walk
+from tests.unit.calls.harness.recoveries import outbox
 from wire.flow import SayNode
 from wire.verbs import SayData
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from engine.calls.flows.variables import MOST_CHARS, MOST_VARIABLES
 from engine.calls.running import MOST_VERBS
-from engine.calls.values import MOST_CHARS, MOST_VARIABLES
 from engine.calls.verbs.flow import MOST_VISITS
-from tests.unit.calls.building import say
-from tests.unit.calls.flows import outline, pressed, run, silent
-from tests.unit.calls.verbs.flow_calls import said
+from tests.unit.calls.harness.builders import say
+from tests.unit.calls.harness.flow_calls import said
+from tests.unit.calls.harness.flows import outline, pressed, run, silent
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}

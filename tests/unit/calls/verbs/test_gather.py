@@ -1,11 +1,11 @@
 """gather: maxDigits, timeout, digitTimeout, terminator, barge-in, fallback (spec, Verbs)."""
 
-from engine.calls.commands import StopPlayback
-from engine.calls.doing import Gathering
-from engine.calls.errands import AskWebhook, FetchMedia
+from engine.calls.model.commands import StopPlayback
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS, LONGEST_MS
-from tests.unit.calls.building import HTTPS, ID, MAIN, called, say
-from tests.unit.calls.verbs.gatherings import HOOK, gathering, result
+from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, called, say
+from tests.unit.calls.harness.gathers import HOOK, gathering, result
 
 
 def test_the_terminator_ends_it_at_once() -> None:

@@ -2,15 +2,15 @@
 
 import pytest
 
-from engine.calls.commands import Hangup
-from engine.calls.doing import Asking, Gathering
-from engine.calls.errands import AskWebhook, FetchMedia
-from engine.calls.events import DigitPressed, LegEnded, LegRang, PlaybackEnded, Recovered
-from engine.calls.replies import MediaFetched
+from engine.calls.model.commands import Hangup
+from engine.calls.model.events import DigitPressed, LegEnded, LegRang, PlaybackEnded, Recovered
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Asking, Gathering
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_MS
-from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, dialing, say
-from tests.unit.calls.verbs.gatherings import HOOK, gathering, result
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing, say
+from tests.unit.calls.harness.gathers import HOOK, gathering, result
 
 
 def test_a_gather_whose_action_is_no_address() -> None:

@@ -2,16 +2,16 @@
 
 import pytest
 
-from engine.calls.commands import Play, StopPlayback
-from engine.calls.doing import Gathering
-from engine.calls.errands import AskWebhook
-from engine.calls.events import PlaybackEnded, Recovered
-from engine.calls.replies import MediaFetched
+from engine.calls.model.commands import Play, StopPlayback
+from engine.calls.model.events import PlaybackEnded, Recovered
+from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from tests.unit.calls.building import CLIPS, HTTPS, MAIN
-from tests.unit.calls.verbs.gatherings import PROMPT, gathering, prompting, result
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN
+from tests.unit.calls.harness.gathers import PROMPT, gathering, prompting, result
 
 
 def test_the_prompt_is_played_first() -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from engine.calls.commands import Hangup, Play, StopPlayback
-from engine.calls.doing import Playing
-from engine.calls.errands import FetchMedia
-from engine.calls.events import DigitPressed, PlaybackEnded, Recovered
-from engine.calls.replies import MediaFetched
+from engine.calls.model.commands import Hangup, Play, StopPlayback
+from engine.calls.model.events import DigitPressed, PlaybackEnded, Recovered
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Playing
 from engine.calls.verbs.play import FETCH_MS, GONE_MS, GRACE_MS
-from tests.unit.calls.building import CLIPS, HTTPS, ID, MAIN, Story, called, say
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from wire.media import Audio, Speech
 
 PLAYBACK = f"{ID}.p1"

@@ -5,14 +5,24 @@ from typing import Any
 
 import pytest
 
-from engine.calls.commands import Play, StartMusic, StopMusic, StopPlayback
-from engine.calls.doing import Asking, Playing
-from engine.calls.errands import AskWebhook, FetchMedia
-from engine.calls.events import Event, PlaybackEnded
-from engine.calls.replies import MediaFetched
+from engine.calls.model.commands import Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.model.events import Event, PlaybackEnded
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Asking, Playing
 from engine.calls.verbs.play import FETCH_MS, GRACE_MS
-from tests.unit.calls.building import CLIPS, HTTPS, ID, LONGEST_MS, MAIN, NOW, Story, called, say
-from tests.unit.calls.steering import hold, unhold
+from tests.unit.calls.harness.builders import (
+    CLIPS,
+    HTTPS,
+    ID,
+    LONGEST_MS,
+    MAIN,
+    NOW,
+    Story,
+    called,
+    say,
+)
+from tests.unit.calls.harness.control import hold, unhold
 from wire.media import Clip
 
 FIRST, SECOND = CLIPS  # 3 s and 1 s

@@ -1,21 +1,15 @@
 """record, disturbed: outages, and what comes upon a message (spec, Verbs)."""
 
-from engine.calls.asked import DialRequested, HoldRequested
-from engine.calls.commands import Bridge, StartMessage, StopMessage, StopMusic, StopPlayback
-from engine.calls.doing import Playing, Recording
-from engine.calls.events import (
-    LegAnswered,
-    LegEnded,
-    LegPlaced,
-    MessageEnded,
-    Recovered,
-)
-from engine.calls.recover import missed
-from engine.calls.refusals import refused
-from engine.calls.seen import Seen
-from engine.calls.tape_commands import FileTapes
-from tests.unit.calls.building import ID, MAIN, called
-from tests.unit.calls.verbs.messages import ARCHIVE, MESSAGE, ended, leaving, name_of
+from engine.calls.model.commands import Bridge, StartMessage, StopMessage, StopMusic, StopPlayback
+from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, MessageEnded, Recovered
+from engine.calls.model.requests import DialRequested, HoldRequested
+from engine.calls.model.state import Playing, Recording
+from engine.calls.model.tape_commands import FileTapes
+from engine.calls.recovery.reconcile import missed
+from engine.calls.recovery.snapshot import Seen
+from engine.calls.sessions.preconditions import refused
+from tests.unit.calls.harness.builders import ID, MAIN, called
+from tests.unit.calls.harness.voicemails import ARCHIVE, MESSAGE, ended, leaving, name_of
 
 
 def test_a_message_is_not_held() -> None:

@@ -1,0 +1,1 @@
+"""Exports of call records as CSV."""

@@ -1,0 +1,71 @@
+"""Call records as lines of a file: CSV that no spreadsheet takes for formulas, or JSON."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from api.cdrs.views import CdrView
+from api.common.csv_injection import csv_text, neutralised
+
+SPACE = " "
+
+
+def _json(value: Any) -> str:
+    return "" if value is None else msgspec.json.encode(value).decode()
+
+
+COLUMNS: Mapping[str, Callable[[CdrView], Any]] = {
+    "reqId": lambda cdr: cdr.req_id,
+    "startTime": lambda cdr: cdr.start_time,
+    "answerTime": lambda cdr: cdr.answer_time,
+    "endTime": lambda cdr: cdr.end_time,
+    "direction": lambda cdr: cdr.direction,
+    "callPath": lambda cdr: cdr.call_path,
+    "obdType": lambda cdr: cdr.obd_type,
+    "clientId": lambda cdr: cdr.client_id,
+    "from": lambda cdr: cdr.from_,
+    "callerId": lambda cdr: cdr.caller_id,
+    "toNumber": lambda cdr: cdr.to_number,
+    "dialedNumbers": lambda cdr: SPACE.join(cdr.dialed_numbers),
+    "status": lambda cdr: cdr.status,
+    "answerStatus": lambda cdr: cdr.answer_status,
+    "ringMs": lambda cdr: cdr.ring_ms,
+    "talkMs": lambda cdr: cdr.talk_ms,
+    "holdMs": lambda cdr: cdr.hold_ms,
+    "durationMs": lambda cdr: cdr.duration_ms,
+    "agentIds": lambda cdr: ", ".join(each.agent_id for each in cdr.agents),
+    "agentNames": lambda cdr: ", ".join(each.agent_name for each in cdr.agents),
+    "dispositionLevel1Id": lambda cdr: cdr.disposition_level1_id,
+    "dispositionLevel2Id": lambda cdr: cdr.disposition_level2_id,
+    "dispositionLevel3Id": lambda cdr: cdr.disposition_level3_id,
+    "hangupCause": lambda cdr: cdr.hangup_cause,
+    "sipCode": lambda cdr: cdr.sip_code,
+    "endedBy": lambda cdr: cdr.ended_by,
+    "reason": lambda cdr: cdr.reason,
+    "answeredBy": lambda cdr: cdr.answered_by,
+    "recordingPurpose": lambda cdr: cdr.recording_purpose,
+    "recordingUrls": lambda cdr: SPACE.join(each.url for each in cdr.recordings),
+    "customData": lambda cdr: _json(cdr.custom_data),
+}
+TIMELINE = "timeline"
+
+
+def csv_head(*, with_timeline: bool) -> bytes:
+    """Write the line of names."""
+    return csv_text([[*COLUMNS, *([TIMELINE] if with_timeline else [])]])
+
+
+def csv_lines(cdrs: Sequence[CdrView]) -> bytes:
+    """Write a line for each record; the timeline, where there is one, as JSON."""
+    return csv_text([_cells(cdr) for cdr in cdrs])
+
+
+def json_lines(cdrs: Sequence[CdrView]) -> bytes:
+    """Write a line of JSON for each record."""
+    return b"".join(msgspec.json.encode(cdr) + b"\n" for cdr in cdrs)
+
+
+def _cells(cdr: CdrView) -> list[Any]:
+    cells = [neutralised(cell_of(cdr)) for cell_of in COLUMNS.values()]
+    return cells if cdr.timeline is None else [*cells, _json(cdr.timeline)]

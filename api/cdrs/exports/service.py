@@ -1,0 +1,97 @@
+"""Exports as customers see them: asked for, watched, downloaded."""
+
+import zlib
+from collections.abc import AsyncIterator
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from api.cdrs.exports.csv_export import csv_head
+from api.cdrs.exports.job import KIND, Export
+from api.cdrs.schemas import ExportBody, Exporting
+from api.cdrs.service import filters_of
+from api.cdrs.store import Cdrs
+from api.common.timestamps import shown
+from api.db.database import Database
+from api.http.errors import Conflict, NotFound
+from api.jobs.artifacts import KEPT_MS, Parts
+from api.jobs.store import Job, Jobs
+
+MOST_WAITING = 10  # of one account
+TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
+
+
+class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """An export as it stands; `total` is an estimate until it is done."""
+
+    export_id: str
+    state: Literal["waiting", "running", "done", "failed"]
+    format: Literal["csv", "jsonl"]
+    rows: int
+    total: int | None
+    requested_time: str
+    ended_time: str | None = None
+    expires_time: str | None = None
+    download_path: str | None = None
+    error: str | None = None
+
+
+class Exports:
+    """One method a request."""
+
+    def __init__(self, database: Database, cdrs: Cdrs, jobs: Jobs, parts: Parts) -> None:
+        self._database = database
+        self._cdrs = cdrs
+        self._jobs = jobs
+        self._parts = parts
+
+    async def start(self, account_id: str, asked: Exporting, body: ExportBody) -> ExportView:
+        """Ask for an export of the records that are there now."""
+        filters = filters_of(account_id, asked)
+        filters = msgspec.structs.replace(filters, newest_id=await self._cdrs.newest_id())
+        export = Export(filters, asked.limit, asked.offset, body.format, body.include_timeline)
+        async with self._database.writing() as connection:
+            payload = msgspec.to_builtins(export)
+            job_id = await self._jobs.add(connection, KIND, account_id, payload, MOST_WAITING)
+        return await self.get(account_id, job_id)
+
+    async def get(self, account_id: str, export_id: str) -> ExportView:
+        """Tell how far an export is; raises NotFound."""
+        return _view(await self._job(account_id, export_id))
+
+    async def download(self, account_id: str, export_id: str) -> tuple[str, AsyncIterator[bytes]]:
+        """Give an export's type and content; raises NotFound, or Conflict until it is made."""
+        job = await self._job(account_id, export_id)
+        if job.state != "done":
+            raise Conflict(f"the export is {job.state}", "export_not_done")
+        export = msgspec.convert(job.payload, Export)
+        return TYPES[export.format], self._content(job.id, export)
+
+    async def _job(self, account_id: str, export_id: str) -> Job:
+        job = await self._jobs.get(account_id, KIND, export_id)
+        if job is None or job.created_ms < self._parts.oldest_ms():
+            raise NotFound("no export of this id")
+        return job
+
+    async def _content(self, job_id: str, export: Export) -> AsyncIterator[bytes]:
+        if export.format == "csv":
+            yield csv_head(with_timeline=export.include_timeline)
+        async for body in self._parts.bodies(job_id):
+            yield zlib.decompress(body)
+
+
+def _view(job: Job) -> ExportView:
+    done = job.state == "done"
+    return ExportView(
+        export_id=job.id,
+        state=job.state,
+        format=job.payload["format"],
+        rows=job.done,
+        total=job.done if done else job.total,
+        requested_time=shown(job.created_ms),
+        ended_time=shown(job.ended_ms) if job.ended_ms else None,
+        expires_time=shown(job.created_ms + KEPT_MS) if done else None,
+        download_path=f"/srmain/cdr/exports/{job.id}/download" if done else None,
+        error=job.error,
+    )

@@ -1,0 +1,1 @@
+"""Call events and records from the engines into the database."""

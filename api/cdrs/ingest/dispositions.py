@@ -1,0 +1,41 @@
+"""A call's dispositions set, and with them its marks, wherever these are."""
+
+from collections.abc import Mapping
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.cdrs.ingest.row_mapping import numbers_of
+from api.cdrs.query.signatures import mark, mask
+from api.cdrs.tables import agents, bodies, cdrs, numbers
+from wire.record import CallRecord
+
+Levels = Mapping[str, str | None]
+
+
+async def dispose(
+    connection: AsyncConnection, account_id: str, req_id: str, levels: Levels
+) -> None:
+    """Note what was decided about a call; a level that is None is taken away."""
+    query = (
+        sa.select(cdrs.c.id, cdrs.c.marks, bodies.c.record)
+        .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+        .where(cdrs.c.account_id == account_id, cdrs.c.req_id == req_id)
+        .with_for_update(of=cdrs)  # the levels may be decided apart, and at one time
+    )
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return
+    marks = row.marks & ~mask(levels) | sum(mark(*level) for level in levels.items())
+    changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**levels, "marks": marks})
+    await connection.execute(changed)
+    await connection.execute(sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=marks))
+    record = msgspec.json.decode(row.record, type=CallRecord)
+    its = (
+        numbers.c.account_id == account_id,
+        numbers.c.number.in_([*numbers_of(record)]),
+        numbers.c.started_ms == record.created_ms,
+        numbers.c.cdr_id == row.id,
+    )
+    await connection.execute(sa.update(numbers).where(*its).values(marks=marks))

@@ -1,0 +1,98 @@
+"""Call records in the database, written: once each, however often their events come.
+
+What is there already stays. All rows of a call come with its first, in one transaction; so what
+was cut off by a crash, or came twice, is made whole or left alone by being told again. Rows are
+written in one order by everybody, or two processes could wait for each other for ever.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.cdrs.ingest.event_decoder import Told
+from api.cdrs.ingest.row_mapping import agents_of, numbers_of, row_of
+from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
+from api.db.database import INSERTS
+from wire.record import CallRecord
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+
+async def write(connection: AsyncConnection, told: Sequence[Told]) -> int:
+    """Keep events, and the records of calls that have ended; returns how many of these are new."""
+    await _put(connection, events, [_moment(each) for each in sorted(told, key=_place)])
+    records = {each.call_id: each.record for each in told if each.record is not None}
+    if not records:
+        return 0
+    return await _records(connection, records)
+
+
+async def _records(connection: AsyncConnection, records: dict[str, CallRecord]) -> int:
+    rows = [row_of(records[call_id]) for call_id in sorted(records)]
+    added = _insert(connection, cdrs).returning(cdrs.c.id, cdrs.c.req_id)
+    ids = {req_id: cdr_id for cdr_id, req_id in await connection.execute(added, rows)}
+    new = [{**row, "cdr_id": ids[row["req_id"]]} for row in rows if row["req_id"] in ids]
+    for table, of in PARTS.items():
+        await _put(
+            connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
+        )
+    return len(new)
+
+
+async def _put(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
+    if rows:
+        await connection.execute(_insert(connection, table), rows)
+
+
+def _insert(connection: AsyncConnection, table: sa.Table) -> Any:
+    return INSERTS[connection.dialect.name](table).on_conflict_do_nothing()
+
+
+def _place(event: Told) -> tuple[str, str, int]:
+    return event.account_id, event.call_id, event.sequence_number
+
+
+def _moment(event: Told) -> dict[str, Any]:
+    return {
+        "account_id": event.account_id,
+        "call_id": event.call_id,
+        "sequence_number": event.sequence_number,
+        "body": event.body,
+    }
+
+
+def _body(row: Row, record: CallRecord) -> Rows:
+    return [{"cdr_id": row["cdr_id"], "record": msgspec.json.encode(record)}]
+
+
+def _agents(row: Row, record: CallRecord) -> Rows:
+    same = {**_same(row), "direction": record.direction}
+    return [{**same, **msgspec.structs.asdict(agent)} for agent in agents_of(record)]
+
+
+def _numbers(row: Row, record: CallRecord) -> Rows:
+    return [
+        {**_same(row), "number": number, "is_dialed": is_dialed}
+        for number, is_dialed in numbers_of(record).items()
+    ]
+
+
+def _client(row: Row, _record: CallRecord) -> Rows:
+    names = ("account_id", "client_id")
+    return [{name: row[name] for name in names}] if row["client_id"] else []
+
+
+def _same(row: Row) -> Row:
+    return {name: row[name] for name in ("cdr_id", "account_id", "started_ms", "marks")}
+
+
+PARTS: dict[sa.Table, Callable[[Row, CallRecord], Rows]] = {
+    bodies: _body,
+    agents: _agents,
+    numbers: _numbers,
+    clients: _client,
+}

@@ -1,0 +1,1 @@
+"""Live call events over server-sent events."""

@@ -1,0 +1,1 @@
+"""Queries over call records: filters, access paths, pages."""

@@ -1,0 +1,112 @@
+"""What is told of contacts that are to be called by campaigns that run: events, in order.
+
+An event is written in the transaction of what it tells, and is kept until its contact is deleted,
+or for a week. Who runs campaigns reads them on from the last one that it has seen.
+"""
+
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.accounts.store import accounts
+from api.common.clock import Clock
+from api.common.timestamps import shown
+from api.contacts.contacts.contact import Contact
+from api.contacts.tables import contacts, lists
+from api.db.columns import Key, Millis, Text
+from api.db.database import Database, metadata
+
+KEPT_MS = 7 * 86_400_000
+Kind = Literal["contact-added", "contact-changed"]
+
+events = sa.Table(
+    "contact_events",
+    metadata,
+    sa.Column("id", Key, primary_key=True, autoincrement=True),
+    sa.Column("account_id", sa.ForeignKey(accounts.c.id), nullable=False),
+    sa.Column(
+        "contact_id",
+        sa.ForeignKey(contacts.c.id, ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    sa.Column("event", Text(32), nullable=False),
+    sa.Column("told_ms", Millis, nullable=False, index=True),
+    sa.Index("contact_events_by_account", "account_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+
+class EventView(Struct, frozen=True, rename="camel"):
+    """A contact that running campaigns of its list are to take up, as it is now."""
+
+    id: str
+    event: Kind
+    time: str
+    contact_id: str
+    contact_list_id: str
+    phone_number: str
+
+
+class EventPage(Struct, frozen=True, rename="camel"):
+    """Events in order; `next` is what to ask with for those that come after."""
+
+    data: tuple[EventView, ...]
+    next: str
+
+
+class Told:
+    """Writes events, and reads them on."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def tell(self, connection: AsyncConnection, contact: Contact, event: Kind) -> None:
+        """Tell of a contact within the transaction that changes it, if campaigns are to have it.
+
+        One account's events are written by one transaction after another: who reads on from an id
+        would else miss one of a smaller id that was committed later.
+        """
+        if not contact.add_to_running_campaign:
+            return
+        account = sa.select(accounts.c.id).where(accounts.c.id == contact.account_id)
+        await connection.execute(account.with_for_update(key_share=True))
+        now_ms = self._now_ms()
+        await connection.execute(sa.delete(events).where(events.c.told_ms < now_ms - KEPT_MS))
+        row = {
+            "account_id": contact.account_id,
+            "contact_id": contact.id,
+            "event": event,
+            "told_ms": now_ms,
+        }
+        await connection.execute(sa.insert(events).values(row))
+
+    async def after(self, account_id: str, after: int, limit: int) -> EventPage:
+        """Read what was told after an event."""
+        query = (
+            sa.select(
+                events.c.id,
+                events.c.event,
+                events.c.told_ms,
+                contacts.c.id,
+                contacts.c.list_id,
+                contacts.c.phone_number,
+            )
+            .join_from(events, contacts, contacts.c.id == events.c.contact_id)
+            .join(lists, lists.c.id == contacts.c.list_id)
+            .where(events.c.account_id == account_id, events.c.id > after)
+            .where(sa.not_(lists.c.is_deleted))
+            .order_by(events.c.id)
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+        return EventPage(tuple(map(_view, rows)), str(rows[-1][0] if rows else after))
+
+
+def _view(row: Any) -> EventView:
+    event_id, kind, told_ms, contact_id, list_id, number = row
+    return EventView(str(event_id), kind, shown(told_ms), str(contact_id), str(list_id), number)

@@ -1,0 +1,39 @@
+"""What call records tell about contacts: the `crm` of what is shown of them."""
+
+from collections.abc import Iterable
+
+from api.cdrs import views
+from api.cdrs.query.filters import Filters
+from api.cdrs.store import Cdrs
+from api.contacts.contacts.views import CrmView, LastCall
+from api.db.database import Database
+
+MOST_COUNTED = 100  # calls with one number
+
+
+class Crm:
+    """Looks numbers up in call records."""
+
+    def __init__(self, database: Database) -> None:
+        self._cdrs = Cdrs(database, MOST_COUNTED)
+
+    async def of(self, account_id: str, phone_numbers: Iterable[str]) -> dict[str, CrmView]:
+        """Tell of each number how many calls it had, and which was the last."""
+        return {each: await self._of(account_id, each) for each in phone_numbers}
+
+    async def _of(self, account_id: str, number: str) -> CrmView:
+        rows, total = await self._cdrs.listed(Filters(account_id, number=number), 1)
+        if not rows:
+            return CrmView(0, calls_are_exact=True, last_call=None)
+        cdr = views.view(rows[0])
+        last = LastCall(
+            req_id=cdr.req_id,
+            start_time=cdr.start_time,
+            direction=cdr.direction,
+            answer_status=cdr.answer_status,
+            agents=cdr.agents,
+            disposition_level1_id=cdr.disposition_level1_id,
+            disposition_level2_id=cdr.disposition_level2_id,
+            disposition_level3_id=cdr.disposition_level3_id,
+        )
+        return CrmView(max(total.count, len(rows)), total.is_exact, last)

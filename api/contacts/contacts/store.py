@@ -1,0 +1,112 @@
+"""Contacts in the database, read and changed one by one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.common.clock import Clock
+from api.contacts.contacts.contact import SHOWN, Contact, with_tags
+from api.contacts.lists.store import its
+from api.contacts.search_keys import folded
+from api.contacts.tables import contact_tags, contacts, lists
+from api.db.database import Database
+
+KEYS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_key"}
+
+
+class People:
+    """What is kept of contacts."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def get(self, account_id: str, contact_id: int) -> Contact | None:
+        """Read a contact."""
+        async with self._database.reading() as connection:
+            return await self.read(connection, account_id, contact_id)
+
+    async def read(
+        self, connection: AsyncConnection, account_id: str, contact_id: int
+    ) -> Contact | None:
+        """Read a contact within a transaction; none of a list that is deleted."""
+        return await self._one(connection, _its(account_id, contact_id))
+
+    async def hold(
+        self, connection: AsyncConnection, account_id: str, contact_id: int
+    ) -> Contact | None:
+        """Read a contact that nobody else changes before this transaction ends."""
+        query = _its(account_id, contact_id)
+        return await self._one(connection, query.with_for_update(of=contacts))
+
+    async def _one(self, connection: AsyncConnection, query: sa.Select[Any]) -> Contact | None:
+        rows = (await connection.execute(query)).mappings().all()
+        found = await with_tags(connection, [Contact(**row) for row in rows])
+        return found[0] if found else None
+
+    async def after(self, list_id: int, after: int, limit: int) -> list[Contact]:
+        """Read a list's contacts on from one, in the order in which they came."""
+        query = (
+            sa.select(*SHOWN)
+            .where(contacts.c.list_id == list_id, contacts.c.id > after)
+            .order_by(contacts.c.id)
+            .limit(limit)
+        )
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+            return await with_tags(connection, [Contact(*row) for row in rows])
+
+    async def add(
+        self, connection: AsyncConnection, account_id: str, list_id: int, values: Mapping[str, Any]
+    ) -> int:
+        """Add a contact within a transaction; gives its id."""
+        now_ms = self._now_ms()
+        row = {
+            "account_id": account_id,
+            "list_id": list_id,
+            "add_to_running_campaign": False,
+            "created_ms": now_ms,
+            "updated_ms": now_ms,
+            **keyed(values),
+        }
+        added = await connection.execute(sa.insert(contacts).values(row).returning(contacts.c.id))
+        return int(added.scalar_one())
+
+    async def change(
+        self, connection: AsyncConnection, contact_id: int, values: Mapping[str, Any]
+    ) -> None:
+        """Change a contact within a transaction; its tags go with it to another list."""
+        row = {**keyed(values), "updated_ms": self._now_ms()}
+        await connection.execute(sa.update(contacts).where(_is(contact_id)).values(row))
+        if "list_id" in values:
+            its_tags = sa.update(contact_tags).where(contact_tags.c.contact_id == contact_id)
+            await connection.execute(its_tags.values(list_id=values["list_id"]))
+
+    async def remove(self, connection: AsyncConnection, contact_id: int) -> bool:
+        """Take a contact out within a transaction, with all that is about it."""
+        gone = await connection.execute(sa.delete(contacts).where(_is(contact_id)))
+        return bool(gone.rowcount)
+
+
+def keyed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the keys by which names and the e-mail are looked for."""
+    keys = {
+        key: folded(values[name]) if values[name] else None
+        for name, key in KEYS.items()
+        if name in values
+    }
+    return {**values, **keys}
+
+
+def _its(account_id: str, contact_id: int) -> sa.Select[Any]:
+    return (
+        sa.select(*SHOWN)
+        .join(lists, lists.c.id == contacts.c.list_id)
+        .where(its(account_id), contacts.c.id == contact_id)
+    )
+
+
+def _is(contact_id: int) -> sa.ColumnElement[bool]:
+    return contacts.c.id == contact_id

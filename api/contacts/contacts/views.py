@@ -1,0 +1,75 @@
+"""Contacts as customers see them."""
+
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from api.cdrs.views import AgentName
+from api.common.timestamps import shown
+from api.contacts.contacts.contact import Contact
+
+
+class LastCall(Struct, frozen=True, rename="camel"):
+    """The newest call record in which a contact's number took part, in short."""
+
+    req_id: str
+    start_time: str
+    direction: str
+    answer_status: str
+    agents: tuple[AgentName, ...]
+    disposition_level1_id: str | None
+    disposition_level2_id: str | None
+    disposition_level3_id: str | None
+
+
+class CrmView(Struct, frozen=True, rename="camel"):
+    """What is known of calls with a number; at least so many where `callsAreExact` is false."""
+
+    calls: int
+    calls_are_exact: bool
+    last_call: LastCall | None
+
+
+class ContactView(Struct, frozen=True, rename="camel"):
+    """A contact; `fields` are those that its list assigns."""
+
+    contact_id: str
+    contact_list_id: str
+    phone_number: str
+    f_name: str | None
+    l_name: str | None
+    email: str | None
+    call_status: str | None
+    add_to_running_campaign: bool
+    fields: Raw
+    tags: tuple[str, ...]
+    created_time: str
+    updated_time: str
+    list_name: str | UnsetType = field(name="contactListName", default=UNSET)
+    crm: CrmView | UnsetType = UNSET
+
+
+class ContactPage(Struct, frozen=True, rename="camel"):
+    """A page of contacts; the total is at least that many where it is not exact."""
+
+    data: tuple[ContactView, ...]
+    total: int
+    total_is_exact: bool
+    limit: int
+    offset: int
+
+
+def view(contact: Contact) -> ContactView:
+    """Show a contact."""
+    return ContactView(
+        contact_id=str(contact.id),
+        contact_list_id=str(contact.list_id),
+        phone_number=contact.phone_number,
+        f_name=contact.f_name,
+        l_name=contact.l_name,
+        email=contact.email,
+        call_status=contact.call_status,
+        add_to_running_campaign=contact.add_to_running_campaign,
+        fields=Raw((contact.fields or "{}").encode()),
+        tags=contact.tags,
+        created_time=shown(contact.created_ms),
+        updated_time=shown(contact.updated_ms),
+    )

@@ -1,0 +1,29 @@
+"""Which files were made of which list, so that a list that is deleted leaves none behind."""
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.contacts.tables import lists
+from api.db.database import metadata
+from api.jobs.artifacts import job_parts
+from api.jobs.tables import jobs
+
+downloads = sa.Table(
+    "contact_downloads",
+    metadata,
+    sa.Column("job_id", sa.ForeignKey(jobs.c.id), primary_key=True),
+    sa.Column("list_id", sa.ForeignKey(lists.c.id), nullable=False, index=True),
+)
+
+
+async def note(connection: AsyncConnection, job_id: str, list_id: int) -> None:
+    """Note in the transaction that asks for a file of which list it is."""
+    await connection.execute(sa.insert(downloads).values(job_id=job_id, list_id=list_id))
+
+
+async def forget(connection: AsyncConnection, list_id: int) -> None:
+    """Take out a list's files, and the jobs that make them, within a transaction."""
+    query = sa.select(downloads.c.job_id).where(downloads.c.list_id == list_id)
+    ids = list((await connection.execute(query)).scalars())
+    for column in (job_parts.c.job_id, downloads.c.job_id, jobs.c.id):
+        await connection.execute(sa.delete(column.table).where(column.in_(ids)))

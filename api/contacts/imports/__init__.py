@@ -1,0 +1,1 @@
+"""Files of contacts: upload, mapping, processing."""

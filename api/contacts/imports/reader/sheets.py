@@ -1,0 +1,58 @@
+"""Rows of a spreadsheet's first visible sheet; cells as their text."""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    PasswordError,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+)
+
+from api.contacts.imports.reader.csv_rows import TOO_LONG
+from api.contacts.imports.reader.messages import MOST_ROW, Row, Unreadable
+
+
+class Sheet:
+    """A sheet, read: its size and its rows."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._sheet = _first(CalamineWorkbook.from_path(path))
+        except PasswordError:
+            raise Unreadable("protected by a password") from None
+        except (CalamineError, OSError, ValueError) as error:
+            raise Unreadable(f"a broken spreadsheet: {str(error)[:120]}") from None
+        self.height = self._sheet.height
+
+    def rows(self) -> Iterator[Row]:
+        """Read rows; blank ones are passed over."""
+        for line, found in enumerate(self._sheet.iter_rows(), (self._sheet.start or (0, 0))[0] + 1):
+            cells = [_text(each) for each in found]
+            if sum(map(len, cells)) > MOST_ROW:
+                yield Row(line, [cells[0][:80]], TOO_LONG)
+            elif any(map(str.strip, cells)):
+                yield Row(line, cells)
+
+
+def _first(book: CalamineWorkbook) -> CalamineSheet:
+    for meta in book.sheets_metadata:
+        if meta.visible == SheetVisibleEnum.Visible and meta.typ == SheetTypeEnum.WorkSheet:
+            return book.get_sheet_by_name(meta.name)
+    raise Unreadable("a spreadsheet without a visible sheet")
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))  # numbers are floats there: 4790000001.0
+    if isinstance(cell, dt.date | dt.time):
+        return cell.isoformat()
+    return str(cell)

@@ -1,0 +1,176 @@
+"""Contact lists in the database, each with its tags.
+
+A list that is deleted is out of everybody's sight at once; its contacts go bit by bit.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.accounts.store import accounts
+from api.common.clock import Clock
+from api.contacts.search_keys import folded
+from api.contacts.tables import list_tags, lists
+from api.db.database import Database
+from api.http.errors import NotFound
+
+Status = Literal["CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
+_SHOWN = [column for column in lists.c if column.name not in ("name_key", "is_deleted")]
+
+
+class ContactList(Struct, frozen=True):
+    """A list as it stands."""
+
+    id: int
+    account_id: str
+    name: str
+    description: str
+    status: Status
+    is_default: bool
+    is_active: bool
+    assigned_fields: tuple[str, ...]
+    additional_fields: tuple[str, ...]
+    contacts: int
+    created_ms: int
+    updated_ms: int
+    tags: tuple[str, ...] = ()
+
+
+class ListFilters(Struct, frozen=True):
+    """Which lists are wanted; tags: any of them."""
+
+    name: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Lists:
+    """What is kept of lists."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def get(self, account_id: str, list_id: int) -> ContactList:
+        """Read a list; raises NotFound."""
+        async with self._database.reading() as connection:
+            return await self.read(connection, account_id, list_id)
+
+    async def read(self, connection: AsyncConnection, account_id: str, list_id: int) -> ContactList:
+        """Read a list within a transaction; raises NotFound."""
+        return await _one(connection, _is(account_id, list_id))
+
+    async def hold(self, connection: AsyncConnection, account_id: str, list_id: int) -> ContactList:
+        """Read a list that nobody else changes before this transaction ends; raises NotFound."""
+        return await _one(connection, _is(account_id, list_id).with_for_update(key_share=True))
+
+    async def page(
+        self, account_id: str, filters: ListFilters, limit: int, offset: int
+    ) -> tuple[list[ContactList], int]:
+        """Read a page of an account's lists, newest first, and count them all."""
+        wanted = sa.and_(its(account_id), *_conditions(filters))
+        page = sa.select(*_SHOWN).where(wanted).order_by(lists.c.id.desc())
+        async with self._database.reading() as connection:
+            rows = await connection.execute(page.limit(limit).offset(offset))
+            found = await _with_tags(connection, [dict(row) for row in rows.mappings()])
+            total = sa.select(sa.func.count()).select_from(lists).where(wanted)
+            return found, int((await connection.execute(total)).scalar_one())
+
+    async def add(
+        self, connection: AsyncConnection, account_id: str, values: Mapping[str, Any]
+    ) -> int:
+        """Add a list within a transaction; gives its id. One that is default is the only one."""
+        if values["is_default"]:
+            await self._no_default(connection, account_id)
+        now_ms = self._now_ms()
+        row = {
+            "account_id": account_id,
+            "is_deleted": False,
+            "contacts": 0,
+            "created_ms": now_ms,
+            "updated_ms": now_ms,
+            "name_key": folded(values["name"]),
+            **values,
+        }
+        added = await connection.execute(sa.insert(lists).values(row).returning(lists.c.id))
+        return int(added.scalar_one())
+
+    async def change(
+        self, connection: AsyncConnection, account_id: str, list_id: int, values: Mapping[str, Any]
+    ) -> None:
+        """Change a list within a transaction; raises NotFound."""
+        if values.get("is_default"):
+            await self._no_default(connection, account_id)
+        keys = {"name_key": folded(values["name"])} if "name" in values else {}
+        change = (
+            sa.update(lists)
+            .where(its(account_id), lists.c.id == list_id)
+            .values({**values, **keys, "updated_ms": self._now_ms()})
+        )
+        if not (await connection.execute(change)).rowcount:
+            raise NotFound("no contact list of this id")
+
+    async def _no_default(self, connection: AsyncConnection, account_id: str) -> None:
+        """Make room for a default list: of two who do so at once, the second waits."""
+        account = sa.select(accounts.c.id).where(accounts.c.id == account_id)
+        await connection.execute(account.with_for_update(key_share=True))
+        change = sa.update(lists).where(its(account_id), lists.c.is_default)
+        await connection.execute(change.values(is_default=False))
+
+
+def its(account_id: str) -> sa.ColumnElement[bool]:
+    """Tell an account's lists from others, and from those that are deleted."""
+    return sa.and_(lists.c.account_id == account_id, sa.not_(lists.c.is_deleted))
+
+
+def deleted(account_id: str) -> sa.ScalarSelect[int]:
+    """Name the lists whose contacts nobody sees any more: `contacts.list_id.not_in(...)`."""
+    query = sa.select(lists.c.id).where(lists.c.account_id == account_id, lists.c.is_deleted)
+    return query.scalar_subquery()
+
+
+def _is(account_id: str, list_id: int) -> sa.Select[Any]:
+    return sa.select(*_SHOWN).where(its(account_id), lists.c.id == list_id)
+
+
+async def _one(connection: AsyncConnection, query: sa.Select[Any]) -> ContactList:
+    row = (await connection.execute(query)).mappings().first()
+    if row is None:
+        raise NotFound("no contact list of this id")
+    return (await _with_tags(connection, [dict(row)]))[0]
+
+
+async def counted(connection: AsyncConnection, list_id: int, more: int) -> None:
+    """Say in the transaction that adds contacts, or takes some out, how many more there are."""
+    change = sa.update(lists).where(lists.c.id == list_id)
+    await connection.execute(change.values(contacts=lists.c.contacts + more))
+
+
+def _conditions(filters: ListFilters) -> list[sa.ColumnElement[bool]]:
+    found: list[sa.ColumnElement[bool]] = []
+    if filters.name:
+        found.append(lists.c.name_key.contains(folded(filters.name), autoescape=True))
+    if filters.status:
+        found.append(lists.c.status == filters.status)
+    if filters.tags:
+        tagged = sa.select(list_tags.c.list_id).where(list_tags.c.tag_id.in_(filters.tags))
+        found.append(lists.c.id.in_(tagged))
+    return found
+
+
+async def _with_tags(connection: AsyncConnection, rows: list[dict[str, Any]]) -> list[ContactList]:
+    query = (
+        sa.select(list_tags.c.list_id, list_tags.c.tag_id)
+        .where(list_tags.c.list_id.in_([row["id"] for row in rows]))
+        .order_by(list_tags.c.list_id, list_tags.c.tag_id)
+    )
+    tags: dict[int, list[str]] = {}
+    for list_id, tag_id in (await connection.execute(query)) if rows else ():
+        tags.setdefault(list_id, []).append(tag_id)
+    for row in rows:
+        row["assigned_fields"] = tuple(row["assigned_fields"])
+        row["additional_fields"] = tuple(row["additional_fields"])
+    return [ContactList(**row, tags=tuple(tags.get(row["id"], ()))) for row in rows]

@@ -1,0 +1,63 @@
+"""No body is larger than we want to hold, whatever its Content-Length says, or if there is none."""
+
+from collections.abc import Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.http.errors import Refused, problem
+
+
+class TooLarge(Refused):
+    """More than we want to hold."""
+
+    status, code = 413, "too_large"
+
+
+class BodyLimit:
+    """Plain ASGI, around the application; paths that take files have limits of their own.
+
+    One that ends in a slash is where other paths begin.
+    """
+
+    def __init__(
+        self, app: ASGIApp, most_bytes: int, elsewhere: Mapping[str, int] | None = None
+    ) -> None:
+        self._app = app
+        self._most = most_bytes
+        self._elsewhere = elsewhere or {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request through, as far as it may go."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = self._most_at(scope["path"])
+        if _told_length(scope) > most:
+            await problem(TooLarge.status, TooLarge.code, _why(most))(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > most:
+                raise TooLarge(_why(most))
+            return message
+
+        await self._app(scope, counted, send)
+
+    def _most_at(self, path: str) -> int:
+        beginning = path[: path.rfind("/") + 1]
+        return self._elsewhere.get(path) or self._elsewhere.get(beginning) or self._most
+
+
+def _why(most_bytes: int) -> str:
+    return f"larger than {most_bytes} bytes"
+
+
+def _told_length(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0

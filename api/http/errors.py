@@ -1,0 +1,140 @@
+"""What goes wrong, told as RFC 9457 problems; no stack trace leaves the process."""
+
+from collections.abc import Mapping
+from http.client import INTERNAL_SERVER_ERROR
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from api.http.parameter_errors import faults_of
+from wire.errors import BadInput, Faults
+from wire.rpc import Fault, Problem
+
+TITLES = {
+    400: "Invalid input",
+    401: "User not authenticated",
+    404: "Not found",
+    409: "Wrong state",
+    413: "Too large",
+    429: "Too many requests",
+    503: "Not now",
+}
+
+
+class Refused(Exception):
+    """A request that is not done, and why; the classes below say with which status."""
+
+    status = 500
+    code = "internal"
+
+    def __init__(
+        self,
+        detail: str = "",
+        code: str = "",
+        *,
+        errors: tuple[Fault, ...] = (),
+        retry_after_s: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.code = code or self.code
+        self.errors = errors
+        self.retry_after_s = retry_after_s
+
+
+class Invalid(Refused):
+    """The input can't be right."""
+
+    status, code = 400, "invalid"
+
+
+class Unauthenticated(Refused):
+    """Nobody that we know."""
+
+    status, code = 401, "unauthenticated"
+
+
+class NotFound(Refused):
+    """Nothing of the caller's has this id."""
+
+    status, code = 404, "not_found"
+
+
+class Conflict(Refused):
+    """It exists, but not in a state for that."""
+
+    status, code = 409, "conflict"
+
+
+class TooMany(Refused):
+    """More than the caller may ask for in this time."""
+
+    status, code = 429, "too_many"
+
+
+class NotNow(Refused):
+    """It would be done if something that we need were there."""
+
+    status, code = 503, "unavailable"
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str = "",
+    errors: tuple[Fault, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Answer with a problem."""
+    title = TITLES.get(status, "Refused" if status < INTERNAL_SERVER_ERROR else "Internal error")
+    body = msgspec.json.encode(Problem(title, status, code, detail, errors))
+    return Response(body, status, dict(headers or {}), "application/problem+json")
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Let everything that is raised below become a problem."""
+    app.exception_handler(Refused)(_refused)
+    app.exception_handler(BadInput)(_bad_input)
+    app.exception_handler(Faults)(_faults)
+    app.exception_handler(RequestValidationError)(_unread)
+    app.exception_handler(HTTPException)(_http)
+    app.exception_handler(ClientDisconnect)(_left)
+    app.exception_handler(Exception)(_internal)
+
+
+async def _refused(_request: Request, error: Refused) -> Response:
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == Unauthenticated.status else {}
+    if error.retry_after_s is not None:
+        headers["Retry-After"] = str(error.retry_after_s)
+    return problem(error.status, error.code, error.detail, error.errors, headers)
+
+
+async def _bad_input(_request: Request, error: BadInput) -> Response:
+    return problem(400, error.code, str(error), (Fault(error.path, error.message),))
+
+
+async def _faults(_request: Request, error: Faults) -> Response:
+    faults = tuple(Fault(each.path, each.message) for each in error.faults)
+    return problem(400, Invalid.code, str(error), faults)
+
+
+async def _unread(request: Request, error: RequestValidationError) -> Response:
+    faults = faults_of(error, request)
+    detail = "; ".join(f"{each.path}: {each.message}" for each in faults)
+    return problem(400, Invalid.code, detail, faults)
+
+
+async def _http(_request: Request, error: HTTPException) -> Response:
+    code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
+    return problem(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _left(_request: Request, _error: ClientDisconnect) -> Response:
+    return problem(400, "disconnected")  # nobody hears it; no fault of ours either
+
+
+async def _internal(_request: Request, _error: Exception) -> Response:
+    return problem(Refused.status, Refused.code)  # it is logged further outside

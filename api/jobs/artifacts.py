@@ -1,0 +1,114 @@
+"""What a job makes, part by part, in the database: whoever does it goes on after the last of them.
+
+Each part is compressed, and is kept with the place in the list after it: the key that the list is
+ordered by, and an id.
+"""
+
+from collections.abc import AsyncIterator
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from api.common.clock import Clock
+from api.db.columns import Key, Millis
+from api.db.database import INSERTS, Database, metadata
+from api.jobs.store import LeaseLost
+from api.jobs.tables import jobs
+
+KEPT_MS = 7 * 86_400_000
+Place = tuple[int, int]
+
+job_parts = sa.Table(
+    "job_parts",
+    metadata,
+    sa.Column("job_id", sa.ForeignKey(jobs.c.id), primary_key=True),
+    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("rows", sa.Integer, nullable=False),
+    sa.Column("last_key", sa.BigInteger, nullable=False),
+    sa.Column("last_id", Key, nullable=False),
+    sa.Column("made_ms", Millis, nullable=False, index=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
+
+class PartsGone(Exception):
+    """What a job made was taken out while it was read: half of it must not pass for the whole."""
+
+
+class Made(Struct, frozen=True):
+    """How far a job is: parts and rows, and the place of the last row."""
+
+    parts: int = 0
+    rows: int = 0
+    after: Place | None = None
+
+
+class Parts:
+    """What is kept of what jobs make."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def made(self, job_id: str) -> Made:
+        """Tell how far a job is."""
+        its = job_parts.c.job_id == job_id
+        total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(its)
+        last = (
+            sa.select(job_parts.c.part, job_parts.c.last_key, job_parts.c.last_id)
+            .where(its)
+            .order_by(job_parts.c.part.desc())
+            .limit(1)
+        )
+        async with self._database.reading() as connection:
+            row = (await connection.execute(last)).first()
+            rows = (await connection.execute(total)).scalar_one()
+        return Made(row[0] + 1, int(rows), (row[1], row[2])) if row else Made()
+
+    async def add(self, job_id: str, made: Made, rows: int, after: Place, body: bytes) -> Made:
+        """Keep the next part; raises LeaseLost if somebody else made one.
+
+        Theirs may end with another row: to go on after ours would leave rows out.
+        """
+        row = {
+            "job_id": job_id,
+            "part": made.parts,
+            "rows": rows,
+            "last_key": after[0],
+            "last_id": after[1],
+            "made_ms": self._now_ms(),
+            "body": body,
+        }
+        async with self._database.writing() as connection:
+            insert = INSERTS[connection.dialect.name](job_parts)
+            added = await connection.execute(insert.on_conflict_do_nothing().values(row))
+        if not added.rowcount:
+            raise LeaseLost(job_id)
+        return Made(made.parts + 1, made.rows + rows, after)
+
+    async def clear(self, job_id: str) -> None:
+        """Take a job's parts out, for one that can't go on in the middle."""
+        async with self._database.writing() as connection:
+            await connection.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
+
+    async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
+        """Read the parts one by one; raises PartsGone if they are taken out meanwhile."""
+        for part in range((await self.made(job_id)).parts):
+            query = sa.select(job_parts.c.body).where(
+                job_parts.c.job_id == job_id, job_parts.c.part == part
+            )
+            async with self._database.reading() as connection:
+                body = (await connection.execute(query)).scalar_one_or_none()
+            if body is None:
+                raise PartsGone(job_id)
+            yield body
+
+    def oldest_ms(self) -> int:
+        """Tell since when jobs must have been asked for to be kept still."""
+        return self._now_ms() - KEPT_MS
+
+    async def forget(self) -> None:
+        """Take out what has been kept for long enough."""
+        old = sa.delete(job_parts).where(job_parts.c.made_ms < self.oldest_ms())
+        async with self._database.writing() as connection:
+            await connection.execute(old)

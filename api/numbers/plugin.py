@@ -1,0 +1,13 @@
+"""The slice put together."""
+
+from api.common.clock import Clock
+from api.db.database import Database
+from api.engine_client import EngineClient
+from api.numbers.flows import MessageFlows
+from api.numbers.service import NumberService
+from api.numbers.store import Numbers
+
+
+def put_together(database: Database, engine: EngineClient, now_ms: Clock) -> NumberService:
+    """Make the service for numbers."""
+    return NumberService(Numbers(database, now_ms), MessageFlows(engine))

@@ -1,0 +1,1 @@
+"""Pushes each account's dial policy to the engines."""

@@ -1,0 +1,44 @@
+"""When an account may begin its next call: one row an account, moved on by every process.
+
+The generic cell rate algorithm (ITU-T I.371, Annex A): `next_ms` is when the next call would be due
+at an even pace; it may come up to a second's worth of calls early.
+"""
+
+from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, case, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from api.common.clock import Clock
+from api.db.database import Database, metadata
+
+paces = Table(
+    "call_paces",
+    metadata,
+    Column("account_id", String(64), ForeignKey("accounts.id"), primary_key=True),
+    Column("next_us", BigInteger, nullable=False),
+)
+SECOND_US = 1_000_000
+
+
+class Paces:
+    """Counts calls a second, of all processes together."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+        self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
+
+    async def take(self, account_id: str, per_s: float) -> bool:
+        """Take a call's place; False if there is none now."""
+        now_us, step_us = self._now_ms() * 1_000, int(SECOND_US / per_s)
+        next_us = case((paces.c.next_us > now_us, paces.c.next_us), else_=now_us)
+        # At least one call may come at any time, however low the rate.
+        early_us = max(SECOND_US - step_us, 0)
+        row = {"account_id": account_id, "next_us": 0}
+        taken = (
+            update(paces)
+            .where(paces.c.account_id == account_id, paces.c.next_us <= now_us + early_us)
+            .values(next_us=next_us + step_us)
+        )
+        async with self._database.writing() as connection:
+            await connection.execute(self._insert(paces).values(row).on_conflict_do_nothing())
+            return bool((await connection.execute(taken)).rowcount)

@@ -1,0 +1,150 @@
+"""Listening to a PBX's manager interface: how the node is, and which keys its phones send.
+
+panoramisk reads the stream. Its manager is left out: that sends unanswered actions again after a
+reconnect, and reconnects in silence when the password is refused. Here a connection is used once.
+"""
+
+import asyncio
+from collections import deque
+
+import structlog
+from panoramisk.ami_protocol import AMIProtocol
+from panoramisk.message import Message
+
+from engine.ami.dtmf import KeyListener, take_key
+from engine.ami.health import HealthListener, take_health
+
+log = structlog.get_logger()
+CONNECT_S = 5.0
+AGAIN_S = 2.0
+REFUSED_S = 30.0
+PERIOD_S = 10.0  # between two looks at the core: a dead peer is noticed within two of these
+EVENTS = "system,reporting,dtmf"
+
+
+class Connection:
+    """What panoramisk's protocol asks of its factory, for one connection."""
+
+    forgetable_actions = ("login", "corestatus", "pjsipshowcontacts")
+
+    def __init__(self, listener: HealthListener, keys: KeyListener) -> None:
+        self.ended = asyncio.Event()
+        self.awaiting_actions: deque[object] = deque()
+        self._listener = listener
+        self._keys = keys
+
+    def dispatch(self, event: Message) -> None:
+        """Take an event."""
+        if event.event == "DTMFEnd":
+            take_key(event, self._keys)
+        else:
+            take_health(event, self._listener)
+
+    def connection_lost(self, _reason: object) -> None:
+        """End."""
+        self.ended.set()
+
+
+class Stream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
+    """panoramisk's protocol, which knows its factory before anything can happen."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        super().connection_made(transport)
+        self.factory = self._connection
+        self.encoding = "utf-8"
+
+
+class AmiWatch:
+    """The watch on one node."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
+        self,
+        node: str,
+        address: tuple[str, int],
+        login: tuple[str, str],
+        listener: HealthListener,
+        keys: KeyListener,
+        again_s: float = AGAIN_S,
+    ) -> None:
+        self._address = address
+        self._login = login
+        self._listener = listener
+        self._keys = keys
+        self._again_s = again_s
+        self._is_away = False
+        self._log = log.bind(node=node)
+
+    async def run(self) -> None:
+        """Listen until cancelled, reconnecting for ever."""
+        while True:
+            again_s = self._again_s
+            try:
+                await self._listen()
+            except PermissionError as error:
+                self._note(str(error))
+                again_s = REFUSED_S
+            except (OSError, TimeoutError) as error:
+                self._note(str(error) or type(error).__name__)
+            self._listener.unwatched()
+            await asyncio.sleep(again_s)
+
+    async def _listen(self) -> None:
+        connection = Connection(self._listener, self._keys)
+        async with asyncio.timeout(CONNECT_S):
+            stream = await self._connected(connection)
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                await self._log_in(stream)
+            self._log.info("node watched")
+            self._is_away = False
+            await self._look(stream)
+            await self._until_silent(stream, connection)
+        finally:
+            stream.close()
+
+    async def _connected(self, connection: Connection) -> Stream:
+        host, port = self._address
+        loop = asyncio.get_running_loop()
+        _, stream = await loop.create_connection(lambda: Stream(connection), host, port)
+        return stream
+
+    async def _log_in(self, stream: Stream) -> None:
+        user, secret = self._login
+        answer = await stream.send(
+            {"Action": "Login", "Username": user, "Secret": secret, "Events": EVENTS}
+        )
+        if not answer.success:
+            raise PermissionError("the manager's user or password is refused")
+
+    async def _look(self, stream: Stream) -> None:
+        """See which contacts can be reached; what changes is told afterwards."""
+        async with asyncio.timeout(PERIOD_S):
+            found = await stream.send({"Action": "PJSIPShowContacts"})
+        for each in found if isinstance(found, list) else ():
+            take_health(each, self._listener)
+
+    async def _until_silent(self, stream: Stream, connection: Connection) -> None:
+        while not connection.ended.is_set():
+            async with asyncio.timeout(PERIOD_S):
+                status = await stream.send({"Action": "CoreStatus"})
+            if status.CoreCurrentCalls.isdigit():
+                self._listener.counted(int(status.CoreCurrentCalls))
+            await _wait(connection.ended, PERIOD_S)
+        raise ConnectionResetError("the connection ended")
+
+    def _note(self, error: str) -> None:
+        if not self._is_away:
+            self._is_away = True
+            self._log.warning("node not watched", error=error)
+
+
+async def _wait(event: asyncio.Event, most_s: float) -> None:
+    try:
+        async with asyncio.timeout(most_s):
+            await event.wait()
+    except TimeoutError:
+        pass

@@ -1,0 +1,1 @@
+"""What an engine is assembled from, and how it starts and stops."""

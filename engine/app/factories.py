@@ -1,0 +1,154 @@
+"""The parts of an engine, each built from the settings; `app` puts them together."""
+
+import ipaddress
+import os
+import random
+import time
+from contextlib import AsyncExitStack
+from functools import partial
+
+import aiohttp
+import structlog
+
+from engine.callbacks.circuit_breaker import Circuit
+from engine.callbacks.delivery import Delivery
+from engine.callbacks.dispatcher import Courier
+from engine.callbacks.lanes import Lanes
+from engine.callbacks.retry_schedule import Schedule
+from engine.callbacks.slot_outbox import Box
+from engine.callbacks.targets import Accounts
+from engine.callbacks.transports.api_request import ApiWay
+from engine.callbacks.transports.grpc import GrpcWay
+from engine.callbacks.transports.http import HttpWay
+from engine.callbacks.worker import Turns
+from engine.config import Settings
+from engine.media.clip import Limits as MediaLimits
+from engine.media.clip_cache import Library
+from engine.media.open import opened
+from engine.media.tts.espeak import find_espeak
+from engine.media.tts.hibari import Hibari
+from engine.media.tts.provider import Speaker
+from engine.observe.telemetry import Instruments
+from engine.runtime.base.clock import Clock
+from engine.runtime.io.api_requests import ApiBook
+from engine.runtime.io.flow_cache import FlowBook
+from engine.runtime.io.instrumentation import MeteredApis, MeteredAsker
+from engine.runtime.io.runner import Asker as AskerPort
+from engine.runtime.io.runner import Errands
+from engine.runtime.pbx.traced import TracedAsker
+from engine.store.redis.store import RedisStore
+from engine.store.store import Store
+from engine.store.stream import Bounds
+from engine.webhooks.action_client import Asker
+from engine.webhooks.address_guard import Guard, guarded_session
+from engine.webhooks.api_sender import ApiSender
+from engine.webhooks.signatures import Signer
+from wire.callback_targets import ApiRequest, Grpc, Https
+from wire.tree import Limits
+
+log = structlog.get_logger()
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def store(settings: Settings) -> RedisStore:
+    """Build the way to Redis; nothing is asked of it yet."""
+    bounds = Bounds(settings.stream_events, settings.stream_ceiling)
+    return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
+
+
+async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> Library:
+    """Open the audio library, with the voices that this machine has."""
+    limits = MediaLimits()
+    espeak = await find_espeak()
+    speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
+    session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
+    return await house.enter_async_context(
+        opened(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.meter)
+    )
+
+
+async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+    settings: Settings,
+    house: AsyncExitStack,
+    audio: Library,
+    store: Store,
+    limits: Limits,
+    seen: Instruments,
+) -> Errands:
+    """Build what runs calls' errands; its session asks customers' servers and nobody else."""
+    signer = _signer(settings)
+    # No limit of ours: each question belongs to a live call, and those are limited.
+    session = await house.enter_async_context(
+        guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
+    )
+    trace = seen.traces.headers if seen.traces else dict[str, str]
+    apis = ApiBook(store, ApiSender(session, time.time, random.random, trace=trace))
+    running = Errands(
+        audio,
+        _asker(session, limits, signer, seen),
+        FlowBook(store, limits),
+        MeteredApis(apis, seen.meter),
+    )
+    house.push_async_callback(running.close)
+    return running
+
+
+def accounts(settings: Settings, store: Store) -> Accounts:
+    """Build what knows where accounts' callbacks go."""
+    return Accounts(store.outbox, _now_ms, os.urandom, _signer(settings))
+
+
+async def courier(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+    settings: Settings,
+    house: AsyncExitStack,
+    store: Store,
+    known: Accounts,
+    clock: Clock,
+    seen: Instruments,
+) -> Courier:
+    """Build what brings to customers what calls tell; each target's lane is its own limit."""
+    allowed = _networks(settings.webhook_allow)
+    session = await house.enter_async_context(guarded_session(allowed, limit=0, limit_per_host=0))
+    by_grpc = GrpcWay(Guard(allowed))
+    house.push_async_callback(by_grpc.close)
+    schedule = Schedule(settings.callback_retries_s)
+    apis = ApiBook(store, ApiSender(session, time.time, random.random))
+    boxes: dict[int, Box] = {}
+    delivery = Delivery(
+        known,
+        {Https: HttpWay(session), Grpc: by_grpc, ApiRequest: ApiWay(apis)},
+        schedule,
+        clock=time.time,
+        now_ms=clock.now_ms,
+        random=random.random,
+        meter=seen.meter,
+    )
+    turns = Turns(store.outbox, delivery, boxes)
+    circuit = partial(Circuit, open_s=settings.callback_circuit_s)
+    lanes = Lanes(turns, circuit, time.monotonic, random.random)
+    running = Courier(store.outbox, lanes, boxes, schedule, seen.meter)
+    house.push_async_callback(running.close)
+    return running
+
+
+def _signer(settings: Settings) -> Signer:
+    secret = settings.webhook_secret
+    return Signer(*([secret.get_secret_value()] if secret else []))
+
+
+def _asker(
+    session: aiohttp.ClientSession, limits: Limits, signer: Signer, seen: Instruments
+) -> AskerPort:
+    traces = seen.traces
+    trace = traces.headers if traces else dict[str, str]
+    asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
+    metered = MeteredAsker(asker, seen.meter)
+    return TracedAsker(metered, traces) if traces else metered
+
+
+def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(each) for each in allowed)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,118 @@
+"""Nodes, their desks and what listens for them, built from the settings."""
+
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from msgspec import Struct
+
+from engine.app.connections import media_url
+from engine.ari.client import Ari
+from engine.config import NodeSettings, Settings
+from engine.observe.telemetry import Instruments
+from engine.runtime.agents.presence import APP as PRESENCE_APP
+from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
+from engine.runtime.agents.presence import NodePresence
+from engine.runtime.agents.status import Roster
+from engine.runtime.base.clock import Clock
+from engine.runtime.base.ports import Judge, Pbx
+from engine.runtime.cluster.lease import Lease, LeasedPbx, LeasedTapes
+from engine.runtime.io.runner import Errands
+from engine.runtime.nodes.absent import AbsentPbx, unheard
+from engine.runtime.nodes.event_listener import Hearing
+from engine.runtime.nodes.node import Node
+from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.pbx.latency import Strain, TimedPbx
+from engine.runtime.pbx.traced import TracedPbx
+from engine.runtime.recording.recorder import Recorder
+from engine.runtime.shard.context import Place
+from engine.runtime.shard.shard import Desk
+from engine.store.writer import Writer
+
+
+class _Way(Struct, frozen=True):
+    """What reaches a node."""
+
+    strain: Strain
+    ari: Ari | None = None  # none: it is not configured any more
+    media_url: str = ""
+    tapes: Recorder | None = None
+
+
+class Desks:
+    """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
+        self,
+        settings: Settings,
+        clock: Clock,
+        running: Errands,
+        everyone: Roster,
+        seen: Instruments,
+        judge: Judge,
+    ) -> None:
+        self._judge = judge
+        self._settings = settings
+        self._clock = clock
+        self._errands = running
+        self._roster = everyone
+        self._seen = seen
+        self._ways: dict[str, _Way] = {}
+
+    def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
+        """Build a node, without desks yet; calls that come in there go to the switch."""
+        strain = Strain(time.monotonic)
+        self._ways[named.name] = _Way(strain, way, media_url(self._settings, named), tapes)
+        arrive = self._roster.switch.arrive
+        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.level_ms)
+
+    def absent(self, name: str) -> Node:
+        """Build what stands in for a node that can't be reached any more."""
+        self._ways[name] = _Way(Strain(time.monotonic))
+        return Node(name, AbsentPbx(), {}, self._clock, self._roster.switch.arrive)
+
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+        """Build a slot's desk at a node."""
+        way, seen = self._ways[node.name], self._seen
+        plan = self._plan(way, slot)
+        pbx: Pbx = TimedPbx(node.pbx, way.strain, seen.meter, node.name, slot)
+        leased = LeasedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
+        tapes = LeasedTapes(way.tapes, lease) if way.tapes else None
+        place = Place(node.name, slot, leased, plan, tapes, lease, seen.meter)
+        return Desk(place, self._clock, writer, self._errands)
+
+    def hearing(
+        self, node: Node, slot: int, replaced: Callable[[int], None]
+    ) -> Coroutine[Any, Any, None]:
+        """Listen to a slot's app until cancelled, or until another engine does."""
+        grace_ms = self._settings.node_grace_s * 1000
+        place, ari = node.desks[slot].place, self._ways[node.name].ari
+        if ari is None:
+            return unheard(node, slot, grace_ms)
+        listener = Hearing(node, slot, grace_ms, replaced)
+        return ari.events(place.plan.app, listener, may=lambda: place.lease.holds).run()
+
+    async def watching(self, node: Node, slot: int) -> None:
+        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+        ari, presences = self._ways[node.name].ari, self._roster.presences
+        if ari is None:
+            return
+        lease = node.desks[slot].place.lease
+        presence = NodePresence(node.name, ari, self._roster.directory.is_trunk)
+        presences[node.name] = presence
+        try:
+            await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()
+        finally:
+            if presences.get(node.name) is presence:
+                del presences[node.name]
+            await presence.close()
+
+    def _plan(self, way: _Way, slot: int) -> Dialplan:
+        return Dialplan(
+            app=f"switchroom-{slot}",
+            trunk=self._settings.trunk_endpoint,
+            agent=self._settings.agent_endpoint,
+            media_url=way.media_url,
+            agents=self._roster.directory,
+            judge=self._judge,
+        )

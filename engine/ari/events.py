@@ -1,0 +1,103 @@
+"""The events of one Stasis app, in order, for as long as the app is ours."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+import structlog
+from aiohttp import WSMsgType
+
+from engine.ari.config import UNUSED_EVENTS, Pbx
+from engine.ari.decode import UnknownEvent, decode_event
+from engine.ari.generated.events import ApplicationReplaced, Message
+from engine.ari.generated.operations import applications
+from engine.ari.reconnecting_websocket import Link, Stopped, Websocket, always, ending
+from engine.ari.request import Transport, ask
+from engine.ari.subscription_probe import Proof
+
+
+class Listener(Protocol):
+    """Who is told; nothing here may wait, since Asterisk drops a client slower than 100 ms.
+
+    What a method raises ends the session's `run`.
+    """
+
+    def on_back(self) -> None:
+        """Hear that the events flow from here on; what happened before is to be asked."""
+
+    def on_event(self, event: Message | UnknownEvent) -> None:
+        """Take one event; they come in the order Asterisk sent them."""
+
+    def on_lost(self, reason: str) -> None:
+        """Hear that the events stopped, or can't begin: once an outage."""
+
+    def on_replaced(self) -> None:
+        """Hear that another websocket has taken the app, and that this session has ended."""
+
+
+class EventSocket:
+    """The websocket of one app; `rest` carries the request that sets the event filter.
+
+    Of two websockets of an app the younger has it: who may have lost the app to another must not
+    connect again, and `may` says so.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
+        self,
+        pbx: Pbx,
+        app: str,
+        listener: Listener,
+        rest: Transport,
+        unused_events: tuple[str, ...] = UNUSED_EVENTS,
+        may: Callable[[], bool] = always,
+    ) -> None:
+        self._link = Link(pbx, app, pbx.patience.heartbeat_s, may)
+        self._app = app
+        self._listener = listener
+        self._rest = rest
+        self._proof = Proof(app, rest, pbx.patience)
+        self._unused_events = unused_events
+        self._away = False
+        self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
+
+    async def run(self) -> None:
+        """Listen until cancelled, reconnecting for ever; returns only when the app was taken."""
+        await self._link.run(self._serve, self._lost)
+
+    async def _serve(self, websocket: Websocket) -> str:
+        # Asterisk knows the app only once its websocket is there, so the filter comes second.
+        await self._set_filter()
+        early = await self._proof.early(websocket)
+        self._away = False
+        self._listener.on_back()
+        for data in early:
+            self._take(data)
+        while True:
+            message = await websocket.receive()
+            if message.type is not WSMsgType.TEXT:
+                return ending(websocket)
+            self._take(message.data)
+
+    async def _set_filter(self) -> None:
+        # A list of what is allowed would also stop the answers of REST over the websocket.
+        disallowed = [{"type": name} for name in self._unused_events]
+        request = applications.filter_(self._app, filter={"disallowed": disallowed})
+        reply = await ask(self._rest, request)
+        if not reply.ok:
+            self._log.warning("event_filter_not_set", status=reply.status)
+
+    def _take(self, data: bytes) -> None:
+        try:
+            event = decode_event(data)
+        except msgspec.DecodeError as error:
+            self._log.error("event_skipped", reason=str(error), size=len(data))
+            return
+        if type(event) is ApplicationReplaced:
+            self._listener.on_replaced()
+            raise Stopped
+        self._listener.on_event(event)
+
+    def _lost(self, reason: str) -> None:
+        if not self._away:
+            self._away = True
+            self._listener.on_lost(reason)

@@ -1,0 +1,66 @@
+"""Proof that an app's events come to its websocket: one is asked for, and waited for.
+
+When a new websocket comes while the app's last one closes, Asterisk 22 may keep the new one open
+without giving it the app (`app_update` in res/stasis/app.c returns early): it would hear nothing,
+for ever.
+"""
+
+import asyncio
+import secrets
+
+import msgspec
+from aiohttp import WSMsgType
+
+from engine.ari.config import Patience
+from engine.ari.decode import decode_event
+from engine.ari.generated.events import ApplicationReplaced, ChannelUserevent
+from engine.ari.generated.operations import events
+from engine.ari.reconnecting_websocket import Websocket, ending
+from engine.ari.request import Transport, ask
+
+
+class Proof:
+    """Proves one app's websockets; each one that proves deaf is given longer than the last."""
+
+    def __init__(self, app: str, rest: Transport, patience: Patience) -> None:
+        self._app = app
+        self._rest = rest
+        self._patience = patience
+        self._within_s = patience.proof_s
+
+    async def early(self, websocket: Websocket) -> list[bytes]:
+        """Return the messages that came before the proof; raises TimeoutError, OSError without it.
+
+        The list also ends, with ApplicationReplaced, when another websocket takes the app.
+        """
+        name = f"heard-{secrets.token_hex(4)}"
+        await ask(self._rest, events.user_event(name, application=self._app))
+        try:
+            async with asyncio.timeout(self._within_s):
+                early = await _until(name, websocket)
+        except TimeoutError:
+            self._within_s = min(2 * self._within_s, self._patience.connect_s)
+            raise TimeoutError("it is open, and its events do not come") from None
+        self._within_s = self._patience.proof_s
+        return early
+
+
+async def _until(name: str, websocket: Websocket) -> list[bytes]:
+    early: list[bytes] = []
+    while True:
+        message = await websocket.receive()
+        if message.type is not WSMsgType.TEXT:
+            raise ConnectionError(ending(websocket))
+        match _decoded(message.data):
+            case ChannelUserevent(eventname=found) if found == name:
+                return early
+            case ApplicationReplaced():
+                return [*early, message.data]
+        early.append(message.data)
+
+
+def _decoded(data: bytes) -> object:
+    try:
+        return decode_event(data)
+    except msgspec.DecodeError:
+        return None  # whoever takes it says so

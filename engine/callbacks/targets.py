@@ -1,0 +1,166 @@
+"""Accounts' callbacks: where `auto-set` leads, what signs, and how much may go at once."""
+
+import base64
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.webhooks.signatures import Signer
+from wire.callback_targets import AUTO_SET, Place, parse_place
+from wire.callbacks import PutCallback
+
+FRESH_MS = 1_000
+MOST_KNOWN = 10_000
+SECRET_BYTES = 32
+PREVIOUS_MS = 86_400_000  # a rotated secret signs for another day
+
+
+class Account(Struct, frozen=True, omit_defaults=True):
+    """What is stored of an account."""
+
+    secret: str
+    made_ms: int
+    target: str | None = None
+    concurrency: int = 32
+    per_s: float | None = None
+    previous: str = ""
+    previous_until_ms: int = 0
+    is_stopped: bool = False  # its target has answered 410
+
+    def secrets(self, now_ms: int) -> tuple[str, ...]:
+        """Give the secrets that sign now."""
+        is_both = self.previous and now_ms < self.previous_until_ms
+        return (self.secret, self.previous) if is_both else (self.secret,)
+
+
+Changed = TypeVar("Changed", bound=Account | None)
+
+
+class Documents(Protocol):
+    """Where accounts' configurations are stored."""
+
+    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+        """Store a configuration in place of the one that was read; False when that is not there."""
+
+    async def account(self, account: str) -> bytes | None:
+        """Read an account's configuration."""
+
+
+class Accounts:
+    """Remembers what it reads for a moment: a busy account costs one read a second."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        now_ms: Callable[[], int],
+        random_bytes: Callable[[int], bytes],
+        fallback: Signer,
+    ) -> None:
+        self._documents = documents
+        self._now_ms = now_ms
+        self._random_bytes = random_bytes
+        self._fallback = fallback  # signs for accounts that have no secret of their own
+        self._known: dict[str, tuple[int, Account | None]] = {}
+
+    async def of(self, account: str) -> Account | None:
+        """Give an account's configuration; raises StoreDown."""
+        at_ms, known = self._known.get(account, (0, None))
+        if at_ms + FRESH_MS > self._now_ms():
+            return known
+        return await self._read(account)
+
+    async def auto_set(self, account: str) -> str | None:
+        """Name the target of an account's calls that name none; raises StoreDown."""
+        found = await self.of(account)
+        return AUTO_SET if found and found.target and not found.is_stopped else None
+
+    async def place(self, account: str, target: str) -> Place | None:
+        """Find where a target leads; None: nowhere now. Raises StoreDown."""
+        if target != AUTO_SET:
+            return parse_place(target, "target")
+        found = await self.of(account)
+        if found is None or found.target is None or found.is_stopped:
+            return None
+        return parse_place(found.target, "target")
+
+    def signer(self, found: Account | None) -> Signer:
+        """Give what signs for an account."""
+        return Signer(*found.secrets(self._now_ms())) if found else self._fallback
+
+    async def put(self, account: str, asked: PutCallback) -> tuple[Account, bool]:
+        """Store what was asked; tells whether its secret is new."""
+        made = Account(self._new_secret(), self._now_ms())
+
+        def put(before: Account | None) -> Account:
+            return replace(
+                before or made,
+                target=asked.target,
+                concurrency=asked.concurrency,
+                per_s=asked.per_s,
+                is_stopped=False,
+            )
+
+        before, after = await self._changed(account, put)
+        return after, before is None
+
+    async def rotate(self, account: str) -> Account | None:
+        """Make a new secret; the one before signs along for a day. None: there is no account."""
+        secret, now_ms = self._new_secret(), self._now_ms()
+
+        def rotated(before: Account | None) -> Account | None:
+            return before and replace(
+                before,
+                secret=secret,
+                made_ms=now_ms,
+                previous=before.secret,
+                previous_until_ms=now_ms + PREVIOUS_MS,
+            )
+
+        return (await self._changed(account, rotated))[1]
+
+    async def remove(self, account: str) -> bool:
+        """Forget an account's configuration; tells whether there was one."""
+        before, _ = await self._changed(account, lambda _before: None)
+        return before is not None
+
+    async def stop(self, account: str, place: Place) -> None:
+        """Send an account's target nothing more, until it is put again; another goes on."""
+
+        def stopped(before: Account | None) -> Account | None:
+            is_it = before and before.target and parse_place(before.target, "target") == place
+            return replace(before, is_stopped=True) if before and is_it else before
+
+        await self._changed(account, stopped)
+
+    async def _changed(
+        self, account: str, change: Callable[[Account | None], Changed]
+    ) -> tuple[Account | None, Changed]:
+        """Change what is stored: of two at once, the second sees what the first has done."""
+        while True:
+            body = await self._documents.account(account)
+            before = _decoded(body)
+            after = change(before)
+            encoded = None if after is None else msgspec.json.encode(after)
+            if after is before or await self._documents.swap_account(account, body, encoded):
+                self._remember(account, after)
+                return before, after
+
+    async def _read(self, account: str) -> Account | None:
+        found = _decoded(await self._documents.account(account))
+        self._remember(account, found)
+        return found
+
+    def _remember(self, account: str, found: Account | None) -> None:
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        self._known[account] = self._now_ms(), found
+
+    def _new_secret(self) -> str:
+        return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()
+
+
+def _decoded(body: bytes | None) -> Account | None:
+    return msgspec.json.decode(body, type=Account) if body else None

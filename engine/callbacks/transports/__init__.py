@@ -1,0 +1,1 @@
+"""How status callbacks travel: API requests over HTTP, and gRPC."""

@@ -1,0 +1,45 @@
+"""Events told by API requests: the account's own request, filled in with the event."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, Parcel
+from engine.webhooks.errors import WebhookFailed
+from engine.webhooks.retry import asked_s
+from wire.callback_targets import ApiRequest, Place
+
+GONE = "status_410"
+
+
+class Apis(Protocol):
+    """Who sends accounts' stored API requests."""
+
+    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
+        """Tell an event by a request; raises WebhookFailed."""
+
+
+class ApiWay:
+    """The way to where an API request leads; the event's id is its idempotency key.
+
+    It carries no signature of ours: the account says itself, by its headers and secrets, how its
+    server knows it.
+    """
+
+    def __init__(self, apis: Apis, clock: Callable[[], float] = time.time) -> None:
+        self._apis = apis
+        self._clock = clock
+
+    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+        """See Carrier."""
+        assert isinstance(place, ApiRequest)  # noqa: S101 - narrows for mypy
+        event = msgspec.json.decode(parcel.body, type=dict[str, Any])
+        try:
+            await self._apis.deliver(parcel.account, place.id, event, parcel.id)
+        except WebhookFailed as error:
+            if error.reason == GONE:
+                return Gone()
+            return Failed(error.reason, asked_s(error.retry_after, self._clock()))
+        return Delivered()

@@ -1,0 +1,155 @@
+"""A customer's gRPC server: one unary call with a deadline, signed in its metadata."""
+
+import asyncio
+import socket
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+import msgspec
+from grpc import aio
+
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, Parcel
+from engine.webhooks.address_guard import AddressRefused, Guard
+from wire.callback_targets import Grpc, Place
+from wire.generated.callback_pb2 import Ack, CallEvent
+
+METHOD = "/switchroom.callback.v1.StatusCallback/Deliver"
+ANSWER_S = 10.0
+MOST_CHANNELS = 256
+PUSHBACK = "grpc-retry-pushback-ms"  # gRPC's proposal A6
+OPTIONS = (
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.enable_retries", 0),  # the schedule is ours
+    ("grpc.max_receive_message_length", 4_096),
+    ("grpc.max_reconnect_backoff_ms", 5_000),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+Deliver = Callable[..., Any]
+
+
+class GrpcWay:
+    """Keeps a channel to each target; the address is checked before it is made."""
+
+    def __init__(
+        self, guard: Guard, *, answer_s: float = ANSWER_S, roots: bytes | None = None
+    ) -> None:
+        self._guard = guard
+        self._answer_s = answer_s
+        self._roots = roots  # certificates to trust; None: gRPC's own
+        self._channels: OrderedDict[Grpc, aio.Channel] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+        """See Carrier."""
+        assert isinstance(place, Grpc)  # noqa: S101 - narrows for mypy
+        channel = None
+        try:
+            async with asyncio.timeout(self._answer_s):
+                channel = await self._channel(place)
+                return await self._asked(channel, parcel)
+        except TimeoutError:
+            return Failed("timeout")
+        except AddressRefused:
+            return Failed("refused_address")
+        except OSError:
+            return Failed("connect")
+        except aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE and self._channels.get(place) is channel:
+                self._drop(place)  # its name may lead elsewhere by now
+            return _failed(error)
+
+    async def close(self) -> None:
+        """Close all channels, when nothing is on its way any more."""
+        for place in list(self._channels):
+            self._drop(place)
+        await asyncio.gather(*self._closing)
+
+    async def _asked(self, channel: aio.Channel, parcel: Parcel) -> Outcome:
+        deliver: Deliver = channel.unary_unary(
+            METHOD,
+            request_serializer=CallEvent.SerializeToString,
+            response_deserializer=Ack.FromString,
+        )
+        metadata = tuple(parcel.headers.items())
+        ack = await deliver(message(parcel.body), timeout=self._answer_s, metadata=metadata)
+        return Gone() if ack.gone else Delivered()
+
+    async def _channel(self, place: Grpc) -> aio.Channel:
+        channel = self._channels.get(place)
+        if channel is None:
+            address = await self._address(place)
+            channel = self._channels.get(place)  # or made meanwhile
+        if channel is None:
+            channel = self._channels[place] = self._opened(place, address)
+        self._channels.move_to_end(place)
+        if len(self._channels) > MOST_CHANNELS:
+            self._drop(next(iter(self._channels)))
+        return channel
+
+    async def _address(self, place: Grpc) -> str:
+        """Resolve a target's name once: what was checked is what is connected to."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+        for family, *_, where in found:
+            self._guard.check(str(where[0]))
+            if family == socket.AF_INET6:
+                return f"ipv6:[{where[0]}]:{place.port}"
+            return f"ipv4:{where[0]}:{place.port}"
+        raise OSError("no address")
+
+    def _opened(self, place: Grpc, address: str) -> aio.Channel:
+        options = [*OPTIONS, ("grpc.default_authority", f"{place.host}:{place.port}")]
+        if not place.is_tls:
+            return aio.insecure_channel(address, options)
+        options.append(("grpc.ssl_target_name_override", place.host))
+        return aio.secure_channel(address, grpc.ssl_channel_credentials(self._roots), options)
+
+    def _drop(self, place: Grpc) -> None:
+        """Tell nothing more over a channel; closed at once, it would cancel what is on its way."""
+        channel = self._channels.pop(place)
+        closing = asyncio.get_running_loop().create_task(channel.close(self._answer_s))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+
+def message(body: bytes) -> CallEvent:
+    """Make a message of an event's JSON; what the JSON leaves out stays empty."""
+    event = msgspec.json.decode(body)
+    custom = event.get("customData")
+    return CallEvent(
+        **{"from": event["from"]},
+        id=event["id"],
+        event=event["event"],
+        sequence_number=event["sequenceNumber"],
+        timestamp_ms=event["timestamp"],
+        account_id=event["accountId"],
+        call_id=event["callId"],
+        parent_call_id=event.get("parentCallId", ""),
+        channel_id=event.get("channelId", ""),
+        direction=event["direction"],
+        to=event["to"],
+        call_status=event["callStatus"],
+        leg_status=event.get("legStatus", ""),
+        party=event.get("party", ""),
+        sip_code=event.get("sipCode", 0),
+        hangup_cause=event.get("hangupCause", 0),
+        ended_by=event.get("endedBy", ""),
+        reason=event.get("reason", ""),
+        duration_s=event.get("duration", 0),
+        recording_url=event.get("recordingUrl", ""),
+        agent_id=event.get("agent_id", ""),
+        reference_id=event.get("reference_id", ""),
+        custom_data_json=msgspec.json.encode(custom).decode() if custom is not None else "",
+        json=body.decode(),
+    )
+
+
+def _failed(error: aio.AioRpcError) -> Failed:
+    code = error.code()
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return Failed("timeout")
+    pushback = str(dict(error.trailing_metadata() or ()).get(PUSHBACK, ""))
+    asked_s = int(pushback) / 1000 if pushback.isdecimal() else None
+    return Failed(f"grpc_{code.name.lower()}", asked_s)

@@ -1,0 +1,76 @@
+"""A customer's server over HTTPS: one POST, 2xx is success; no redirect, no large answer."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+
+import aiohttp
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
+
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, Parcel
+from engine.webhooks.errors import fault_of
+from engine.webhooks.retry import asked_s
+from wire.callback_targets import Https, Place
+
+CONNECT_S = 5.0
+ANSWER_S = 10.0
+READ_BYTES = 16_384  # of an answer nobody looks at: read so that the line can be used again
+_OK = range(200, 300)
+_REDIRECT = range(300, 400)
+
+
+class HttpWay:
+    """Posts over a session that guards addresses."""
+
+    def __init__(
+        self,
+        session: ClientSession,
+        clock: Callable[[], float] = time.time,
+        answer_s: float = ANSWER_S,
+    ) -> None:
+        self._session = session
+        self._clock = clock
+        self._timeout = ClientTimeout(total=answer_s, sock_connect=CONNECT_S)
+
+    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+        """See Carrier."""
+        assert isinstance(place, Https)  # noqa: S101 - narrows for mypy
+        try:
+            async with self._session.post(
+                place.url,
+                data=parcel.body,
+                headers={"Content-Type": "application/json", **parcel.headers},
+                timeout=self._timeout,
+                allow_redirects=False,
+                auto_decompress=False,
+            ) as response:
+                outcome = self._outcome(response)
+                if isinstance(outcome, Delivered):
+                    await _read_on(response)
+        except TimeoutError:
+            return Failed("timeout")
+        except (ClientError, ValueError) as error:
+            return Failed(fault_of(error).reason)
+        return outcome
+
+    def _outcome(self, response: ClientResponse) -> Outcome:
+        status = response.status
+        if status in _OK:
+            return Delivered()
+        if status == HTTPStatus.GONE:
+            return Gone()
+        if status in _REDIRECT:
+            return Failed("redirect")
+        return Failed(f"status_{status}", self._again_after_s(response))
+
+    def _again_after_s(self, response: ClientResponse) -> float | None:
+        return asked_s(response.headers.get("Retry-After"), self._clock())
+
+
+async def _read_on(response: ClientResponse) -> None:
+    """Read a short answer; the line of a long one is closed. It has arrived in any case."""
+    with suppress(aiohttp.ClientError, TimeoutError):
+        await response.content.read(READ_BYTES)
+    if not response.content.at_eof():
+        response.close()

@@ -1,0 +1,42 @@
+"""Which playbacks a call waits for: prompts of its legs, and rounds of tunes."""
+
+from engine.calls.media.plan import seats
+from engine.calls.model.call import Call
+from engine.calls.model.sessions import Tune
+from engine.calls.model.state import Dialing, Doing, Gathering, Playing
+
+
+def playback_of(call: Call) -> str | None:
+    """Name the playback that a call waits for, if it does."""
+    return _playback_of(call.doing)
+
+
+def _playback_of(doing: Doing) -> str | None:
+    match doing:
+        case Playing(request=request, clips=clips, paused=False) if clips:
+            return request
+        case Gathering(phase="prompt", request=request, paused=False):
+            return request
+        case _:
+            return None
+
+
+def prompts(call: Call) -> dict[str, int]:
+    """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
+    greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
+    found = (call.doing, *(each.doing for each in greetings))
+    return {
+        playback: doing.ends_ms
+        for doing in found
+        if isinstance(doing, (Playing, Gathering)) and (playback := _playback_of(doing))
+    }
+
+
+def playbacks_of(call: Call) -> tuple[str, ...]:
+    """Name the playbacks whose end means something to a call: its prompt, and tunes."""
+    return (*prompts(call), *(tune.playback for tune in tunes(call)))
+
+
+def tunes(call: Call) -> list[Tune]:
+    """List the tunes of one's own that are heard."""
+    return [seat.sound for seat in seats(call).values() if isinstance(seat.sound, Tune)]

@@ -1,0 +1,1 @@
+"""What a call reports: events, its call record, its history."""

@@ -1,0 +1,1 @@
+"""What people do to a live call: leg control, transfers, conferences, coaching."""

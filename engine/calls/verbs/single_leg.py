@@ -1,0 +1,28 @@
+"""What happens on one leg alone: a prompt, keys, listening; on the main one or one greeted."""
+
+from engine.calls.model.call import Call, Step
+from engine.calls.model.events import Event
+from engine.calls.model.state import Detecting, Gathering, Playing
+from engine.calls.verbs import amd, gather, play
+from wire import verbs
+
+Solo = verbs.Play | verbs.Say | verbs.Gather
+VERBS = (verbs.Play, verbs.Say, verbs.Gather)
+
+
+def start(call: Call, verb: Solo, now: int) -> Step:
+    """Begin it on the main leg."""
+    if isinstance(verb, verbs.Gather):
+        return gather.start(call, verb, now)
+    return play.start(call, verb, now)
+
+
+def on_event(call: Call, doing: Playing | Gathering | Detecting, event: Event, now: int) -> Step:
+    """Move it."""
+    match doing:
+        case Playing():
+            return play.on_event(call, doing, event, now)
+        case Gathering():
+            return gather.on_event(call, doing, event, now)
+        case Detecting():
+            return amd.on_event(call, doing, event, now)

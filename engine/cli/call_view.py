@@ -1,0 +1,96 @@
+"""A call as it stands, in lines and tables: its legs, what is done to them, its sessions."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from engine.cli.timeline import screen, wording
+from wire.control import ConferenceView, MemberView, TransferView
+from wire.views import CallView, LegView, RecordingView
+
+
+def put(*told: RenderableType) -> None:
+    """Print; names and numbers are never taken for markup, ids are printed whole."""
+    console = screen.for_tables()
+    for each in told:
+        console.print(each, soft_wrap=isinstance(each, str))
+
+
+def call(view: CallView) -> Iterator[RenderableType]:
+    """Show a call."""
+    state = f"{view.state} ({view.verb})" if view.verb else view.state
+    yield f"call {view.call_id}"
+    about = f"{view.direction}, from {view.from_} to {view.to}, account {view.account}"
+    yield f"{about}, {view.status}, {state}"
+    if view.legs:
+        yield legs(view)
+    yield from map(transfer, view.transfers)
+    for each in view.conferences:
+        yield from conference(each)
+    yield from map(recording, view.recordings)
+
+
+def legs(view: CallView) -> Table:
+    """Show the live legs, by the ids that steer them."""
+    table = _table("channel", "party", "agent", "state", "")
+    for leg in view.legs:
+        notes = ", ".join(_notes(leg, is_main=leg.channel_id == view.main_channel_id))
+        table.add_row(leg.channel_id, leg.party, leg.agent_id, leg.state, notes)
+    return table
+
+
+def transfer(view: TransferView) -> str:
+    """Show a transfer."""
+    who = f"{view.customer_channel_id} from {view.source_channel_id} to {view.target}"
+    why = f", {view.reason}" if view.reason else ""
+    return f"transfer {view.transfer_session_id}: {view.transfer_mode}, {view.state}{why}: {who}"
+
+
+def conference(view: ConferenceView) -> Iterator[RenderableType]:
+    """Show a conference with its members, those who have left among them."""
+    why = f", {view.reason}" if view.reason else ""
+    yield f"conference {view.conference_session_id}: {view.state}{why}"
+    table = _table("member", "party", "agent", "state", "")
+    for each in view.members:
+        notes = ", ".join(_member_notes(each, view.call_id))
+        table.add_row(each.channel_id, each.party, each.agent_id, each.state, notes)
+    yield table
+
+
+def _table(*heads: str) -> Table:
+    table = Table(*heads, box=None, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    table.columns[0].no_wrap = True  # to be copied
+    return table
+
+
+def _notes(leg: LegView, *, is_main: bool) -> Iterator[str]:
+    if is_main:
+        yield "main"
+    if leg.muted:
+        yield f"muted: {wording.muted(leg.muted)}"
+    if leg.held:
+        yield "on hold"
+    if leg.answered_by:
+        yield f"answered by: {leg.answered_by}"
+
+
+def _member_notes(member: MemberView, call_id: str) -> Iterator[str]:
+    if member.name:
+        yield member.name
+    if member.coaches:
+        yield f"coaches {member.coaches.removeprefix(call_id)}"
+    if member.muted:
+        yield f"muted: {wording.muted(member.muted)}"
+    if member.held:
+        yield "on hold"
+    if member.reason:
+        yield member.reason
+
+
+def recording(view: RecordingView) -> str:
+    """Show a recording."""
+    length = f", {wording.seconds(view.duration_ms)}" if view.duration_ms else ""
+    return f"recording ({view.purpose}): {view.state}{length}, {view.url}"

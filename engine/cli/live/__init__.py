@@ -1,0 +1,1 @@
+"""Live views: tables and calls that are followed."""

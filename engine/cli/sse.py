@@ -1,0 +1,29 @@
+"""The stream of what calls tell, read line by line as it comes."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import aiohttp
+import msgspec
+
+from wire.consumer_groups import LostEvents
+from wire.events import CallEvent
+
+Lost = tuple[LostEvents, ...]
+Told = AsyncIterator[tuple[str, CallEvent | Lost]]  # ids to go on from, and events
+
+
+async def server_sent(lines: aiohttp.StreamReader) -> Told:
+    """Read server-sent events; keeping the line alive tells nothing."""
+    entry, kind = "", b""
+    async for line in lines:
+        name, _, value = line.rstrip(b"\n").partition(b": ")
+        if name == b"id":
+            entry = value.decode()
+        elif name == b"event":
+            kind = value
+        elif name == b"data" and kind == b"lost":
+            yield entry, msgspec.json.decode(value, type=Lost)
+        elif name == b"data":
+            with suppress(msgspec.ValidationError):  # a kind that only a newer version knows
+                yield entry, msgspec.json.decode(value, type=CallEvent)

@@ -1,0 +1,1 @@
+"""How a call's timeline is rendered."""

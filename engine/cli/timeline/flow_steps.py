@@ -1,0 +1,45 @@
+"""The steps of a flow, one row each: the node that a call came to, what an API answered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.cli.timeline import wording
+from engine.cli.timeline.row import ENGINE, WEB, Row
+
+
+def step(event: Mapping[str, Any]) -> Row:
+    """Tell a step."""
+    tries = wording.tries(event.get("tries", ()))
+    match event:
+        case {"type": "flow-node-loaded", "name": name, "node": node}:
+            return Row(f"node {name}: {_node(node)}", shape="mark", kind="web")
+        case {"type": "flow-started", "flow_id": flow, "version": version}:
+            return Row(f"flow {flow}, version {version}", shape="mark", kind="web")
+        case {"type": "api-request-succeeded", "values": values}:
+            text = f"answers{tries}: {_values(values)}"
+            return Row(text, WEB, ENGINE, kind="web", closes=WEB)
+        case _:
+            text = f"no usable answer{tries}: {event['reason']}"
+            return Row(text, WEB, ENGINE, kind="bad", closes=WEB)
+
+
+def _node(node: Mapping[str, Any]) -> str:
+    match node:
+        case {"type": "set", "variables": variables}:
+            return f"set {_values(variables)}"
+        case {"type": "goto", "node": name}:
+            return f"goto {name}"
+        case {"type": "menu", "branches": branches}:
+            return f"{wording.action(node)}; keys {', '.join(branches)}"
+        case {"type": "request"}:
+            return "asks an API"
+        case {"type": "condition", "cases": cases}:
+            return f"of {len(cases)} cases"
+        case _:
+            return wording.action(node)
+
+
+def _values(values: Mapping[str, Any]) -> str:
+    shown = {name: "nothing" if each is None else str(each) for name, each in values.items()}
+    told = [f"{name} = {wording.clipped(each)}" for name, each in shown.items()]
+    return ", ".join(told) or "nothing that is wanted"

@@ -1,0 +1,102 @@
+"""What is wrong with a node's shape: all of it, not just what a decoder meets first.
+
+A field that is at fault is noted and taken out, and what is left is read again. Where a template
+stands for what has a pattern, a number say, something of that pattern takes its place.
+"""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from engine.calls.flows.templates import is_template
+from wire import patterns
+from wire.errors import BadInput, from_decoder
+
+MOST_FAULTS = 20  # of one node
+BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
+_AT = re.compile(r" - at `(?:key` in `)?\$(?P<path>.*)`$")
+_MISSING = re.compile(r"required field `(?P<field>[^`]*)`")
+_STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]")
+_SAMPLES = {
+    patterns.URL: "https://example.com/",
+    patterns.NUMBER: "+4721930000",
+    patterns.CALLER_ID: "+4721930000",
+    patterns.NAME: "name",
+    patterns.LANGUAGE: "en",
+    patterns.KEY: "1",
+    patterns.TERMINATOR: "#",
+}
+
+
+def mended(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
+    """Read what is given, as far as it goes; None when too little is left. Names all faults."""
+    left, faults = copy.deepcopy(given), list[BadInput]()
+    for _ in range(2 * MOST_FAULTS):
+        try:
+            return msgspec.convert(left, shape), faults
+        except msgspec.ValidationError as error:
+            steps = _steps(str(error))
+            sample = _sample(str(error), left, steps)
+            if sample is not None:
+                _put(left, steps, sample)
+                continue
+            fault = _fault(from_decoder(error, path, shape, left), str(error))
+            if fault.path in {each.path for each in faults}:
+                return None, faults  # it is missed now, having been taken out
+            faults.append(fault)
+            if len(faults) >= MOST_FAULTS or not _taken_out(left, steps, str(error)):
+                return None, faults
+    return None, faults
+
+
+def _fault(fault: BadInput, error: str) -> BadInput:
+    missing = _MISSING.search(error)
+    if missing and missing["field"] in BRANCHES:
+        return BadInput(fault.path, "a node is required that follows then", "missing_branch")
+    if fault.path.endswith(".type") and fault.message.startswith("Invalid value"):
+        return BadInput(fault.path, fault.message, "unknown_node_type")
+    return fault
+
+
+def _sample(error: str, document: Any, steps: list[str | int]) -> str | None:
+    """Give what may stand where a template does; the edges of nodes are no place for templates."""
+    if not steps or steps[0] != "data" or not is_template(_at(document, steps)):
+        return None
+    return next((each for pattern, each in _SAMPLES.items() if f"{pattern!r}" in error), None)
+
+
+def _taken_out(document: Any, steps: list[str | int], error: str) -> bool:
+    """Take a faulty field out; False when that mends nothing."""
+    if unknown := re.search(r"unknown field `(?P<field>[^`]*)`", error):
+        steps = [*steps, unknown["field"]]
+    parent = _at(document, steps[:-1]) if steps else None
+    if _MISSING.search(error) or not isinstance(parent, dict) or steps[-1] not in parent:
+        return False
+    del parent[steps[-1]]
+    return True
+
+
+def _steps(error: str) -> list[str | int]:
+    found = _AT.search(error)
+    return list(_split(found["path"])) if found else []
+
+
+def _split(path: str) -> Iterator[str | int]:
+    for step in _STEP.finditer(path):
+        yield step["key"] if step["key"] is not None else int(step["place"])
+
+
+def _at(document: Any, steps: list[str | int]) -> Any:
+    for step in steps:
+        try:
+            document = document[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return document
+
+
+def _put(document: Any, steps: list[str | int], value: str) -> None:
+    _at(document, steps[:-1])[steps[-1]] = value

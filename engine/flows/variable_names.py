@@ -1,0 +1,109 @@
+"""The names that a flow uses in templates and conditions: which of them something sets before."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.calls.flows.templates import is_name, names
+from engine.flows.graph import Nodes, edges
+from wire.errors import BadInput
+from wire.flow import (
+    ConditionNode,
+    DialNode,
+    FlowNode,
+    GatherNode,
+    MenuNode,
+    Node,
+    RecordNode,
+    RequestNode,
+    SetNode,
+)
+from wire.request import ApiRequest
+
+Apis = Mapping[str, ApiRequest]
+CALL = frozenset(f"call.{each}" for each in ("id", "from", "to", "direction", "channelId"))
+DIAL = frozenset(
+    f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
+)
+RECORD = frozenset({"record.url", "record.duration"})
+DIGITS = frozenset({"digits"})
+ALL = "*"  # what a flow within may set
+
+
+def unset(
+    start: str, nodes: Nodes, raw: Mapping[str, Any], inputs: tuple[str, ...], apis: Apis
+) -> Iterator[BadInput]:
+    """Name the variables that no way to a node sets before it uses them."""
+    before = _before(start, nodes, frozenset(f"vars.{name}" for name in inputs), apis)
+    for name, node in nodes.items():
+        known = before.get(name, frozenset())
+        for field, used, user in _used(node, raw[name], apis):
+            if why := _fault(used, known):
+                path = f"nodes.{name}.{field}"
+                yield BadInput(path, f"{user}{{{{{used}}}}} {why}", "unknown_variable")
+
+
+def _fault(used: str, known: frozenset[str]) -> str:
+    root = used.partition(".")[0]
+    if not is_name(used) or root in {"event", "secrets"}:
+        return "is no name of a value"
+    if root in {"contact", "custom"} or used in CALL or used in known:
+        return ""
+    if root == "call":
+        return f"is no fact of a call; one of {', '.join(sorted(CALL))}"
+    return "" if ALL in known else "is set on no way to this node"
+
+
+def _used(node: Node, raw: Any, apis: Apis) -> Iterator[tuple[str, str, str]]:
+    for field, name in names(raw):
+        yield field, name, ""
+    if isinstance(node, ConditionNode):
+        for place, case in enumerate(node.cases):
+            yield f"cases[{place}].variable", case.variable, ""
+    if isinstance(node, RequestNode) and node.data.api in apis:
+        request = apis[node.data.api]
+        for name in sorted(names_of(request)):
+            if not name.startswith("secrets."):
+                yield "data.requestId", name, "the request uses "
+
+
+def names_of(request: ApiRequest) -> set[str]:
+    """List the names that an API request uses."""
+    parts = (request.url, request.headers, request.json, request.text)
+    return {name for part in parts for _, name in names(part)}
+
+
+def _sets(name: str, node: Node, apis: Apis) -> frozenset[str]:
+    match node:
+        case SetNode(variables=variables):
+            return frozenset(f"vars.{each}" for each in variables)
+        case GatherNode() | MenuNode():
+            return DIGITS
+        case DialNode():
+            return DIAL
+        case RecordNode():
+            return RECORD
+        case RequestNode(data=data):
+            request = apis.get(data.api)
+            if request is None:
+                return frozenset({ALL})  # that it is not there is said elsewhere
+            return frozenset(f"answers.{name}.{e}" for e in (*request.answers, "status", "reason"))
+        case FlowNode():
+            return frozenset({ALL})
+        case _:
+            return frozenset()
+
+
+def _before(
+    start: str, nodes: Nodes, inputs: frozenset[str], apis: Apis
+) -> dict[str, frozenset[str]]:
+    """Find, for each node that is come to, what any way there may have set."""
+    leads, before, left = edges(nodes), {start: inputs}, [start]
+    while left:
+        name = left.pop()
+        after = before[name] | _sets(name, nodes[name], apis)
+        for target in leads[name]:
+            known = before.get(target)
+            if known is None or not after <= known:
+                before[target] = after | (known or frozenset())
+                left.append(target)
+    return before

@@ -1,0 +1,94 @@
+"""Make a clip out of a source: download or speak it, then transcode it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from aiohttp import ClientSession
+
+from engine.media.clip import Clip, Limits, Made, MediaFailed
+from engine.media.download import download
+from engine.media.files import Shelf
+from engine.media.tone import beep
+from engine.media.tts.provider import Speaker, ranked, spoken
+from engine.media.worker.process import Worker
+from engine.media.worker.protocol import Transcode
+from engine.media.worker.sniff import Container
+from wire.media import Audio, Source, Speech, Tone
+
+LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
+
+
+class Studio:
+    """Everything that takes time, or a stranger's data, to make a clip."""
+
+    def __init__(
+        self, shelf: Shelf, session: ClientSession, speakers: Sequence[Speaker], limits: Limits
+    ) -> None:
+        self.transcoder = Worker(limits)
+        self._large = Worker(limits)
+        self._shelf = shelf
+        self._session = session
+        self._speakers = speakers
+        self._limits = limits
+
+    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+        """Make a clip, unless nothing changed at its address since `etag`; raises MediaFailed."""
+        try:
+            match source:
+                case Audio(url):
+                    return await self._fetched(url, etag, now_ms)
+                case Speech():
+                    return await self._spoken(source, now_ms)
+                case Tone():
+                    return Made(await self._clip(beep(source), now_ms), None)
+        except OSError as error:
+            raise MediaFailed("not_stored", str(error)) from error
+
+    def first_speaker(self, speech: Speech) -> str:
+        """Name who would speak a text if all goes well."""
+        return next((speaker.name for speaker in ranked(self._speakers, speech)), "")
+
+    async def close(self) -> None:
+        """End the processes."""
+        await self.transcoder.close()
+        await self._large.close()
+        for speaker in self._speakers:
+            await speaker.close()
+
+    async def _fetched(self, url: str, etag: str, now_ms: int) -> Made:
+        async with self._part() as raw:
+            got = await download(self._session, url, etag, raw, self._limits)
+            clip = await self._transcoded(raw, got.kind, now_ms) if got.kind else None
+        return Made(clip, got.fresh_ms, got.etag or etag)
+
+    async def _spoken(self, speech: Speech, now_ms: int) -> Made:
+        wav, speaker = await spoken(self._speakers, speech)
+        clip = await self._clip(wav, now_ms)
+        # A substitute's speech is tried again with the right speaker after a while.
+        fresh_ms = None if speaker == self.first_speaker(speech) else self._limits.fresh_ms
+        return Made(clip, fresh_ms, speaker=speaker)
+
+    async def _clip(self, wav: bytes, now_ms: int) -> Clip:
+        async with self._part() as raw:
+            await asyncio.to_thread(raw.write_bytes, wav)
+            return await self._transcoded(raw, "wav", now_ms)
+
+    async def _transcoded(self, raw: Path, kind: Container, now_ms: int) -> Clip:
+        async with self._part() as part:
+            job = Transcode(str(raw), kind, str(part), self._limits.clip_ms)
+            size = (await asyncio.to_thread(raw.stat)).st_size
+            await self._worker(size).run(job)
+            return await self._shelf.keep(part, now_ms)
+
+    def _worker(self, size_bytes: int) -> Worker:
+        # Long files queue behind each other, never before the prompts that callers wait for.
+        return self._large if size_bytes > LARGE_BYTES else self.transcoder
+
+    @asynccontextmanager
+    async def _part(self) -> AsyncIterator[Path]:
+        part = self._shelf.part()
+        async with AsyncExitStack() as cleaning:
+            cleaning.push_async_callback(asyncio.to_thread, part.unlink, missing_ok=True)
+            yield part

@@ -1,0 +1,1 @@
+"""The worker process that decodes and transcodes media."""

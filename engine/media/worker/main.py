@@ -1,0 +1,100 @@
+"""The worker process: decodes strangers' audio and runs the neural voices, away from the engine.
+
+Started as `python -m engine.media.worker.main MEMORY_BYTES JOB_S PARENT_PID`.
+Jobs come over stdin, replies go over stdout.
+It ends with its parent: by the pipe's end or, in the middle of a job, by a signal.
+"""
+
+import ctypes
+import io
+import os
+import resource
+import signal
+import sys
+import wave
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engine.media.clip import MediaFailed, Reason
+from engine.media.worker.protocol import Done, Failed, Job, Reply, Transcode, Utter, frame, read_job
+
+if TYPE_CHECKING:
+    from hibari import Hibari
+
+_PR_SET_PDEATHSIG = 1
+_FILE_BYTES = 256 * 1024 * 1024
+
+
+def main(memory_bytes: int, job_s: int, parent_pid: int) -> None:
+    """Do jobs until the engine closes the pipe."""
+    _die_with(parent_pid)
+    _confine(memory_bytes)
+    # Native libraries print to descriptor 1; the replies keep a private one.
+    with os.fdopen(os.dup(1), "wb") as replies:
+        os.dup2(2, 1)
+        while (job := read_job(sys.stdin.buffer)) is not None:
+            _limit_cpu(job_s)
+            replies.write(frame(_answer(job)))
+            replies.flush()
+
+
+def _answer(job: Job) -> Reply:
+    try:
+        match job:
+            case Transcode():
+                # Imported by the job: each worker loads only the libraries it uses.
+                from engine.media.worker.transcode import transcode  # noqa: PLC0415  PyAV: not in the speaker
+
+                transcode(job)
+                return Done()
+            case Utter(text, voice):
+                return Done(_utter(text, voice))
+    except MediaFailed as failure:
+        return Failed(failure.reason, failure.text)
+    except Exception as error:  # noqa: BLE001  whatever a library makes of the input is the reply
+        reason: Reason = "unreadable" if isinstance(job, Transcode) else "speech_failed"
+        return Failed(reason, f"{type(error).__name__}: {error}")
+
+
+def _utter(text: str, voice: str) -> bytes:
+    speaker = _voice(voice)
+    sound = speaker(text, seed=0)  # the same text sounds, and is stored, the same
+    if not len(sound):
+        raise MediaFailed("speech_failed", "nothing to say in it")
+    file = io.BytesIO()
+    with wave.open(file, "wb") as wav:
+        wav.setparams((1, 2, speaker.sample_rate, 0, "NONE", "not compressed"))
+        wav.writeframes((sound.clip(-1.0, 1.0) * 32767.0).astype("<i2").tobytes())
+    return file.getvalue()
+
+
+@lru_cache(maxsize=2)
+def _voice(name: str) -> "Hibari":
+    from hibari import Hibari  # noqa: PLC0415  half a second, and only the speaking worker needs it
+    from hibari.voices import voice_path  # noqa: PLC0415  likewise
+
+    # Of a voice without its model at hand, hibari would download one.
+    return Hibari(name, model=voice_path(name, download_missing=False), threads=1)
+
+
+def _confine(memory_bytes: int) -> None:
+    os.nice(5)  # live calls first
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_cpu(job_s: int) -> None:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job_s, hard))
+
+
+def _die_with(parent_pid: int) -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent_pid:  # it ended before the call above
+        sys.exit()
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:4]))

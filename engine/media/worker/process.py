@@ -1,0 +1,100 @@
+"""The engine's side of a worker process: one job at a time, started when needed."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+
+import engine
+from engine.media.clip import Limits, MediaFailed, Reason
+from engine.media.worker.protocol import LENGTH_BYTES, Failed, Job, Reply, Utter, frame, replies
+
+_SOURCES = Path(engine.__file__).parents[1]
+
+
+class Worker:
+    """One worker process; a job that hangs or kills it fails alone, the next has a new one."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._turn = asyncio.Lock()
+        self._process: Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process, if there is one."""
+        return self._process.pid if self._process else None
+
+    async def run(self, job: Job) -> bytes:
+        """Have a job done and return what was spoken; raises MediaFailed."""
+        async with self._turn:
+            process = await self._alive()
+            try:
+                async with asyncio.timeout(self._limits.job_s):
+                    reply = await _exchange(process, job)
+            except TimeoutError:
+                await self.close()
+                raise _lost(job, f"took longer than {self._limits.job_s:g} s") from None
+            except (OSError, EOFError):
+                await self.close()
+                raise _lost(job, f"ended the worker ({process.returncode})") from None
+            except BaseException:
+                await self.close()  # its reply would be taken for the next job's
+                raise
+        if isinstance(reply, Failed):
+            raise MediaFailed(reply.reason, reply.text)
+        return reply.wav
+
+    async def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+    async def _alive(self) -> Process:
+        if self._process is not None and _has_ended(self._process.pid):
+            await self.close()
+        if self._process is None:
+            self._process = await self._start()
+        return self._process
+
+    async def _start(self) -> Process:
+        limits = self._limits
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "engine.media.worker.main",
+            str(limits.worker_memory_bytes),
+            str(max(1, round(limits.job_s))),
+            str(os.getpid()),
+            stdin=PIPE,
+            stdout=PIPE,
+            env={"PYTHONPATH": str(_SOURCES), "LANG": "C.UTF-8"},  # none of the engine's secrets
+        )
+
+
+def _has_ended(pid: int) -> bool:
+    """Ask the kernel, without reaping: the event loop may not have heard of an end just now."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+async def _exchange(process: Process, job: Job) -> Reply:
+    pipe_in, pipe_out = process.stdin, process.stdout
+    if pipe_in is None or pipe_out is None:
+        raise EOFError
+    pipe_in.write(frame(job))
+    await pipe_in.drain()
+    length = int.from_bytes(await pipe_out.readexactly(LENGTH_BYTES), "big")
+    return replies.decode(await pipe_out.readexactly(length))
+
+
+def _lost(job: Job, what: str) -> MediaFailed:
+    reason: Reason = "speech_failed" if isinstance(job, Utter) else "unreadable"
+    return MediaFailed(reason, what)

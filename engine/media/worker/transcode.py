@@ -1,0 +1,68 @@
+"""Decode a stranger's audio file into a clip's file; runs in a worker process."""
+
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.audio.stream import AudioStream
+from av.container import InputContainer
+
+from engine.media.clip import SAMPLE_RATE_HZ, MediaFailed
+from engine.media.worker.protocol import Transcode
+
+
+def transcode(job: Transcode) -> None:
+    """Write the clip's file; raises MediaFailed (not_audio, unreadable, too_long)."""
+    try:
+        # The demuxer is given, and no protocol is let in: a playlist inside can open nothing.
+        with (
+            Path(job.path).open("rb") as file,
+            av.open(
+                file, "r", format=job.container, options={"protocol_whitelist": "none"}
+            ) as opened,
+        ):
+            _write(job, _samples(opened))
+    except (av.FFmpegError, ValueError, EOFError) as error:
+        raise MediaFailed("unreadable", f"the audio does not decode: {error}") from error
+
+
+def _write(job: Transcode, samples: Iterator[bytes]) -> None:
+    longest_bytes = job.longest_ms * SAMPLE_RATE_HZ // 1000 * 2
+    written = 0
+    with wave.open(job.target, "wb") as clip:
+        clip.setparams((1, 2, SAMPLE_RATE_HZ, 0, "NONE", "not compressed"))
+        for chunk in samples:
+            written += len(chunk)
+            if written > longest_bytes:
+                raise MediaFailed("too_long", f"longer than {job.longest_ms / 1000:g} s")
+            clip.writeframesraw(chunk)
+    if not written:
+        raise MediaFailed("unreadable", "no sound in it")
+
+
+def _samples(opened: InputContainer) -> Iterator[bytes]:
+    if not opened.streams.audio:
+        raise MediaFailed("not_audio", "no audio track in it")
+    resampler = AudioResampler("s16", "mono", SAMPLE_RATE_HZ)
+    for frame in _frames(opened, opened.streams.audio[0]):
+        frame.pts = None  # a gap in the timestamps is no silence
+        for out in resampler.resample(frame):
+            yield _bytes(out)
+    for out in resampler.resample(None):
+        yield _bytes(out)
+
+
+def _frames(opened: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
+    """Decode all that can be decoded: players skip a damaged packet, so do we."""
+    for packet in opened.demux(stream):
+        try:
+            yield from packet.decode()
+        except av.InvalidDataError:
+            continue
+
+
+def _bytes(frame: AudioFrame) -> bytes:
+    return bytes(frame.planes[0])[: frame.samples * 2]  # a plane is padded

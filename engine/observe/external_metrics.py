@@ -1,0 +1,115 @@
+"""What an engine counts of others: customers' servers, audio, who asks it, who is told of calls."""
+
+from collections.abc import Iterable
+
+from engine.observe.buckets import PLACE, QUICK, SLOW
+from engine.observe.metric_types import Counts, Histograms, Levels
+
+
+class Outside:
+    """What an engine asks others for, and is asked."""
+
+    def __init__(self) -> None:
+        self.webhooks = Histograms(
+            "switchroom_webhook_seconds",
+            "How long a question to a customer's server took, tries and pauses included",
+            *PLACE, "outcome", bounds=SLOW,
+        )  # fmt: skip
+        self.webhook_faults = Counts(
+            "switchroom_webhook_failures_total", "Questions without a usable answer, by why",
+            *PLACE, "reason",
+        )  # fmt: skip
+        self.webhook_retries = Counts(
+            "switchroom_webhook_retries_total", "Questions that were asked twice", *PLACE
+        )
+        self.media = Histograms(
+            "switchroom_media_seconds",
+            "How long it took to fetch or speak a clip that was not at hand",
+            "kind", "outcome", bounds=SLOW,
+        )  # fmt: skip
+        self.media_faults = Counts(
+            "switchroom_media_failures_total", "Clips that could not be made, by why",
+            "kind", "reason",
+        )  # fmt: skip
+        self.rpc = Histograms(
+            "switchroom_rpc_request_seconds",
+            "How long a request to this engine took, the event stream aside",
+            "operation", "status", bounds=QUICK,
+        )  # fmt: skip
+
+
+class Callbacks:
+    """Status callbacks, and how they stand."""
+
+    def __init__(self) -> None:
+        self.handed_over = Histograms(
+            "switchroom_callback_queue_seconds",
+            "From an event until it is sent for the first time, where nothing was due before",
+            "kind", bounds=QUICK,
+        )  # fmt: skip
+        self.tried = Histograms(
+            "switchroom_callback_seconds", "How long one try took", "kind", bounds=SLOW
+        )
+        self.delivered = Counts(
+            "switchroom_callbacks_delivered_total", "Events that have arrived", "kind"
+        )
+        self.failed = Counts(
+            "switchroom_callbacks_failed_total", "Tries that failed, by why", "kind", "reason"
+        )
+        self.retried = Counts(
+            "switchroom_callbacks_retried_total", "Tries that were not an event's first", "kind"
+        )
+        self.dead = Counts(
+            "switchroom_callbacks_dead_lettered_total",
+            "Events that were given up, by why",
+            "reason",
+        )
+        self.waiting = Levels(
+            "switchroom_callbacks_pending_events", "Events that have not arrived yet", "slot"
+        )
+        self.oldest = Levels(
+            "switchroom_callbacks_oldest_seconds",
+            "How long the call that has waited longest has had events due",
+            "slot",
+        )
+        self.circuits_open = Levels(
+            "switchroom_callback_open_circuits", "Targets that are left alone just now"
+        )
+        for reason in ("overflow", "circuit_open", "timeout", "gone"):
+            self.dead.begin(reason)  # shown from the start, as an alert watches them
+
+    def stands(self, slot: int, waiting: int, oldest_ms: int) -> None:
+        """Note how a slot's outbox stands."""
+        self.waiting.of()[str(slot)] = waiting
+        self.oldest.of()[str(slot)] = oldest_ms // 1000
+
+    def left(self, slot: int) -> None:
+        """Tell no more of a slot that is another's."""
+        self.waiting.of().pop(str(slot), None)
+        self.oldest.of().pop(str(slot), None)
+
+
+class Readers:
+    """Groups that read the event stream."""
+
+    def __init__(self) -> None:
+        self.lag = Levels(
+            "switchroom_event_group_lag_events", "Events not given to a group yet", "group"
+        )
+        self.pending = Levels(
+            "switchroom_event_group_pending_events", "Given, and not acknowledged yet", "group"
+        )
+        self.lost = Levels(
+            "switchroom_event_group_lost_events",
+            "Events that a group has lost at most, and does not know of yet",
+            "group",
+        )
+
+    def stand(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
+        """Note how groups stand: each with its lag, what is pending and lost, slot by slot."""
+        tables = [level.of() for level in (self.lag, self.pending, self.lost)]
+        for table in tables:
+            table.clear()
+        for group, *numbers in groups:
+            for table, number in zip(tables, numbers, strict=True):
+                table[group] += number

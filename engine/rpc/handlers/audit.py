@@ -1,0 +1,173 @@
+"""Auditing calls over RPC: a log is run through this engine's core again, and compared.
+
+All it needs is in the store, so any engine does it for any call.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct
+
+from engine.calls.audit import Fault, decided_otherwise, ends_otherwise, told_otherwise
+from engine.calls.model.codec import Record, decode_record
+from engine.calls.model.ids import slot_and_node
+from engine.calls.replay import Moment, hole_in, replay
+from engine.rpc.json_body import answer
+from engine.rpc.problems import Conflict, NotFound
+from engine.rpc.views.calls import named
+from engine.store.store import Store
+from wire.errors import BadInput
+from wire.events import CallEvent
+from wire.replay import Difference, EndedCalls, Replay
+
+MOST_SHOWN = 20  # differences; what follows the first mostly follows from it
+MOST_LISTED = 10_000
+AT_ONCE = 50  # moments, before live calls have their turn
+PAGE = 1_000
+CLOCKS_MS = 60_000  # that the store's may be ahead of an engine's
+_event = msgspec.json.Decoder(CallEvent)
+
+
+class _Run(Struct, frozen=True):
+    """A log that was run as far as it goes, and why no further."""
+
+    moments: tuple[Moment, ...]
+    broken: str = ""
+
+
+class ReplayHandlers:
+    """One method a request."""
+
+    def __init__(self, store: Store, slots: int) -> None:
+        self._store = store
+        self._slots = range(slots)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Say what is answered where."""
+        return [
+            web.get("/calls/ended", self.ended),
+            web.get("/calls/{call}/replay", self.replay),
+        ]
+
+    async def ended(self, request: web.Request) -> web.Response:
+        """List the calls that ended last and are on the stream, of one account if named."""
+        limit = _limit(request.query.get("limit", "100"))
+        found: list[CallEvent] = []
+        for slot in self._slots:
+            found += await self._last(slot, limit, request.query.get("account"))
+        found.sort(key=lambda event: -event.timestamp)
+        return answer(EndedCalls(tuple(event.call_id for event in found[:limit])))
+
+    async def replay(self, request: web.Request) -> web.Response:
+        """Audit a call, live or ended."""
+        call_id, account = request.match_info["call"], request.query.get("account")
+        slot, _node = slot_and_node(call_id) or (-1, "")
+        state = await self._store.read(slot, call_id) if slot in self._slots else None
+        record = _record(state) if state is not None else None
+        if record is None or account not in {None, record.call.account}:
+            raise NotFound(f"no call {call_id}")
+        # What came since the record was read is not looked at.
+        log = (await self._store.log(slot, call_id))[: record.logged]
+        run = await _run(log)
+        return answer(_compared(record, log, run, await self._told(slot, record)))
+
+    async def _told(self, slot: int, record: Record) -> list[CallEvent]:
+        """Read the call's events off the stream, until its last or the end of it."""
+        call, found = record.call, list[CallEvent]()
+        about = f'"{call.id}"'.encode()
+        place = f"{max(0, call.created_ms - CLOCKS_MS)}-0"
+        while len(found) < call.told:
+            page = await self._store.stream.after({slot: place}, limit=PAGE)
+            if not page:
+                break
+            place = page[-1][1]
+            mine = _decoded(body for _, _, body in page if about in body)
+            found += [e for e in mine if e.call_id == call.id and e.sequence_number < call.told]
+        return found
+
+    async def _last(self, slot: int, limit: int, account: str | None) -> list[CallEvent]:
+        found: list[CallEvent] = []
+        place = "+"
+        while len(found) < limit:
+            page = await self._store.stream.before(slot, place, PAGE)
+            if not page:
+                break
+            place = page[-1][0]
+            ends = _decoded(body for _, body in page if b'"event":"completed"' in body)
+            found += [end for end in ends if account in {None, end.account_id}]
+        return found[:limit]
+
+
+def _decoded(bodies: Iterable[bytes]) -> Iterator[CallEvent]:
+    """Read events, but for those of a kind that only a newer version knows."""
+    for body in bodies:
+        with suppress(msgspec.ValidationError):
+            yield _event.decode(body)
+
+
+def _limit(given: str) -> int:
+    if given.isascii() and given.isdecimal() and 1 <= int(given) <= MOST_LISTED:
+        return int(given)
+    raise BadInput("limit", f"expected a number from 1 to {MOST_LISTED}")
+
+
+def _record(state: bytes) -> Record:
+    try:
+        return decode_record(state)
+    except msgspec.DecodeError as error:
+        raise Conflict(f"this version can't read how the call is stored: {error}") from None
+
+
+async def _run(log: Sequence[bytes]) -> _Run:
+    moments: list[Moment] = []
+    try:
+        for moment in replay(log):
+            moments.append(moment)
+            if len(moments) % AT_ONCE == 0:
+                await asyncio.sleep(0)
+    except Exception as error:  # noqa: BLE001 - a core that breaks upon a log is a finding
+        return _Run(tuple(moments), f"{type(error).__name__}: {error}")
+    return _Run(tuple(moments))
+
+
+def _compared(
+    record: Record, log: Sequence[bytes], run: _Run, events: Sequence[CallEvent]
+) -> Replay:
+    moments, hole = run.moments, hole_in(log)
+    is_whole = hole is None and not run.broken
+    found = [_difference("commands", each, moments) for each in decided_otherwise(moments)]
+    if run.broken:
+        broken = Fault(f"the core breaks upon the next line: {run.broken}", len(moments) - 1)
+        found.append(_difference("commands", broken, moments))
+    told = told_otherwise(moments, events, is_whole=is_whole)
+    found += [_difference("events", each, moments) for each in told.faults]
+    if is_whole:
+        found += [_difference("state", each, moments) for each in ends_otherwise(moments, record)]
+    return Replay(
+        call_id=record.call.id,
+        is_same=not found,
+        lines=len(log),
+        compared=sum(moment.digest is not None for moment in moments),
+        events=record.call.told,
+        trimmed=told.trimmed,
+        gap=hole,
+        is_live=not record.call.is_over,
+        differences=tuple(found[:MOST_SHOWN]),
+    )
+
+
+def _difference(about: str, fault: Fault, moments: Sequence[Moment]) -> Difference:
+    if fault.place is None or fault.place < 0:
+        return Difference(about, fault.detail)
+    moment = moments[fault.place]
+    return Difference(
+        about,
+        fault.detail,
+        line=fault.place + 1,
+        at_ms=moment.now,
+        event=named(moment.event),
+        commands=tuple(map(named, moment.commands)) if about == "commands" else (),
+    )

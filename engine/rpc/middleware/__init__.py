@@ -1,0 +1,1 @@
+"""Forwarding, concurrency limit, timing and tracing of RPC requests."""

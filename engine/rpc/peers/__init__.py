@@ -1,0 +1,1 @@
+"""Requests to the other engines."""

@@ -1,0 +1,1 @@
+"""What the RPC shows of calls, sessions and recordings."""

@@ -1,0 +1,106 @@
+"""How calls are shown."""
+
+from typing import Any
+
+import msgspec
+
+from engine.calls.model import causes
+from engine.calls.model.call import Call
+from engine.calls.model.commands import Command, Tell
+from engine.calls.model.ids import slot_and_node
+from engine.calls.model.leg import Leg
+from engine.calls.model.state import Dialing, Gathering, Playing, Talking
+from engine.calls.replay import replay
+from engine.rpc.handlers.recordings import recording_views
+from engine.rpc.views.sessions import conference_view, transfer_view
+from wire.base import tag_of
+from wire.events import Kind
+from wire.views import CallView, LegView, Moment, Timeline
+
+_SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
+
+
+def call_view(call: Call) -> CallView:
+    """Show a call as it stands."""
+    slot, node = slot_and_node(call.id) or (0, "")
+    return CallView(
+        call_id=call.id,
+        account=call.account,
+        node=node,
+        slot=slot,
+        direction=call.direction,
+        from_=call.from_,
+        to=call.to,
+        status=call.status,
+        state=state_of(call),
+        legs=tuple(map(_leg_view, call.legs)),
+        created_ms=call.created_ms,
+        answered_ms=call.answered_ms,
+        ended_ms=call.ended_ms,
+        bridge_id=call.doing.bridge if isinstance(call.doing, Talking) else None,
+        hangup_cause=call.cause,
+        ended_by=call.ended_by,
+        reason=call.reason or (causes.reason(call.cause) if call.is_over else ""),
+        answered_by=call.answered_by or "",
+        custom_data=call.custom_data,
+        verb=_verb_of(call),
+        main_channel_id=call.main,
+        transfers=tuple(transfer_view(call, each) for each in call.transfers),
+        conferences=tuple(conference_view(call, each) for each in call.conferences),
+        recordings=recording_views(call),
+    )
+
+
+def state_of(call: Call) -> str:
+    """Return the tag of a call's state."""
+    return tag_of(call.doing)
+
+
+def _verb_of(call: Call) -> str:
+    match call.doing:
+        case Playing(verb) | Gathering(verb) | Dialing(verb) | Talking(verb):
+            return tag_of(verb)
+        case _:
+            return ""
+
+
+def _leg_view(leg: Leg) -> LegView:
+    return LegView(
+        channel_id=leg.id,
+        party=leg.party,
+        state=leg.state,
+        agent_id=leg.agent_id,
+        reference_id=leg.reference_id,
+        muted=leg.muted,
+        held=leg.held,
+        answered_by=leg.answered_by or "",
+    )
+
+
+def timeline(call: Call, log: list[bytes]) -> Timeline:
+    """Tell a call's story by running its log through the core again."""
+    moments = tuple(
+        Moment(
+            moment.now,
+            named(moment.event),
+            tuple(named(each) for each in moment.commands if _is_of_story(each)),
+            state_of(moment.call),
+        )
+        for moment in replay(log)
+    )
+    return Timeline(call_view(call), moments)
+
+
+def _is_of_story(command: Command) -> bool:
+    """Tell whether nothing else in the story says it: of what is told, states of sessions."""
+    return not isinstance(command, Tell) or command.event.event in _SESSIONS
+
+
+def named(value: msgspec.Struct) -> dict[str, Any]:
+    """Show an event or a command: its tag as `type`, and its fields."""
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    plain = msgspec.to_builtins(fields, builtin_types=(bytes,))
+    body = plain.get("body")
+    if isinstance(body, bytes):
+        plain["body"] = msgspec.json.decode(body)
+    return {"type": tag_of(value), **plain}

@@ -1,0 +1,1 @@
+"""How calls enter: inbound, outbound, placement and limits."""

@@ -1,0 +1,116 @@
+"""Limits that all engines keep together: of a node's calls, and of the trunk's."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from msgspec import Struct
+
+from engine.calls.model.call import Call
+from engine.calls.model.leg import Leg
+from engine.runtime.admission.gate import Gate
+from engine.runtime.base.clock import Clock
+
+TRUNK = "*trunk"  # as what an engine counts its legs on the trunk beside its calls by node
+LEGS_A_MS = 20  # counting one takes half a microsecond: so it takes a hundredth of the time at most
+
+
+class Terms(Struct, frozen=True):
+    """What a node gets beside the others, and at most; None: no limit."""
+
+    weight: float = 1.0
+    max_calls: int | None = None
+    max_calls_per_s: int | None = None
+
+
+ANY = Terms()
+
+
+class Obstacle(Struct, frozen=True):
+    """Why no new call may begin."""
+
+    code: str
+    detail: str
+
+
+class Others(Protocol):
+    """What is known of the other engines; `peers.Peers` is the real one."""
+
+    @property
+    def engines(self) -> int:
+        """How many engines live, this one among them."""
+
+    def calls(self, node: str) -> int:
+        """Count what the others have on a node, or, as TRUNK, on the trunk."""
+
+
+class Alone:
+    """No other engine."""
+
+    engines = 1
+
+    def calls(self, _node: str) -> int:
+        """Count none."""
+        return 0
+
+
+class Limit:
+    """So many at once in all engines, and a fair part of so many new ones a second in this one."""
+
+    def __init__(self, clock: Clock, terms: Terms, others: Others, kind: str, whose: str) -> None:
+        self._terms = terms
+        self._others = others
+        self._kind = kind
+        self._whose = whose
+        self._gate = Gate(clock, terms.max_calls_per_s or 1, 0)
+
+    def obstacle(self, live: int) -> Obstacle | None:
+        """Tell why there can't be one more while all engines have so many."""
+        most, per_s = self._terms.max_calls, self._terms.max_calls_per_s
+        if most is not None and live >= most:
+            return Obstacle(f"{self._kind}_full", f"{self._whose} has its {most} calls")
+        if per_s is not None:
+            self._gate.per_s = per_s / self._others.engines
+            if self._gate.room < 1:
+                detail = f"{self._whose} gets its {per_s} new calls a second"
+                return Obstacle(f"{self._kind}_rate", detail)
+        return None
+
+    def take(self) -> None:
+        """Count a new one."""
+        self._gate.take()
+
+
+class TrunkLegs:
+    """Counts this engine's legs on the trunk, the more seldom the more there are."""
+
+    def __init__(self, clock: Clock, calls: Callable[[], Iterable[Call]]) -> None:
+        self._clock = clock
+        self._calls = calls
+        self._counted_ms = 0
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How many there are; one that ended a moment ago may still count."""
+        now = self._clock.now_ms()
+        if now - self._counted_ms >= self._count // LEGS_A_MS:
+            self._count, self._counted_ms = sum(map(_legs_by_trunk, self._calls())), now
+        return self._count
+
+    def take(self) -> None:
+        """Count a new one."""
+        self._count += 1
+
+
+def is_by_trunk(party: str) -> bool:
+    """Tell whether a party is reached through the trunk."""
+    return not party.startswith("agent:")
+
+
+def _legs_by_trunk(call: Call) -> int:
+    return sum(is_by_trunk(leg.party) and not _is_agents_own(call, leg) for leg in call.legs)
+
+
+def _is_agents_own(call: Call, leg: Leg) -> bool:
+    """Tell whether it is the leg of an agent who called in: its party is what the phone showed."""
+    return call.direction == "inbound" and leg.id == call.main and bool(leg.agent_id)

@@ -1,0 +1,107 @@
+"""Calls that are made: each gets an id, whose slot is one in which it can begin, and a desk."""
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Protocol
+
+from engine.calls.model.call import Call
+from engine.calls.model.ids import call_id, slot_of
+from engine.runtime.admission.limits import is_by_trunk
+from engine.runtime.admission.outbound_call import first_party, originated
+from engine.runtime.admission.placement import NoRoom, Placement
+from engine.runtime.admission.routes import Told
+from engine.runtime.admission.settings import Rules, Tails
+from engine.runtime.base.clock import Clock
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.commit_ack import Elsewhere, promised
+from engine.runtime.shard.shard import Desk
+from wire.callback_targets import Target, parse_target
+from wire.rpc import Originate
+
+TRIES = 256  # the only one of 64 slots that is ours is missed once in 50 times
+
+
+class Calls(Protocol):
+    """What is known of the calls and slots of this engine; `switch.Switch` is the real one."""
+
+    placement: Placement
+    follow: Callable[[str], None]
+
+    def has(self, slot: int) -> bool:
+        """Tell whether a slot is this engine's."""
+
+    def slots(self) -> set[int]:
+        """Tell which slots are this engine's."""
+
+    def find(self, call: str) -> tuple[Desk, Actor] | None:
+        """Find a live call of this engine."""
+
+    async def read(self, call: str) -> Call | None:
+        """Read a call, live or ended; raises StoreDown."""
+
+
+class Maker:
+    """Makes the calls that are asked for."""
+
+    def __init__(self, calls: Calls, clock: Clock, rules: Rules, tails: Tails, told: Told) -> None:
+        self._calls = calls
+        self._clock = clock
+        self._rules = rules
+        self._tails = tails
+        self._told = told
+
+    async def originate(self, asked: Originate) -> Call:
+        """Start a call and return it once it is stored; raises NoRoom, Elsewhere, StoreDown."""
+        if asked.request_id and (known := await self._existing(asked.request_id)):
+            return known
+        told = asked.status_callback_url or await self._told(asked.account)
+        # Nothing is waited for from here on: with a slot that went, its node would seem away.
+        tail = asked.request_id or self._heard_tail(asked, self._clock.now_ms())
+        slot = slot_of(tail, self._rules.slots)
+        if not self._calls.has(slot):
+            raise Elsewhere(slot if asked.request_id else None)
+        target = parse_target(told, "statusCallbackUrl") if told else None
+        by_trunk = is_by_trunk(first_party(asked))
+        desk = self._calls.placement.choose(asked.node, slot, by_trunk=by_trunk)
+        return await self._begun(self._made(asked, desk, tail, target), desk)
+
+    def _made(self, asked: Originate, desk: Desk, tail: str, target: Target | None) -> Call:
+        now = self._clock.now_ms()
+        chosen = call_id(desk.place.slot, desk.place.node, tail)
+        archive = self._rules.archive(desk.place, asked.account, now)
+        if asked.is_recorded and archive is None:
+            raise NoRoom("no_archive", "recordings can't be kept: see recordings_url, ami_password")
+        latest_ms, shown = now + self._rules.longest_ms, self._rules.caller_id
+        return originated(chosen, asked, now, latest_ms, shown, archive, target)
+
+    async def _begun(self, call: Call, desk: Desk) -> Call:
+        self._calls.follow(call.id)
+        with promised(desk) as promise:
+            actor = desk.open(call, promise.stored)
+            # It begins as soon as the store is back: say so rather than let it be asked twice.
+            await promise.kept(f"call {call.id} is not stored yet")
+        return actor.call
+
+    async def _existing(self, request_id: str) -> Call | None:
+        slot = slot_of(request_id, self._rules.slots)
+        ids = [call_id(slot, name, request_id) for name in self._calls.placement.nodes]
+        stored = [await self._calls.read(each) for each in ids]
+        # Asked again without a pause in between: the same request may have come twice at once.
+        live = [found[1].call for each in ids if (found := self._calls.find(each))]
+        return next((call for call in [*live, *stored] if call), None)
+
+    def _heard_tail(self, asked: Originate, now_ms: int) -> str:
+        """Choose an id that falls to a slot in which the call can begin, if there is one."""
+        by_trunk = is_by_trunk(first_party(asked))
+        has_room = cache(partial(self._calls.placement.has_room, asked.node, by_trunk=by_trunk))
+        ours = self._calls.slots()
+        return (
+            self._tail_in(has_room, now_ms)
+            or self._tail_in(ours.__contains__, now_ms)
+            or self._tails.new(now_ms)
+        )
+
+    def _tail_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
+        """Find an id whose slot fits, if that does not take too many tries."""
+        tails = (self._tails.new(now_ms) for _ in range(TRIES))
+        return next((each for each in tails if fits(slot_of(each, self._rules.slots))), None)

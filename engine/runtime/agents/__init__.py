@@ -1,0 +1,1 @@
+"""Agents: directory, endpoints, presence and status."""

@@ -1,0 +1,1 @@
+"""Clock, tasks, ports and caches that the runtime builds on."""

@@ -1,0 +1,1 @@
+"""Engines that share slots: leases, membership, reachability, rebalancing."""

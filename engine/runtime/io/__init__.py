@@ -1,0 +1,1 @@
+"""What the engine does itself for a call: media, webhooks, flows, API requests."""

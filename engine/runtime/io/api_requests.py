@@ -1,0 +1,62 @@
+"""The API requests of accounts: read from the store when they are sent."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from engine.calls.flows.templates import Values
+from engine.store.errors import StoreDown
+from engine.webhooks.api_sender import ApiAnswer, ApiSender
+from engine.webhooks.errors import WebhookFailed
+from wire.request import ApiRequest
+
+
+class Requests(Protocol):
+    """Where API requests are stored."""
+
+    async def request(self, account: str, request_id: str) -> bytes | None:
+        """Read an account's API request."""
+
+
+class ApiBook:
+    """Sends accounts' API requests by their ids: in calls, and to tell what became of calls."""
+
+    def __init__(self, requests: Requests, sender: ApiSender) -> None:
+        self._requests = requests
+        self._sender = sender
+
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+        """Send a request, filled in; raises WebhookFailed."""
+        return await self._sender.send(await self._read(account, api), values, key)
+
+    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
+        """Tell an event by a request, whose templates are `{{event.name}}`; raises WebhookFailed.
+
+        The same key at each repetition is the same delivery. What is answered is not looked at.
+        """
+        request = replace(await self._read(account, api), answers={})
+        await self._sender.send(request, values_of(event), key)
+
+    async def _read(self, account: str, api: str) -> ApiRequest:
+        try:
+            body = await self._requests.request(account, api)
+        except StoreDown as error:
+            raise WebhookFailed("store_down", str(error), ()) from None
+        if body is None:
+            raise WebhookFailed("no_request", f"no API request {api}", ())
+        return msgspec.json.decode(body, type=ApiRequest)
+
+
+def values_of(event: Mapping[str, Any]) -> Values:
+    """Give an event's fields by name, as `event.name`, and deeper ones as `event.name.name`."""
+
+    def value(name: str) -> Any:
+        root, *steps = name.split(".")
+        found: Any = event if root == "event" else None
+        for step in steps:
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return found
+
+    return value

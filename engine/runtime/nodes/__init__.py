@@ -1,0 +1,1 @@
+"""PBX nodes: their events, outages, drains, health and clean-up."""

@@ -1,0 +1,24 @@
+"""A node that is not configured any more: its calls are held, and end when the grace is over."""
+
+import asyncio
+
+from engine.ari.request import LOST, Done, Reply, Request
+from engine.runtime.nodes.node import Node
+
+
+class AbsentPbx:
+    """A PBX that nobody reaches."""
+
+    def send(self, _request: Request, _key: str, _may_block: bool, done: Done) -> None:
+        """Lose a request."""
+        asyncio.get_running_loop().call_soon(done, LOST)
+
+    async def ask(self, _request: Request) -> Reply:
+        """Lose a request."""
+        return LOST
+
+
+async def unheard(node: Node, slot: int, grace_ms: int) -> None:
+    """Hear nothing, until cancelled."""
+    node.lost(slot, grace_ms)
+    await asyncio.Event().wait()

@@ -1,0 +1,95 @@
+"""Recoveries: desks compared with what their PBX shows, and told what nobody heard."""
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+
+from engine.ari.generated.models import Channel
+from engine.calls.media.playbacks import playbacks_of
+from engine.calls.recovery.dtmf import Heard, between, unknown
+from engine.calls.recovery.pending import message_of
+from engine.calls.recovery.reconcile import missed, rung_by
+from engine.calls.recovery.snapshot import Seen
+from engine.runtime.base.clock import Clock
+from engine.runtime.base.ports import Pbx
+from engine.runtime.pbx.snapshot import PbxAway, look
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.shard import Desk
+
+log = structlog.get_logger()
+LOOK_AGAIN_MS = 1_000
+SETTLE_MS = 50
+
+
+class Recoveries:
+    """Those of one node's desks that are going on, at most one a slot."""
+
+    def __init__(
+        self,
+        pbx: Pbx,
+        clock: Clock,
+        heard: Callable[[], Heard],
+        claim: Callable[[Desk, Channel], None],
+    ) -> None:
+        self._pbx = pbx
+        self._clock = clock
+        self._heard = heard  # the node's keys, as AMI tells them
+        self._claim = claim  # a channel that is shown, and may be no call's
+        self._going: dict[int, asyncio.Task[None]] = {}
+
+    def __contains__(self, slot: int) -> bool:
+        return slot in self._going
+
+    def begin(self, slot: int, desk: Desk) -> None:
+        """Recover a desk, which stands until that is done."""
+        if slot not in self._going:
+            task = asyncio.get_running_loop().create_task(self._recovered(slot, desk))
+            self._going[slot] = task
+
+    def stop(self, slot: int) -> None:
+        """Leave a desk as it is."""
+        if recovery := self._going.pop(slot, None):
+            recovery.cancel()
+
+    async def close(self) -> None:
+        """Leave all as they are; returns when nothing goes on."""
+        for recovery in self._going.values():
+            recovery.cancel()
+        await asyncio.gather(*self._going.values(), return_exceptions=True)
+
+    async def _recovered(self, slot: int, desk: Desk) -> None:
+        began_ms = self._clock.now_ms()
+        # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
+        await asyncio.sleep(SETTLE_MS / 1000)
+        while True:
+            actors = list(desk.actors.values())  # whoever comes from here on is heard
+            try:
+                seen, channels = await self._look(actors)
+                break
+            except PbxAway as error:
+                node = desk.place.node
+                log.warning("pbx does not answer", node=node, slot=slot, error=str(error))
+                await asyncio.sleep(LOOK_AGAIN_MS / 1000)
+        self._going.pop(slot, None)
+        self._take_up(desk, actors, seen)
+        for channel in channels:
+            self._claim(desk, channel)
+        took_ms = self._clock.now_ms() - began_ms
+        desk.place.meter.nodes.recovered.of(desk.place.node, slot).observe(took_ms / 1000)
+
+    async def _look(self, actors: list[Actor]) -> tuple[Seen, tuple[Channel, ...]]:
+        waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
+        rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
+        recorded = [name for actor in actors if (name := message_of(actor.call))]
+        return await look(self._pbx, waited_for, rung, recorded)
+
+    def _take_up(self, desk: Desk, actors: list[Actor], seen: Seen) -> None:
+        now, standstill = self._clock.now_ms(), desk.standstill
+        waiting, last = standstill.first_keys(), standstill.last_keys()
+        for actor in actors:
+            keys = unknown(actor.call, self._heard(), waiting)
+            standstill.fill(actor, between(keys, last, now))
+            redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)
+            desk.resume(actor, redo, events)
+        desk.release()

@@ -1,0 +1,1 @@
+"""Slots that this engine owns, and how calls are taken over."""

@@ -1,0 +1,1 @@
+"""Translation between the core and Asterisk."""

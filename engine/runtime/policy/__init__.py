@@ -1,0 +1,1 @@
+"""Who may be called, with which caller id."""

@@ -1,0 +1,1 @@
+"""Recording of calls through MixMonitor, and the way to the archive."""

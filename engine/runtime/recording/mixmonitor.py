@@ -1,0 +1,71 @@
+"""Taping: what is asked of a PBX's manager so that a leg is recorded, silent on tape, or not."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from engine.ami.client import AmiAway, Answer
+from engine.ari.generated.operations import channels
+from engine.calls.model.tape_commands import MuteTape, StartTape, StopTape
+from engine.runtime.base.ports import Pbx
+
+FOLDER = "../recording"  # from where Asterisk puts monitors: there ARI serves and deletes them
+SHOWN = "MIXMONITOR_FILENAME"
+NO_CHANNEL = "No such channel"
+Deed = StartTape | MuteTape | StopTape
+May = Callable[[], bool]
+
+
+class Ami(Protocol):
+    """A PBX's manager interface; `ami.client.Ami` is the real one."""
+
+    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+        """Ask for an action; raises AmiAway."""
+
+
+class Stale(Exception):
+    """The call may be another engine's by now."""
+
+
+class Taping:
+    """Does one command after another; each may be done twice."""
+
+    def __init__(self, pbx: Pbx, ami: Ami) -> None:
+        self._pbx = pbx
+        self._ami = ami
+
+    async def do(self, command: Deed, may: May) -> None:
+        """Do a command; raises AmiAway, and Stale when it may not be done any more."""
+        match command:
+            case StartTape(leg, name):
+                if await self._shown(leg) != name:
+                    file = f"{FOLDER}/{name}.raw"
+                    fields = {"Channel": leg, "File": file, "Options": "D"}
+                    answer = await self._order("MixMonitor", fields, may)
+                    if not answer.ok and answer.message != NO_CHANNEL:
+                        raise AmiAway(answer.message)
+            case MuteTape(leg, muted):
+                state = "1" if muted else "0"
+                fields = {"Channel": leg, "Direction": "both", "State": state}
+                await self._order("MixMonitorMute", fields, may)
+            case StopTape(leg, name):
+                if await self._shown(leg) == name:
+                    await self._order("StopMixMonitor", {"Channel": leg}, may)
+
+    async def _order(self, action: str, fields: dict[str, str], may: May) -> Answer:
+        if not may():
+            raise Stale
+        return await self._ami.ask(action, fields)
+
+    async def _shown(self, leg: str) -> str:
+        """Name the tape that runs on a leg, or ran on it last."""
+        reply = await self._pbx.ask(channels.get_channel_var(leg, variable=SHOWN))
+        if reply.status == 0:
+            raise AmiAway("the PBX gave no answer")
+        shown = _value(reply.body) if reply.ok else ""
+        return shown.rpartition("/")[2].removesuffix(".raw")
+
+
+def _value(body: bytes) -> str:
+    return msgspec.json.decode(body, type=dict[str, str]).get("value", "")

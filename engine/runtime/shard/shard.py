@@ -1,0 +1,200 @@
+"""A desk: the live calls of one slot on one PBX node, who hear what happens and what is asked.
+
+All of it runs on the loop, synchronously: an event is stepped at once (`steps.py`), unless the
+node can't be heard (`standstill.py`).
+"""
+
+from collections.abc import Callable, Collection, Iterable
+
+import structlog
+
+from engine.calls.flows.prefetch import wanted_by
+from engine.calls.model import causes
+from engine.calls.model.call import Call
+from engine.calls.model.codec import encode
+from engine.calls.model.commands import Command
+from engine.calls.model.events import CallOpened, DeadlinePassed, Event
+from engine.calls.model.io_commands import Prefetch
+from engine.calls.model.requests import Asked
+from engine.calls.recovery.dtmf import Heard, untold
+from engine.runtime.base.clock import Clock
+from engine.runtime.base.ports import Errands, Writer
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.context import Place
+from engine.runtime.shard.executor import Performer
+from engine.runtime.shard.metrics import DeskMeter
+from engine.runtime.shard.pause_buffer import Standstill
+from engine.runtime.shard.promise import Promise
+from engine.runtime.shard.step_runner import Steps, Stored, nothing
+from engine.runtime.shard.timers import Alarms
+from wire.base import tag_of
+
+log = structlog.get_logger()
+
+
+class Desk:
+    """Runs the calls of one (node, slot): the only place where a call's value changes."""
+
+    def __init__(self, place: Place, clock: Clock, writer: Writer, errands: Errands) -> None:
+        self.place = place
+        self.actors: dict[str, Actor] = {}
+        self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
+        self.on_doubt: Callable[[], None] = lambda: None
+        self.overheard: Callable[[], Heard] = dict  # the node's keys, as AMI tells them
+        self.standstill = Standstill()
+        self.promises: set[Promise] = set()  # to those who wait until something is stored
+        self._clock = clock
+        self._writer = writer
+        self._errands = errands
+        self._meter = DeskMeter(place.meter, place.node, place.slot)
+        self._alarms = Alarms(clock, self._meter, self._due)
+        self._performer = Performer(
+            place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
+        )
+        self._steps = Steps(
+            place.node, clock, writer, errands, self._performer, is_held=lambda: self.is_held
+        )
+
+    def open(self, call: Call, stored: Stored = nothing) -> Actor:
+        """Take a new call up; `stored` is called once its first commit has been made."""
+        actor = self.adopt(Actor(call))
+        self._meter.began(call)
+        self._take(actor, CallOpened(), (encode(call),), stored)
+        return actor
+
+    def adopt(self, actor: Actor) -> Actor:
+        """Take up a call that has a life behind it."""
+        call = actor.call
+        self.actors[call.id] = actor
+        if actor.arrived is not None:
+            self.inbound[actor.arrived] = actor
+        return actor
+
+    def prefetch(self, actor: Actor) -> None:
+        """Have the audio ready that a call will want: another engine had it until now."""
+        if sources := wanted_by(actor.call):
+            self._errands.prefetch(Prefetch(sources))
+
+    def route(self, channel_id: str) -> Actor | None:
+        """Find the call of a channel: ours carry the call's id before the last dot."""
+        return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
+
+    def feed(self, actor: Actor, event: Event) -> None:
+        """Give a call an event; while the node is away it is kept for later."""
+        if not self.is_held:
+            self._take(actor, event)
+        elif not isinstance(event, DeadlinePassed):
+            self.standstill.keep(actor, event)
+
+    def ask(self, actor: Actor, asked: Asked, stored: Stored) -> None:
+        """Give a call what somebody asks of it, also while its node is away (decision 0025).
+
+        `stored` is called once that is stored, and all before it.
+        """
+        self._take(actor, asked, (), stored)
+
+    def hear_out(self, actor: Actor) -> None:
+        """Give a call the keys that its node would have told by now, if it could be heard.
+
+        Its websocket may be lost, and nobody knows: what was pressed before comes before.
+        """
+        for key in untold(actor.call, self.overheard(), self._clock.now_ms()):
+            self._take(actor, key)
+
+    def hold(self) -> None:
+        """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
+        self.standstill.begin()
+
+    def release(self) -> None:
+        """Go on, first with what came meanwhile."""
+        for actor, event in self.standstill.end():
+            self.feed(actor, event)
+        for actor in list(self.actors.values()):
+            self._alarms.set(actor)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the node is away, or the slot may be another engine's."""
+        return not (self.standstill.over.is_set() and self.place.lease.holds)
+
+    @property
+    def can_store(self) -> bool:
+        """Whether a new call could be stored now."""
+        return self._writer.healthy and not self._writer.overloaded
+
+    @property
+    def unstored(self) -> int:
+        """How many changes of its slot, at any node, wait for the store."""
+        return self._writer.depth
+
+    def store_again(self, but: Collection[str] = ()) -> None:
+        """Store every call as it is, but for some: the store may have lost any of them."""
+        for actor in self.actors.values():
+            if actor.call.id not in but:
+                self._writer.restore(actor.anew(self.place.node))
+
+    def inherit(self, kept: Iterable[tuple[Actor, Event]]) -> None:
+        """Keep what another desk kept for the same calls: what a phone asked is in it, too."""
+        for actor, event in kept:
+            if heir := self.actors.get(actor.call.id):
+                self.standstill.keep(heir, event)
+        self.standstill.miss()
+
+    def retire(self) -> None:
+        """Do nothing more: the calls are another's, or will be."""
+        self.hold()
+        self.on_doubt = nothing
+        for actor in self.actors.values():
+            actor.leave()
+            if self.place.tapes is not None:
+                self.place.tapes.leave(actor.call.id)
+        self.actors, self.inbound = {}, {}
+        for promise in self.promises:
+            promise.broken()
+
+    def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
+        """Do again what may not have been done, then take what was missed."""
+        self._performer.perform(actor, actor.recover(redo))
+        for event in events:
+            if not actor.call.is_over:
+                self._take(actor, event)
+
+    def _take(
+        self,
+        actor: Actor,
+        event: Event,
+        first: tuple[bytes, ...] = (),
+        stored: Stored = nothing,
+    ) -> None:
+        try:
+            is_changed = self._steps.take(actor, event, first, stored)
+        except Exception:
+            # A fault in one call ends that call, loudly; it must not reach the others.
+            log.exception("call dropped", call_id=actor.call.id, event_type=tag_of(event))
+            for leg in actor.call.legs:
+                self.place.dismiss(leg.id, causes.TEMPORARY_FAILURE)
+            self._close(actor)
+            return
+        if actor.call.is_over and actor.call.id in self.actors:
+            self._close(actor)
+        elif is_changed:
+            self._alarms.set(actor)
+
+    def _close(self, actor: Actor) -> None:
+        self.actors.pop(actor.call.id, None)
+        self.inbound.pop(actor.arrived or "", None)
+        actor.disarm()
+        self._meter.closed(actor.call)
+
+    def _doubt(self) -> None:
+        self.on_doubt()
+
+    def _due(self, actor: Actor) -> None:
+        if self.is_held:
+            return  # who is released is woken again
+        if self._alarms.is_due(actor):
+            self.hear_out(actor)  # who has pressed a key is not to be told that its time is over
+        if self._alarms.is_due(actor):
+            self.feed(actor, DeadlinePassed())
+        if actor.timer is None and actor.call.id in self.actors:
+            self._alarms.set(actor)

@@ -1,0 +1,82 @@
+"""A call's steps on a desk: stepped at once, committed with others, then done what they want."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from engine.calls.model.codec import logged
+from engine.calls.model.commands import Answer, Command, Play, Tell
+from engine.calls.model.events import Event, Recovered
+from engine.calls.model.io_commands import Prefetch
+from engine.calls.step import step
+from engine.runtime.base.clock import Clock
+from engine.runtime.base.ports import Errands, Writer
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.at_hand import answered
+from engine.runtime.shard.executor import Performer
+
+# Done before they are stored: a call that was lost with them is taken in anew, as it stands.
+EARLY = (Answer, Prefetch)
+NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
+Stored = Callable[[], None]
+
+
+def nothing() -> None:
+    """Nobody waits."""
+
+
+class Steps:
+    """Takes calls from event to commit to command, in that order (design section 3.5)."""
+
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
+        self,
+        node: str,
+        clock: Clock,
+        writer: Writer,
+        errands: Errands,
+        performer: Performer,
+        *,
+        is_held: Callable[[], bool],
+    ) -> None:
+        self._node = node
+        self._is_held = is_held
+        self._clock = clock
+        self._writer = writer
+        self._errands = errands
+        self._performer = performer
+
+    def take(self, actor: Actor, event: Event, first: tuple[bytes, ...], stored: Stored) -> bool:
+        """Step a call; tells whether that changed anything.
+
+        `first` goes before it into the log, `stored` is called once it is there.
+        """
+        now = self._clock.now_ms()
+        call, commands = step(actor.call, event, now)
+        is_asked = stored is not nothing  # who asks is answered when all before is stored, too
+        if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
+            return False  # what changes nothing leaves no trace, but for the engine's own deaths
+        log = [*first, logged(now, event, commands)]
+        actor.call, wanted = answered(call, commands, self._errands, log, now)
+        self._commit(actor, wanted, log, stored)
+        return True
+
+    def _commit(
+        self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Stored
+    ) -> None:
+        change = actor.want(wanted, log, self._node)
+        early = [each for each in wanted if isinstance(each, EARLY)]
+        todo = [each for each in wanted if not isinstance(each, NOT_AFTER)]
+        actor.waiting += todo
+        done = partial(self._committed, actor, todo, stored)
+        self._writer.write(change, done, hurry=bool(todo))
+        if early:
+            self._performer.perform(actor, early)
+
+    def _committed(self, actor: Actor, todo: Sequence[Command], stored: Stored) -> None:
+        stored()
+        due = actor.stored(todo)
+        if self._is_held():
+            # A recovery may have looked already, and asks for a prompt that it did not see. All
+            # else can be done twice; Asterisk plays an id as often as it is asked to.
+            due = [each for each in due if not isinstance(each, Play)]
+        if due:
+            self._performer.perform(actor, due)

@@ -1,0 +1,1 @@
+"""The store's twin in memory, for tests and simulation."""

@@ -1,0 +1,141 @@
+"""The documents of accounts in Redis: flows, API requests, number routes, agents; drained nodes."""
+
+import asyncio
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from engine.store.errors import StoreDown
+from engine.store.store import VERSIONS_KEPT
+
+_PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
+_ROUTES = "route:numbers"
+_DRAINED = "nodes:drained"
+
+
+class RedisDocuments:
+    """The part of a store that is small, is read often, and changes seldom.
+
+    An account's flows carry its name as hash tag: a version and its number are one write.
+    """
+
+    _client: Redis
+    _kept_ms: int
+    _timeout_s: float
+
+    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
+        """See Store."""
+        keys = (_flow_key(account, flow_id), _flows_key(account))
+        put = self._client.eval(_PUT_FLOW, len(keys), *keys, flow_id, body, VERSIONS_KEPT)
+        return int(await self._bounded(put))
+
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
+        """See Store."""
+        wanted = version or await self._newest(account, flow_id)
+        body = await self._bounded(self._client.hget(_flow_key(account, flow_id), str(wanted)))
+        return None if body is None else (wanted, body)
+
+    async def flows(self, account: str) -> dict[str, int]:
+        """See Store."""
+        found = await self._all(_flows_key(account))
+        return {name: int(version) for name, version in found.items() if ":" not in name}
+
+    async def flow_versions(self, account: str, flow_id: str) -> list[int]:
+        """See Store."""
+        both = self._client.pipeline(transaction=False)
+        both.hexists(_flows_key(account), flow_id)
+        both.hkeys(_flow_key(account, flow_id))
+        is_there, names = await self._bounded(both.execute())
+        return sorted(map(int, names)) if is_there else []
+
+    async def delete_flow(self, account: str, flow_id: str) -> bool:
+        """See Store."""
+        both = self._client.pipeline(transaction=True)
+        both.hdel(_flows_key(account), flow_id)
+        both.pexpire(_flow_key(account, flow_id), self._kept_ms)
+        was_there, _ = await self._bounded(both.execute())
+        return bool(was_there)
+
+    async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
+        """See Store."""
+        await self._put(f"requests:{account}", request_id, body)
+
+    async def request(self, account: str, request_id: str) -> bytes | None:
+        """See Store."""
+        body: bytes | None = await self._bounded(
+            self._client.hget(f"requests:{account}", request_id)
+        )
+        return body
+
+    async def requests(self, account: str) -> dict[str, bytes]:
+        """See Store."""
+        return await self._all(f"requests:{account}")
+
+    async def put_route(self, number: str, body: bytes | None) -> None:
+        """See Store."""
+        await self._put(_ROUTES, number, body)
+
+    async def route(self, number: str) -> bytes | None:
+        """See Store."""
+        body: bytes | None = await self._bounded(self._client.hget(_ROUTES, number))
+        return body
+
+    async def routes(self) -> dict[str, bytes]:
+        """See Store."""
+        return await self._all(_ROUTES)
+
+    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
+        """See Store."""
+        await self._put(f"agents:{account}", agent_id, body)
+
+    async def agent(self, account: str, agent_id: str) -> bytes | None:
+        """See Store."""
+        body: bytes | None = await self._bounded(self._client.hget(f"agents:{account}", agent_id))
+        return body
+
+    async def agents(self, account: str) -> dict[str, bytes]:
+        """See Store."""
+        return await self._all(f"agents:{account}")
+
+    async def put_drained(self, node: str, is_drained: bool) -> None:
+        """See Store."""
+        change = self._client.sadd if is_drained else self._client.srem
+        await self._bounded(change(_DRAINED, node))
+
+    async def drained(self) -> frozenset[str]:
+        """See Store."""
+        names = await self._bounded(self._client.smembers(_DRAINED))
+        return frozenset(name.decode() for name in names)
+
+    async def _newest(self, account: str, flow_id: str) -> int:
+        return int(await self._bounded(self._client.hget(_flows_key(account), flow_id)) or 0)
+
+    async def _put(self, table: str, name: str, body: bytes | None) -> None:
+        if body is None:
+            await self._bounded(self._client.hdel(table, name))
+        else:
+            await self._bounded(self._client.hset(table, name, body))
+
+    async def _all(self, table: str) -> dict[str, bytes]:
+        found = await self._bounded(self._client.hgetall(table))
+        return {name.decode(): body for name, body in found.items()}
+
+    async def _bounded(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
+        try:
+            async with asyncio.timeout(self._timeout_s + wait_s):
+                return await request
+        except TimeoutError:
+            raise StoreDown(f"no answer in {self._timeout_s} s") from None
+        except (RedisError, OSError) as error:
+            raise StoreDown(f"{type(error).__name__}: {error}") from error
+
+
+def _flows_key(account: str) -> str:
+    return f"flows:{{{account}}}"
+
+
+def _flow_key(account: str, flow_id: str) -> str:
+    return f"flow:{{{account}}}:{flow_id}"

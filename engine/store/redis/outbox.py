@@ -1,0 +1,98 @@
+"""The outbox in Redis or Valkey: what changes it are scripts, fenced where an owner acts."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from redis.asyncio import Redis
+
+from engine.store.errors import Fenced
+from engine.store.outbox import Due, Letter, Room, Settlement, Taken, Waiting
+from engine.store.redis.lua_script import script
+from engine.store.redis.script_connection import Link
+
+Bounded = Callable[[Awaitable[Any]], Awaitable[Any]]
+_TAKE, _SETTLE = script("outbox", "claim_due"), script("outbox", "settle")
+_RESEND = script("outbox", "resend")
+_SWAP_ACCOUNT = (Path(__file__).parent / "lua/swap_account.lua").read_text()
+_packed = msgspec.msgpack.Encoder().encode
+_list = msgspec.msgpack.Decoder(list[Any]).decode
+
+
+class RedisOutbox:
+    """Implements `outbox.Outbox`."""
+
+    def __init__(self, client: Redis, link: Link, bounded: Bounded, room: Room) -> None:
+        self._client = client
+        self._link = link
+        self._bounded = bounded
+        self._room = room
+
+    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> Taken:
+        """See Outbox."""
+        asked = _packed((token, ahead_ms, self._room.hold_ms, limit))
+        answer = await self._link.run(_TAKE, _owner_key(slot), asked)
+        if isinstance(answer, int):
+            raise Fenced(slot, "another")
+        waiting, oldest_ms, *due = _list(answer)
+        calls = zip(due[::3], due[1::3], due[2::3], strict=True)
+        found = tuple(Due(call, way, int(age_ms)) for call, way, age_ms in calls)
+        return Taken(found, int(waiting), int(oldest_ms))
+
+    async def waiting(self, slot: int, call_id: str, limit: int) -> Waiting:
+        """See Outbox."""
+        look = self._client.pipeline(transaction=False)
+        look.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
+        look.hget(f"{{s{slot}}}:ways", call_id)
+        look.hget(f"{{s{slot}}}:tries", call_id)
+        events, way, tries = await self._bounded(look.execute())
+        found = tuple((int(seq), event) for event, seq in events)
+        return Waiting((way or b"").decode(), int(tries or 0), found)
+
+    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+        """See Outbox."""
+        asked = _packed((token, self._room, settlements))
+        answer = await self._link.run(_SETTLE, _owner_key(slot), asked)
+        if not isinstance(answer, int):
+            raise Fenced(slot, answer.decode())
+
+    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[Letter]:
+        """See Outbox."""
+        begin = f"({after}" if after else "-"
+        key = f"{{s{slot}}}:dead:{account}"
+        found = await self._bounded(self._client.xrange(key, min=begin, count=limit))
+        return [_letter(entry, fields) for entry, fields in found]
+
+    async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
+        """See Outbox."""
+        asked = _packed((account, entries, limit, self._room))
+        return int(await self._link.run(_RESEND, _owner_key(slot), asked))
+
+    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+        """See Outbox."""
+        swap = self._client.eval(
+            _SWAP_ACCOUNT, 1, f"callbacks:{account}", before or b"", after or b""
+        )
+        return bool(await self._bounded(swap))
+
+    async def account(self, account: str) -> bytes | None:
+        """See Outbox."""
+        body: bytes | None = await self._bounded(self._client.get(f"callbacks:{account}"))
+        return body
+
+
+def _letter(entry: bytes, fields: dict[bytes, bytes]) -> Letter:
+    return Letter(
+        entry.decode(),
+        fields[b"c"].decode(),
+        fields[b"w"].decode(),
+        int(fields[b"s"]),
+        fields[b"e"],
+        fields[b"r"].decode(),
+        int(fields[b"t"]),
+    )
+
+
+def _owner_key(slot: int) -> str:
+    return f"{{s{slot}}}:owner"

@@ -1,0 +1,162 @@
+"""One dedicated connection for scripts: a fraction of a pooled client's CPU a call (decision 0027).
+
+What is asked in one tick of the loop goes out in one write: with many slots, a write for each
+would be the engine's largest cost.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+
+from msgspec import Struct
+from redis.asyncio import ConnectionPool
+from redis.exceptions import RedisError
+
+from engine.store.errors import StoreDown
+from engine.store.redis.line import Answer, Line, Refusal
+from engine.store.redis.lua_script import Script
+
+TRIES = 2  # an idle connection that the server has closed says so only when it is used
+UNKNOWN = "NOSCRIPT"  # so the server says that it does not have a script
+
+
+class _Asked(Struct, gc=False, eq=False):
+    script: Script
+    key: str
+    argument: bytes
+    answer: asyncio.Future[Answer]
+    asked_s: float
+    tries: int = 0
+    whole: bool = False
+
+    def frame(self) -> bytes:
+        """Give what is sent, once more."""
+        self.tries += 1
+        return self.script.asked(self.key, self.argument, whole=self.whole)
+
+
+class Link:
+    """Runs scripts in the order asked, on a connection of its own, made again when it is lost."""
+
+    def __init__(self, pool: ConnectionPool, timeout_s: float) -> None:
+        self.connections = 0  # made so far, one after the other
+        self._pool = pool
+        self._timeout_s = timeout_s
+        self._line: Line | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._unsent: list[_Asked] = []
+        self._sent: deque[_Asked] = deque()  # in the order of their answers
+        self._sends_soon = False
+        self._is_stale = False  # behind the same name there may be a new primary by now
+        self._watch: asyncio.TimerHandle | None = None
+
+    async def run(self, script: Script, key: str, argument: bytes) -> Answer:
+        """Run a script that may be run twice; raises StoreDown within `timeout_s`."""
+        loop = asyncio.get_running_loop()
+        asked = _Asked(script, key, argument, loop.create_future(), loop.time())
+        self._unsent.append(asked)
+        self._send_soon()
+        self._look_in(self._timeout_s)
+        return await asked.answer
+
+    async def close(self) -> None:
+        """Disconnect."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        if self._watch is not None:
+            self._watch.cancel()
+        self._drop()
+        self._refuse_unsent("closed")
+
+    def _send_soon(self) -> None:
+        if not self._sends_soon:  # who asks in the same tick comes along
+            self._sends_soon = True
+            asyncio.get_running_loop().call_soon(self._send)
+
+    def _send(self) -> None:
+        self._sends_soon = False
+        if self._line is None:
+            self._connect()
+        elif not self._is_stale:
+            self._write(self._line)
+
+    def _write(self, line: Line) -> None:
+        asked, self._unsent = self._unsent, []
+        line.write(b"".join([each.frame() for each in asked]))
+        self._sent += asked
+
+    def _connect(self) -> None:
+        if self._connecting is None and self._unsent:
+            self._connecting = asyncio.get_running_loop().create_task(self._connected())
+
+    async def _connected(self) -> None:
+        line = Line(self._answered, self._drop)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await line.open(self._pool)
+        except TimeoutError:
+            self._refuse_unsent(f"no answer in {self._timeout_s} s")
+        except (RedisError, OSError) as error:
+            self._refuse_unsent(f"{type(error).__name__}: {error}")
+        else:
+            self._line = line
+            self.connections += 1
+            self._send()
+        finally:
+            self._connecting = None
+
+    def _answered(self, answer: Answer | Refusal) -> None:
+        if not self._sent:  # nobody asked
+            self._drop()
+            return
+        asked = self._sent.popleft()
+        if not isinstance(answer, Refusal):
+            if not asked.answer.done():
+                asked.answer.set_result(answer)
+        elif str(answer).startswith(UNKNOWN) and not asked.whole:
+            asked.whole = True
+            self._unsent.append(asked)
+            self._send_soon()
+        else:
+            _refuse([asked], str(answer))
+            self._is_stale = True
+        if self._is_stale and not self._sent:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Hang up; what is not answered is asked once more, on another connection."""
+        if self._line is not None:
+            self._line.close()
+            self._line, self._is_stale = None, False
+        sent, self._sent = [each for each in self._sent if not each.answer.done()], deque()
+        _refuse([each for each in sent if each.tries >= TRIES], "connection lost")
+        self._unsent[:0] = [each for each in sent if each.tries < TRIES]
+        if self._unsent:
+            self._send_soon()
+
+    def _look(self) -> None:
+        """Give up what has waited for too long: one timer does for all."""
+        now_s, self._watch = asyncio.get_running_loop().time(), None
+        waiting = [each for each in (*self._sent, *self._unsent) if not each.answer.done()]
+        late = [each for each in waiting if each.asked_s + self._timeout_s <= now_s]
+        if late:
+            _refuse(late, f"no answer in {self._timeout_s} s")
+            self._unsent = [each for each in self._unsent if not each.answer.done()]
+            self._drop()
+        if left := [each.asked_s for each in waiting if not each.answer.done()]:
+            self._look_in(min(left) + self._timeout_s - now_s)
+
+    def _look_in(self, after_s: float) -> None:
+        if self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(after_s, self._look)
+
+    def _refuse_unsent(self, reason: str) -> None:
+        unsent, self._unsent = self._unsent, []
+        _refuse(unsent, reason)
+
+
+def _refuse(asked: Iterable[_Asked], reason: str) -> None:
+    for each in asked:
+        if not each.answer.done():
+            each.answer.set_exception(StoreDown(reason))

@@ -1,0 +1,162 @@
+"""The store in Redis or Valkey: commits by one script a batch, the rest by the ordinary client."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+from redis.asyncio import Redis
+
+from engine.store.change import Change
+from engine.store.errors import Fenced, Rewound
+from engine.store.outbox import Room
+from engine.store.redis.address import address_of
+from engine.store.redis.batch_encoding import packed
+from engine.store.redis.dial_policy import RedisTerms
+from engine.store.redis.documents import RedisDocuments
+from engine.store.redis.lua_script import script
+from engine.store.redis.outbox import RedisOutbox
+from engine.store.redis.pool import pool_of
+from engine.store.redis.script_connection import Link
+from engine.store.redis.stream import RedisStream
+from engine.store.stream import Bounds
+
+_CLAIM, _RENEW, _BEAT = script("claim"), script("renew"), script("heartbeat")
+_COMMIT = script("outbox", "trim_stream", "commit")
+_ENGINES = "engines"  # the key of those that live, and the channel of their comings and goings
+_QUIET_S = 5.0
+_strings = msgspec.msgpack.Decoder(list[str])
+_packed = msgspec.msgpack.Encoder().encode
+_EXISTS = 2  # what commit.lua answers
+_REWOUND = 2  # and renew.lua
+_PAGE = 500
+
+
+class RedisStore(RedisDocuments):
+    """Keys of a slot carry its hash tag: `{s3}:owner`, `:live`, `:log:…`, `:ended:…`, and more."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout_s: float = 2.0,
+        kept_s: float = 86_400.0,
+        bounds: Bounds = Bounds(),  # noqa: B008  frozen
+        room: Room = Room(),  # noqa: B008  frozen
+    ) -> None:
+        self._room = room
+        self._timeout_s = timeout_s
+        self._kept_ms = int(kept_s * 1000)
+        self._bounds = bounds
+        self._pool = pool_of(address_of(url), timeout_s)
+        self._client = Redis(connection_pool=self._pool)
+        self._link = Link(self._pool, timeout_s)
+        self.stream = RedisStream(self._client, self._bounded)
+        self.outbox = RedisOutbox(self._client, self._link, self._bounded, room)
+        self.terms = RedisTerms(self._client, self._bounded)
+
+    @property
+    def connections(self) -> int:
+        """See Store."""
+        return self._link.connections
+
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
+        """See Store."""
+        asked = _packed((owner, lease_ms, holder))
+        return int(await self._link.run(_CLAIM, _owner_key(slot), asked)) or None
+
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
+        """See Store."""
+        asked = _packed((token, lease_ms, number))
+        answer = await self._link.run(_RENEW, _owner_key(slot), asked)
+        if answer == _REWOUND:
+            raise Rewound
+        return answer == 1
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """See Store."""
+        answer = await self._link.run(_BEAT, _ENGINES, _packed((engine, body, lease_ms)))
+        alive = _strings.decode(answer)  # type: ignore[arg-type]  # heartbeat.lua answers a string
+        return dict(zip(alive[::2], alive[1::2], strict=True))
+
+    async def owner(self, slot: int) -> str:
+        """See Store."""
+        owner: bytes | None = await self._bounded(self._client.hget(_owner_key(slot), "owner"))
+        return (owner or b"").decode()
+
+    async def changes(self) -> AsyncIterator[None]:
+        """See Store."""
+        channel = self._client.pubsub(ignore_subscribe_messages=True)
+        try:
+            await self._bounded(channel.subscribe(_ENGINES))
+            while True:
+                # A word now and then finds out that the connection is dead.
+                message = await self._bounded(channel.get_message(timeout=_QUIET_S), _QUIET_S)
+                if message is not None:
+                    yield
+                else:
+                    await self._bounded(channel.ping())
+        finally:
+            await channel.aclose()  # type: ignore[no-untyped-call]  # redis-py's own
+
+    async def create(self, slot: int, token: int, change: Change) -> bool:
+        """See Store."""
+        return await self._write(slot, (token, 0), (change,), create=True) != _EXISTS
+
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
+        """See Store."""
+        return max(0, -await self._write(slot, (token, number), changes, create=False))
+
+    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """See Store."""
+        cursor, seen = 0, set[bytes]()
+        while True:
+            scan = self._client.hscan(f"{{s{slot}}}:live", cursor, count=_PAGE)
+            cursor, page = await self._bounded(scan)
+            for call_id, record in page.items():
+                if call_id not in seen:  # a growing table is scanned in part twice
+                    seen.add(call_id)
+                    node, _, state = record.partition(b"\0")
+                    yield call_id.decode(), node.decode(), state
+            if cursor == 0:
+                return
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """See Store."""
+        both = self._client.pipeline(transaction=False)
+        both.hget(f"{{s{slot}}}:live", call_id)
+        both.get(f"{{s{slot}}}:ended:{call_id}")
+        live, ended = await self._bounded(both.execute())
+        record: bytes | None = live if live is not None else ended
+        return None if record is None else record.partition(b"\0")[2]
+
+    async def log(self, slot: int, call_id: str) -> list[bytes]:
+        """See Store."""
+        entries: list[bytes] = await self._bounded(
+            self._client.lrange(f"{{s{slot}}}:log:{call_id}", 0, -1)
+        )
+        return entries
+
+    async def ping(self) -> None:
+        """See Store."""
+        await self._bounded(self._client.ping())
+
+    async def close(self) -> None:
+        """See Store."""
+        await self._link.close()
+        await self._client.aclose()
+        await self._pool.aclose()
+
+    async def _write(
+        self, slot: int, of: tuple[int, int], changes: Sequence[Change], *, create: bool
+    ) -> int:
+        head = (*of, self._kept_ms, self._bounds, create, self._room)
+        batch = packed(head, changes)
+        answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
+        if isinstance(answer, int):
+            return answer
+        raise Fenced(slot, answer.decode())
+
+
+def _owner_key(slot: int) -> str:
+    return f"{{s{slot}}}:owner"

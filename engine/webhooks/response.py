@@ -1,0 +1,66 @@
+"""Reading what a customer's server answers: bounded, and an action or nothing."""
+
+import msgspec
+from aiohttp import ClientResponse
+
+from engine.webhooks.errors import Fault
+from wire.errors import BadInput
+from wire.tree import Limits, parse_action
+from wire.verbs import Action
+
+_OK = range(200, 300)
+_REDIRECT = range(300, 400)
+_PASSING = frozenset({429, 502, 503, 504})
+
+
+async def read_action(response: ClientResponse, limits: Limits) -> Action | None:
+    """Read an action; None when the server has nothing to add. Raises Fault, ClientError."""
+    body = await read_body(response, limits.size_bytes)
+    return _parsed(body, limits) if body.strip() else None
+
+
+async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
+    """Read what a server answered well, if it is not too much. Raises Fault, ClientError."""
+    status = response.status
+    if status in _REDIRECT:
+        raise Fault("redirect", f"answered {status}; redirects are not followed")
+    if status not in _OK:
+        raise Fault(
+            f"status_{status}",
+            f"answered {status}",
+            passing=status in _PASSING,
+            retry_after=response.headers.get("Retry-After"),
+        )
+    # Asked for identity. What came packed would have to be unpacked to learn its size.
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Fault("encoded", "a Content-Encoding is not accepted")
+    return await _bounded(response, size_bytes)
+
+
+async def _bounded(response: ClientResponse, limit: int) -> bytes:
+    body = bytearray()
+    # Not by Content-Length, which may be absent or a lie.
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > limit:
+            raise Fault("too_large", f"larger than {limit} bytes")
+    return bytes(body)
+
+
+def _parsed(body: bytes, limits: Limits) -> Action:
+    try:
+        return parse_action(body, limits)
+    except BadInput as error:
+        if not _is_json(body):
+            raise Fault("not_json", "the body is not JSON") from None
+        raise Fault("invalid_action", str(error)) from None
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body)
+    except RecursionError:
+        return True
+    except msgspec.DecodeError:
+        return False
+    return True

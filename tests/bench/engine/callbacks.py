@@ -1,0 +1,68 @@
+"""Callbacks: from an event to its first byte at the customer, alone and beside one that hangs.
+
+The calls come from the simulated PBX; engine, store and the customer's HTTP server are real.
+"""
+
+from collections.abc import Sequence
+
+from tests.bench.engine.simulated import Simulated, simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.ivr.stack import standard_tree
+from tests.bench.setting import Setting
+from tests.harness.customers.callback_server import Customer, hangs
+from tests.harness.until import until
+
+RATE = 50  # calls a second
+HEALTHY, HANGING = "+15550711", "+15550712"
+EVENTS = 4  # of a standard call: initiated, answered, gathered, completed
+
+
+async def callbacks(setting: Setting) -> list[Figure]:
+    """Measure 50 calls/s told to a healthy target; then the same while 50 more hang with theirs."""
+    seconds = 4 if setting.quick else 20
+    async with simulated(setting.folder) as running, Customer() as well, Customer() as ill:
+        ill.answers["/"] = hangs
+        await _told(running, HEALTHY, "well", well)
+        await _told(running, HANGING, "ill", ill)
+        await _run(running, (HEALTHY,), 2, well)
+        alone = await _run(running, (HEALTHY,), seconds, well)
+        beside = await _run(running, (HEALTHY, HANGING), seconds, well)
+    return [
+        figure("callbacks", "event_to_first_byte_p50", percentile(alone, 50), "ms"),
+        figure("callbacks", "event_to_first_byte_p99", percentile(alone, 99), "ms"),
+        figure("callbacks", "events_delivered", len(alone), "events"),
+        figure(
+            "callbacks",
+            "beside_one_that_hangs_p50",
+            percentile(beside, 50),
+            "ms",
+            percentile(alone, 50),
+        ),
+        figure(
+            "callbacks",
+            "beside_one_that_hangs_p99",
+            percentile(beside, 99),
+            "ms",
+            percentile(alone, 99),
+        ),
+    ]
+
+
+async def _told(running: Simulated, number: str, account: str, customer: Customer) -> None:
+    await running.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
+    route = {"account": account, "action": standard_tree(running.audio)}
+    await running.engine.rpc("PUT", f"/routes/{number}", route)
+
+
+async def _run(
+    running: Simulated, numbers: Sequence[str], seconds: float, customer: Customer
+) -> list[float]:
+    """Let calls come in; gives how many ms each event of the healthy ones took, all of them."""
+    customer.got.clear()
+    scripts = tuple(Script(number) for number in numbers)
+    result = await running.pbx.run(Load(scripts, seconds, RATE * len(numbers)))
+    expected = result.calls // len(numbers) * EVENTS
+    await until(lambda: len(customer.got) >= expected, what="all events to arrive")
+    return [each.wall_ms - each.event["timestamp"] for each in customer.got]

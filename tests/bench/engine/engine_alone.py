@@ -1,0 +1,65 @@
+"""The engine alone: standard calls a second that one core of it carries, the store included."""
+
+import asyncio
+
+from msgspec import Struct
+
+from tests.bench.cpu import Meter, idle_shares
+from tests.bench.engine.simulated import Simulated, simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load, Result
+from tests.bench.figure import Figure, figure
+from tests.bench.profile import profile
+from tests.bench.setting import Setting
+
+RATES = (500, 1_000, 1_500, 2_000, 2_500, 3_000)
+STANDARD = (Script(),)
+WELL = 0.999  # of the calls were whole
+
+
+class Climb(Struct, frozen=True):
+    """The highest rate that went well, and the CPU milliseconds per call of each process there."""
+
+    rate: int
+    cpu_ms: dict[str, float]
+
+
+async def engine_alone(setting: Setting) -> list[Figure]:
+    """Raise the rate until more than a call in a thousand goes wrong or is refused.
+
+    `calls_per_core` is 1 / CPU per call at the last good rate: what the engine's core would carry
+    if nothing else, the simulated PBX above all, were slower.
+    """
+    seconds = 2 if setting.quick else 5
+    async with simulated(setting.folder) as running:
+        await running.pbx.run(Load(STANDARD, seconds=2, rate=50))
+        held = await _climb(running, seconds)
+        if setting.profile:
+            out = setting.out / "engine-alone.prof"
+            load = Load(STANDARD, seconds=8, rate=held.rate or RATES[0])
+            await asyncio.gather(running.pbx.run(load), profile(running.engine.pid, 8, out))
+    return [
+        figure("engine_alone", "calls_per_s", held.rate, "calls/s"),
+        figure("engine_alone", "calls_per_core", 1000 / held.cpu_ms["engine"], "calls/s"),
+        figure("engine_alone", "engine_cpu", held.cpu_ms["engine"], "ms/call"),
+        figure("engine_alone", "valkey_cpu", held.cpu_ms["valkey"], "ms/call"),
+        figure("engine_alone", "simulated_pbx_cpu", held.cpu_ms["pbx"], "ms/call"),
+    ]
+
+
+async def _climb(running: Simulated, seconds: float) -> Climb:
+    idle = await idle_shares(running.pids, 2)
+    best = Climb(0, {})
+    for rate in RATES:
+        meter = Meter(running.pids, idle)
+        result = await running.pbx.run(Load(STANDARD, seconds=seconds, rate=rate))
+        went_well = result.whole >= result.calls * WELL
+        if went_well or not best.cpu_ms:
+            best = Climb(rate if went_well else 0, _per_call(meter, result))
+        if not went_well:
+            break
+    return best
+
+
+def _per_call(meter: Meter, result: Result) -> dict[str, float]:
+    return {name: used_s * 1000 / result.calls for name, used_s in meter.used_s().items()}

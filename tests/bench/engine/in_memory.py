@@ -1,0 +1,23 @@
+"""An engine whose store is the memory twin: `python -m tests.bench.engine.in_memory`."""
+
+import asyncio
+import signal
+
+import uvloop
+
+from engine.app.engine import Engine
+from engine.config import Settings
+from engine.logging import set_up
+from engine.store.memory.store import Memory
+
+
+async def _run(settings: Settings) -> None:
+    running = Engine(settings, Memory())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.stop)
+    await running.run()
+
+
+if __name__ == "__main__":
+    given = Settings()
+    set_up(given.log_level)
+    uvloop.run(_run(given))

@@ -1,0 +1,90 @@
+"""The live calls of the simulated PBX, and the loads that make them."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from tests.bench.engine.simulated_call import Ended, Script, SimulatedCall, Tell
+from tests.harness.until import until
+
+TICK_S = 0.002
+PATIENCE_S = 60
+UNHEARD = Ended(is_whole=False, silence_ms=0)  # as the dialplan ends whom no app takes
+
+
+class Load(Struct, frozen=True):
+    """Calls to make: so many a second for so long, the scripts in turn.
+
+    `hold` returns when all have begun, and leaves them waiting.
+    """
+
+    scripts: tuple[Script, ...]
+    seconds: float
+    rate: float
+    hold: bool = False
+
+
+class Result(Struct, frozen=True):
+    """What became of a load's calls; silences: number and ms from the last prompt to the hangup.
+
+    Webhooks: ms from the last digit to the question about it.
+    """
+
+    calls: int
+    whole: int
+    silences: tuple[tuple[str, float], ...]
+    webhooks_ms: tuple[float, ...] = ()
+    answered: tuple[str, ...] = ()  # the channels that the engine answered
+
+
+class SimulatedCalls:
+    """Calls come in on the apps' sockets in turn, as the dialplan spreads them."""
+
+    def __init__(self) -> None:
+        self.live: dict[str, SimulatedCall] = {}
+        self._numbers = itertools.count()
+
+    async def run(self, load: Load, heard: Callable[[], Sequence[tuple[str, Tell]]]) -> Result:
+        """Make a load's calls, at apps that are heard, and wait for their ends."""
+        loop = asyncio.get_running_loop()
+        began_s, ended = loop.time(), list[tuple[str, Ended]]()
+        started = 0
+        while (passed_s := loop.time() - began_s) < load.seconds:
+            for _ in range(int(load.rate * passed_s) - started):
+                self._start(load.scripts[started % len(load.scripts)], heard(), ended)
+                started += 1
+            await asyncio.sleep(TICK_S)
+        if not load.hold:
+            await until(lambda: len(ended) >= started, timeout_s=PATIENCE_S, what="the last call")
+        silences = tuple((number, round(end.silence_ms, 2)) for number, end in ended)
+        webhooks = tuple(end.webhook_ms for _, end in ended if end.webhook_ms is not None)
+        answered = tuple(end.answered for _, end in ended if end.answered)
+        whole = sum(end.is_whole for _, end in ended)
+        return Result(started, whole, silences, webhooks, answered)
+
+    def hang_up_all(self) -> None:
+        """Let every caller hang up."""
+        for call in list(self.live.values()):
+            call.hang_up()
+
+    def _start(
+        self,
+        script: Script,
+        heard: Sequence[tuple[str, Tell]],
+        ended: list[tuple[str, Ended]],
+    ) -> None:
+        if not heard:
+            ended.append((script.number, UNHEARD))
+            return
+        number = next(self._numbers)
+        app, tell = heard[number % len(heard)]
+        channel = f"pbx1-1795237552.{number}"
+
+        def end(how: Ended) -> None:
+            del self.live[channel]
+            ended.append((script.number, how))
+
+        self.live[channel] = SimulatedCall(app, channel, script, tell, end)
+        self.live[channel].enter()

@@ -1,0 +1,152 @@
+"""A simulated PBX, a process of its own: ARI over real websockets and HTTP, no SIP and no media.
+
+`python -m tests.bench.engine.simulated_pbx PORT`; `POST /simulated/run` makes the calls of a Load.
+"""
+
+import re
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import msgspec
+import uvloop
+from aiohttp import web
+from msgspec import Struct
+
+from tests.bench.engine.simulated_call import Tell
+from tests.bench.engine.simulated_calls import Load, SimulatedCalls
+from tests.bench.engine.simulated_socket import Socket
+from wire.webhooks import GatherResult
+
+PLAY = re.compile(r"^channels/([^/]+)/play/([^/?]+)\?media=([^&]*)")
+
+
+class _Request(Struct, frozen=True):
+    request_id: str
+    method: str
+    uri: str
+
+
+_read = msgspec.json.Decoder(_Request).decode
+_read_load = msgspec.json.Decoder(Load).decode
+_read_gathered = msgspec.json.Decoder(GatherResult).decode
+
+
+class SimulatedPbx:
+    """Answers what engines ask of a PBX, and hands the calls' requests to them."""
+
+    def __init__(self) -> None:
+        self._calls = SimulatedCalls()
+        self._sockets: dict[str, Socket] = {}
+
+    def app(self) -> web.Application:
+        """Give the server's routes."""
+        app = web.Application()
+        app.router.add_get("/ari/events", self._events)
+        app.router.add_route("*", "/ari/{path:.*}", self._http)
+        app.router.add_post("/simulated/run", self._run)
+        app.router.add_post("/simulated/hangup", self._hang_up_all)
+        app.router.add_post("/simulated/webhook", self._webhook)
+        return app
+
+    async def _events(self, request: web.Request) -> web.WebSocketResponse:
+        websocket = web.WebSocketResponse()
+        await websocket.prepare(request)
+        app = request.query["app"]
+        socket = self._sockets[app] = Socket(websocket)
+        await socket.serve(lambda text: self._asked(socket, _read(text)))
+        if self._sockets.get(app) is socket:
+            del self._sockets[app]
+        return websocket
+
+    def _asked(self, socket: Socket, request: _Request) -> None:
+        status, body = self._answer(request.method, request.uri)
+        response = {
+            "type": "RESTResponse",
+            "transaction_id": request.request_id,
+            "request_id": request.request_id,
+            "status_code": status,
+            "reason_phrase": "OK",
+            "uri": request.uri,
+            "content_type": "application/json",
+            "message_body": msgspec.json.encode(body).decode() if body is not None else "",
+        }
+        socket.send(msgspec.json.encode(response))
+
+    async def _http(self, request: web.Request) -> web.Response:
+        status, body = self._answer(request.method, request.path_qs.removeprefix("/ari/"))
+        return web.json_response(body, status=status)
+
+    def _answer(self, method: str, uri: str) -> tuple[int, Any]:
+        kind, _, rest = uri.partition("/")
+        if (kind, method) == ("channels", "GET"):
+            return 200, [call.channel for call in self._calls.live.values()]
+        if kind == "channels":
+            return self._channel(method, uri, rest.partition("?")[0].split("/"))
+        if kind == "playbacks":
+            return 404, {"message": "Playback not found"}
+        if kind == "events":
+            return self._user_event(rest.removeprefix("user/"))
+        return 200, [] if kind in {"bridges", "endpoints", "recordings"} else {"endpoint_ids": []}
+
+    def _user_event(self, rest: str) -> tuple[int, Any]:
+        """Send an app an event of its own asking, by which it knows that it is heard."""
+        name, _, query = rest.partition("?application=")
+        event = {"type": "ChannelUserevent", "eventname": name, "userevent": {}}
+        event |= {"application": query, "timestamp": "2026-01-01T00:00:00.000+0000"}
+        self._sockets[query].send(msgspec.json.encode(event))
+        return 204, None
+
+    def _channel(self, method: str, uri: str, path: list[str]) -> tuple[int, Any]:
+        call = self._calls.live.get(path[0])
+        if call is None:
+            return 404, {"message": "Channel not found"}
+        if method == "DELETE":
+            call.hang_up()
+        elif path[1:] == ["answer"]:
+            call.answer()
+        elif played := PLAY.match(uri):
+            playback = {"id": played[2], "media_uri": played[3], "language": "en"}
+            playback |= {"target_uri": f"channel:{path[0]}", "state": "queued"}
+            call.play(playback)
+            return 201, playback
+        return 204, None
+
+    async def _run(self, request: web.Request) -> web.Response:
+        load = _read_load(await request.read())
+        result = await self._calls.run(load, self._heard)
+        return web.Response(body=msgspec.json.encode(result), content_type="application/json")
+
+    def _heard(self) -> list[tuple[str, Tell]]:
+        """List the apps of calls that somebody listens to, with the way to whoever does then."""
+        apps = [app for app in self._sockets if app[-1:].isdigit() and "-rest-" not in app]
+        return [(app, partial(self._tell, app)) for app in apps]
+
+    def _tell(self, app: str, frame: bytes) -> None:
+        """Tell an app; what nobody hears is lost, as on a PBX."""
+        if socket := self._sockets.get(app):
+            socket.send(frame)
+
+    async def _webhook(self, request: web.Request) -> web.Response:
+        """Be a customer's server, too: one clock sees the digit and the question about it."""
+        at_s = time.monotonic()
+        gathered = _read_gathered(await request.read())
+        if call := self._calls.live.get(gathered.to.channel_id):
+            call.asked_about(at_s)
+        return web.json_response({"type": "hangup", "data": {}})
+
+    async def _hang_up_all(self, _request: web.Request) -> web.Response:
+        self._calls.hang_up_all()
+        return web.json_response({})
+
+
+def main() -> None:
+    """Serve until killed."""
+    app = SimulatedPbx().app()
+    loop = uvloop.new_event_loop()
+    web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), loop=loop, access_log=None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""How late timers are: 5,000 gathers pending, at about 30 % load, with deadlines of their own."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Sequence
+
+from redis.asyncio import Redis
+
+from engine.calls.model.call import deadline_ms
+from engine.calls.model.codec import decode_call
+from engine.calls.model.events import DeadlinePassed
+from engine.calls.model.state import Gathering
+from engine.calls.replay import replay
+from engine.calls.verbs.gather import GRACE_MS
+from engine.store.redis.store import RedisStore
+from tests.bench.cpu import Meter
+from tests.bench.engine.simulated import Simulated, simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load, Result
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.ivr.stack import BY_ENGINE
+from tests.bench.setting import Setting
+
+PENDING = 5_000
+RATE = 500  # at which they begin: all are pending when the first is due
+TIMEOUTS_MS = range(12_000, 22_000, 250)
+LOAD_SHARE = 0.3
+LOAD_S = 33.0
+SEED = 7
+
+
+async def timers(setting: Setting) -> list[Figure]:
+    """Let gathers time out beside standard calls.
+
+    `lateness` is by the calls' own logs: the step's moment less the deadline. `hangup_lateness` is
+    what the PBX saw: from the prompt's end to the hangup, less the timeout; commits are in it.
+    """
+    async with simulated(setting.folder) as running:
+        numbers = await _route_all(running)
+        rate = LOAD_SHARE / await _cpu_s(running)
+        load = Load((Script(BY_ENGINE),), seconds=LOAD_S, rate=rate)
+        meter, began_s = Meter(running.pids), time.monotonic()
+        ended, _ = await asyncio.gather(running.pbx.run(_waiting(numbers)), running.pbx.run(load))
+        share = meter.used_s()["engine"] / (time.monotonic() - began_s)
+        late_ms = [each async for each in _lateness_ms(running.valkey.url)]
+    seen_ms = [silence - numbers[number] - GRACE_MS for number, silence in ended.silences]
+    return [
+        *_figures("lateness", late_ms),
+        *_figures("hangup_lateness", seen_ms),
+        figure("timers", "gathers", len(late_ms), "calls"),
+        figure("timers", "load", share * 100, "% of a core"),
+    ]
+
+
+async def _route_all(running: Simulated) -> dict[str, int]:
+    numbers = {f"+1555{timeout_ms}": timeout_ms for timeout_ms in TIMEOUTS_MS}
+    for number, timeout_ms in numbers.items():
+        gather = {"type": "gather", "data": {"timeout": timeout_ms}}
+        play = {"audioUrl": f"{running.audio}/first.wav"}
+        await running.route(number, {"type": "play", "data": play, "action": gather})
+    return numbers
+
+
+def _waiting(numbers: dict[str, int]) -> Load:
+    scripts = [Script(number, digits="", prompts=1) for number in numbers]
+    random.Random(SEED).shuffle(scripts)
+    return Load(tuple(scripts), seconds=PENDING / RATE, rate=RATE)
+
+
+async def _cpu_s(running: Simulated) -> float:
+    meter = Meter(running.pids)
+    load = Load((Script(BY_ENGINE),), seconds=3, rate=300)
+    result: Result = await running.pbx.run(load)
+    return meter.used_s()["engine"] / result.calls
+
+
+async def _lateness_ms(redis_url: str) -> AsyncIterator[int]:
+    """Run every call's log through the core again: how late each gather's deadline was taken."""
+    store = RedisStore(redis_url)
+    async with Redis.from_url(redis_url) as client:
+        keys = [key.decode() async for key in client.scan_iter(match="*:log:*", count=1_000)]
+    for key in keys:
+        slot, _, call_id = key.removeprefix("{s").partition("}:log:")
+        log = await store.log(int(slot), call_id)
+        call = decode_call(log[0])
+        for moment in replay(log):
+            is_due = isinstance(moment.event, DeadlinePassed)
+            if is_due and isinstance(call.doing, Gathering):
+                yield moment.now - (deadline_ms(call) or 0)
+            call = moment.call
+    await store.close()
+
+
+def _figures(name: str, late_ms: Sequence[float]) -> list[Figure]:
+    return [
+        figure("timers", f"{name}_p50", percentile(late_ms, 50), "ms"),
+        figure("timers", f"{name}_p99", percentile(late_ms, 99), "ms"),
+        figure("timers", f"{name}_max", max(late_ms), "ms"),
+    ]

@@ -1,0 +1,35 @@
+"""How soon a gather's webhook leaves: from its last digit's event to the customer's server."""
+
+from tests.bench.engine.simulated import simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.setting import Setting
+
+NUMBER = "+15550702"
+RATE = 50
+GATHERING = Script(NUMBER, prompts=1)
+
+
+async def digit_webhook(setting: Setting) -> list[Figure]:
+    """Make calls that collect four digits and then ask; the commit lies between the two.
+
+    The simulated PBX is the customer's server, too: the time is from before the event is on its
+    websocket until the question has come, plain HTTP on a connection that is kept.
+    """
+    seconds = 10 if setting.quick else 40
+    async with simulated(setting.folder) as running:
+        hook = f"{running.pbx.url}/simulated/webhook"
+        gather = {"type": "gather", "data": {"maxDigits": 4}, "action": hook}
+        prompt = {"audioUrl": f"{running.audio}/first.wav"}
+        await running.route(NUMBER, {"type": "play", "data": prompt, "action": gather})
+        await running.pbx.run(Load((GATHERING,), seconds=2, rate=RATE))
+        result = await running.pbx.run(Load((GATHERING,), seconds=seconds, rate=RATE))
+    waits = result.webhooks_ms
+    return [
+        figure("digit_webhook", "calls", result.calls, "calls"),
+        figure("digit_webhook", "failures", result.calls - len(waits), "calls"),
+        figure("digit_webhook", "p50", percentile(waits, 50), "ms"),
+        figure("digit_webhook", "p99", percentile(waits, 99), "ms"),
+        figure("digit_webhook", "latest", max(waits, default=float("nan")), "ms"),
+    ]

@@ -1,0 +1,90 @@
+"""One round of load on a number, measured: CPU of each process, and what callers waited for."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.bench.cpu import Meter, idle_shares
+from tests.bench.ivr.load import Outcome, load
+from tests.bench.ivr.phone import CallFailed, Heard, standard_call
+from tests.bench.ivr.stack import BY_DIALPLAN, BY_ENGINE, Stack
+
+WINDOW_S = 2.0
+MOST_WINDOWS = 10
+SETTLED_SHARE = 0.01
+
+
+class Round(Struct, frozen=True):
+    """What a round gave; CPU in milliseconds per call, the probes' calls counted in."""
+
+    outcome: Outcome
+    cpu_ms: Mapping[str, float]
+    heard: tuple[Heard, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def failed(self) -> int:
+        """How many calls went wrong, the probes' among them."""
+        return self.outcome.failed + len(self.faults)
+
+    @property
+    def digit_ms(self) -> list[float]:
+        """Each probe's wait from the last digit's end to the next prompt."""
+        return [each.digit_to_prompt_ms for each in self.heard]
+
+    @property
+    def answer_ms(self) -> list[float]:
+        """Each probe's wait from the answer to the first prompt."""
+        return [each.answer_to_prompt_ms for each in self.heard]
+
+
+async def measured(  # noqa: PLR0913 - what a round is
+    stack: Stack,
+    number: str,
+    rate: int,
+    seconds: float,
+    folder: Path,
+    *,
+    idle: Mapping[str, float],
+    probes_per_s: float = 2,
+) -> Round:
+    """Call a number at a rate, with probes beside; `idle` is what the processes take anyway."""
+    await standard_call(stack.pbx.sip_port, number)  # caches are warm from here on
+    meter = Meter(stack.pids, idle)
+    probing = asyncio.create_task(_probes(stack.pbx.sip_port, number, seconds, probes_per_s))
+    outcome = await load(stack.pbx.sip_port, number, rate, seconds, folder)
+    heard, faults = await probing
+    calls = outcome.calls + len(heard) + len(faults)
+    cpu_ms = {name: used * 1000 / calls for name, used in meter.used_s().items()}
+    return Round(outcome, cpu_ms, heard, faults)
+
+
+async def idling(stack: Stack) -> Mapping[str, float]:
+    """Learn what the processes take with no calls, once they have settled: shares of a core."""
+    for number in (BY_DIALPLAN, BY_ENGINE):
+        await standard_call(stack.pbx.sip_port, number)
+    before = await idle_shares(stack.pids, WINDOW_S)
+    for _ in range(MOST_WINDOWS):
+        idle = await idle_shares(stack.pids, WINDOW_S)
+        if all(abs(idle[name] - before[name]) <= SETTLED_SHARE for name in idle):
+            break
+        before = idle
+    return idle
+
+
+async def _probes(
+    sip_port: int, number: str, seconds: float, per_s: float
+) -> tuple[tuple[Heard, ...], tuple[str, ...]]:
+    calls: list[asyncio.Task[Heard]] = []
+    for _ in range(int(seconds * per_s)):
+        calls.append(asyncio.create_task(standard_call(sip_port, number)))
+        await asyncio.sleep(1 / per_s)
+    ended = await asyncio.gather(*calls, return_exceptions=True)
+    unexpected = [each for each in ended if isinstance(each, BaseException)]
+    for each in unexpected:
+        if not isinstance(each, CallFailed):
+            raise each
+    heard = tuple(each for each in ended if isinstance(each, Heard))
+    return heard, tuple(str(each) for each in unexpected)

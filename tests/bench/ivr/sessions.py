@@ -1,0 +1,101 @@
+"""Two hundred transfers and conferences on real Asterisk, four at a time; none may end badly.
+
+Every phone has its own tone, and who hears whom is measured after each step.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import cycle, islice
+from time import perf_counter
+
+from tests.bench.figure import Figure, figure
+from tests.bench.ivr.stack import stack
+from tests.bench.setting import Setting
+from tests.harness.live import Lab
+from tests.harness.phones.parties import Crowd
+from tests.harness.phones.requests import Conference, Transfer, among
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Refused
+
+AT_A_TIME = 4
+log = logging.getLogger(__name__)
+Session = Callable[[Crowd], Awaitable[None]]
+
+
+async def sessions(setting: Setting) -> list[Figure]:
+    """Run sessions of each kind, and look at what is left."""
+    count = 20 if setting.quick else 200
+    async with stack(setting.folder) as running:
+        lab = Lab(running.valkey, running.pbx, running.engine, free_port())
+        began_s = perf_counter()
+        turns = islice(cycle(KINDS), count)
+        failed = sum(await asyncio.gather(*(_some(lab, turns) for _ in range(AT_A_TIME))))
+        took_s = perf_counter() - began_s
+        await lab.emptied(timeout_s=30)
+    return [
+        figure("sessions", "live", count, "sessions"),
+        figure("sessions", "failed", failed, "sessions"),
+        figure("sessions", "left_behind", 0, "0: none"),
+        figure("sessions", "took", took_s, "s"),
+    ]
+
+
+async def _some(lab: Lab, turns: Iterator[Session]) -> int:
+    """Run one session after another; returns how many did not go as they should."""
+    failed = 0
+    for kind in turns:
+        try:
+            await _session(lab, kind)
+        except (Refused, TimeoutError) as error:
+            log.warning("%s: %s", kind.__name__, error)
+            failed += 1
+    return failed
+
+
+async def _session(lab: Lab, kind: Session) -> None:
+    async with Crowd(lab) as crowd:
+        await crowd.talk_by_source()
+        await crowd.phone("target")
+        await kind(crowd)
+        await crowd.part()
+
+
+async def _completed(crowd: Crowd) -> None:
+    transfer = Transfer(crowd)
+    await transfer.start()
+    await crowd.hear(source="target", target="source", customer="music")
+    await transfer.complete()
+    await crowd.hear(customer="target", target="customer")
+
+
+async def _cancelled(crowd: Crowd) -> None:
+    transfer = Transfer(crowd)
+    await transfer.start()
+    await crowd.hear(source="target", target="source", customer="music")
+    await transfer.cancel()
+    await crowd.hear(customer="source", source="customer")
+
+
+async def _blind(crowd: Crowd) -> None:
+    await Transfer(crowd).start("blind")
+    await crowd.hear(customer="target", target="customer")
+
+
+async def _conference(crowd: Crowd) -> None:
+    await crowd.phone("fourth")
+    conference = Conference(crowd)
+    await conference.add("target")
+    await crowd.hear(**among("customer", "source", "target"))
+    await conference.add("fourth")
+    await crowd.hear(**among("customer", "source", "target", "fourth"))
+    await conference.coach("fourth", "source")
+    await crowd.hear(customer="source target", source="customer target fourth")
+    await crowd.steer("hold", channelId=await crowd.leg("customer"))
+    await crowd.hear(customer="music")
+    await crowd.steer("unhold", channelId=await crowd.leg("customer"))
+    await conference.kick("target")
+    await crowd.hear(customer="source", source="customer fourth")
+
+
+KINDS: tuple[Session, ...] = (_completed, _cancelled, _blind, _conference)

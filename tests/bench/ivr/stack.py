@@ -1,0 +1,82 @@
+"""What the benches run on: one Asterisk that knows the standard call by dialplan, too."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.bench.ivr.prompts import served, write_prompts
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.servers.engine import Engine
+from tests.harness.servers.valkey import Valkey
+
+BY_DIALPLAN = "+15550700"
+BY_ENGINE = "+15550701"
+# Read has no prompt of its own: like the engine's gather, it listens after the prompt.
+DIALPLAN = """
+[from-trunk](+)
+exten => {number},1,Goto(bench,{number},1)
+
+[bench]
+exten => {number},1,Answer()
+ same => n,Playback({prompts}/first)
+ same => n,Read(digits,,4)
+ same => n,Playback({prompts}/second)
+ same => n,Hangup()
+"""
+MODULES = "load = app_playback.so\nload = app_read.so\n"
+
+
+class BenchPbx(Pbx):
+    """A node as operators have it, and one number more that the dialplan serves by itself."""
+
+    def prepare(self) -> None:
+        """Write the node's files, the prompts, and the dialplan's twin of the engine's tree."""
+        super().prepare()
+        write_prompts(self.prompts)
+        with (self.folder / "etc/modules.conf").open("a") as out:
+            out.write(MODULES)
+        with (self.folder / "etc/extensions.conf").open("a") as out:
+            out.write(DIALPLAN.format(number=BY_DIALPLAN, prompts=self.prompts))
+
+    @property
+    def prompts(self) -> Path:
+        """Return where the prompts lie."""
+        return self.folder / "prompts"
+
+
+class Stack(Struct, frozen=True):
+    """Asterisk, Valkey and engine, running; both numbers can be called."""
+
+    pbx: BenchPbx
+    valkey: Valkey
+    engine: Engine
+
+    @property
+    def pids(self) -> Mapping[str, int]:
+        """Name the processes whose CPU counts."""
+        return {"engine": self.engine.pid, "asterisk": self.pbx.pid, "valkey": self.valkey.pid}
+
+
+@asynccontextmanager
+async def stack(folder: Path, settings: Mapping[str, str] | None = None) -> AsyncIterator[Stack]:
+    """Run a whole stack in a folder, the engine with settings of its own."""
+    pbx = BenchPbx(folder / "pbx1")
+    async with pbx, Valkey(folder / "valkey") as valkey, served(pbx.prompts) as audio:
+        engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx], settings=settings)
+        async with engine:
+            route = {"account": "bench", "action": standard_tree(audio)}
+            await engine.rpc("PUT", f"/routes/{BY_ENGINE}", route)
+            yield Stack(pbx, valkey, engine)
+
+
+def standard_tree(audio: str) -> dict[str, object]:
+    """Give the standard call as action verbs; `audio` is where the prompts are served."""
+    second = _play(f"{audio}/second.wav", {"type": "hangup", "data": {}})
+    gather: dict[str, object] = {"type": "gather", "data": {"maxDigits": 4}, "action": second}
+    return _play(f"{audio}/first.wav", gather)
+
+
+def _play(url: str, action: dict[str, object]) -> dict[str, object]:
+    return {"type": "play", "data": {"audioUrl": url}, "action": action}

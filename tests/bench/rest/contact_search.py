@@ -1,0 +1,115 @@
+"""Contacts looked for over HTTP among millions, by every filter, and paged through."""
+
+import random
+import time
+from collections.abc import Iterator
+
+import aiohttp
+
+from api.accounts.store import Account, Accounts
+from api.common.clock import now_ms
+from tests.bench.cpu import cpu_s
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.rest.bulk_insert import AS_DEPLOYED
+from tests.bench.rest.contact_fill import common, fill, names
+from tests.bench.setting import Setting
+from tests.contract.api.databases import migrated, sqlite_url
+from tests.contract.api.serving import NOWHERE
+from tests.harness.servers.postgres import Postgres
+from tests.harness.servers.records_api import RecordsApi
+
+ROWS, QUICK = 5_000_000, 200_000
+TRIES = 40  # of each kind of question
+BASE = "/srmain/contacts_list"
+Question = tuple[str, str, dict[str, str]]
+
+
+async def contact_search(setting: Setting) -> list[Figure]:
+    """Measure on SQLite."""
+    return await _measured(setting, "contact_search", sqlite_url(setting.folder))
+
+
+async def contact_search_postgres(setting: Setting) -> list[Figure]:
+    """Measure on PostgreSQL; takes long, so only when asked for."""
+    async with Postgres(*AS_DEPLOYED) as postgres:
+        return await _measured(setting, "contact_search_postgres", postgres.url)
+
+
+async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
+    rows, began_s = QUICK if setting.quick else ROWS, time.monotonic()
+    async with migrated(url) as database:
+        await Accounts(database, now_ms).add(Account("acme", "acme"))
+        list_ids = await fill(database, rows)
+    found = [
+        figure(name, "rows", rows, "rows"),
+        figure(name, "fill", time.monotonic() - began_s, "s"),
+    ]
+    api = RecordsApi(setting.folder / name, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
+    async with api:
+        spent_ms, cpu_ms = await _asked(api, list_ids)
+    found.append(figure(name, "cpu", cpu_ms, "ms/request"))
+    for kind, times in spent_ms.items():
+        found.append(figure(name, f"{kind}_p95", percentile(times, 95), "ms"))
+    every = [each for times in spent_ms.values() for each in times]
+    return [*found, figure(name, "all_p95", percentile(every, 95), "ms")]
+
+
+async def _asked(api: RecordsApi, list_ids: list[int]) -> tuple[dict[str, list[float]], float]:
+    spent: dict[str, list[float]] = {}
+    asked = 0
+    async with aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http:
+        await _ask(http, api, "all-contacts", {})  # the key is known from now on
+        began_s = cpu_s(api.pid)
+        for kind, path, words in _questions(random.Random(9), list_ids):
+            spent.setdefault(kind, []).append(await _ask(http, api, path, words))
+            asked += 1
+    return spent, (cpu_s(api.pid) - began_s) * 1_000 / asked
+
+
+async def _ask(
+    http: aiohttp.ClientSession, api: RecordsApi, path: str, words: dict[str, str]
+) -> float:
+    began_s = time.perf_counter()
+    async with http.get(f"{api.url}{BASE}/{path}", params=words) as reply:
+        body = await reply.read()
+    assert reply.status == 200, body
+    return (time.perf_counter() - began_s) * 1_000
+
+
+def _questions(chance: random.Random, list_ids: list[int]) -> Iterator[Question]:
+    """Ask in turns, so that no kind has the cache to itself."""
+    drawn = random.Random(3)
+    firsts, lasts = names(3_000, drawn), names(6_000, drawn)
+    for _ in range(TRIES):
+        first = _some(chance, common(chance, firsts))
+        last = _some(chance, common(chance, lasts))
+        number = f"+47{chance.randrange(10**8):08}"[: chance.randrange(3, 12)]
+        list_id = chance.choice(list_ids)
+        everywhere = {
+            "page_1": {},
+            "offset_10000": {"offset": "10000"},
+            "first_name": {"fName": first},
+            "last_name": {"lName": last},
+            "both_names": {"fName": first, "lName": last},
+            "number": {"phNumber": number},
+            "email": {"email": first + "."},
+            "nobody": {"fName": "nobody"},
+            "number_and_name": {"phNumber": number, "fName": first},
+        }
+        for kind, words in everywhere.items():
+            yield kind, "all-contacts", words
+        yield "list_page_1", f"get-contact/{list_id}", {"limit": "100"}
+        yield "list_offset_10000", f"get-contact/{list_ids[0]}", {"offset": "10000"}
+        yield "list_tag", f"get-contact/{list_id}", {"tags": "vip"}
+        in_list = {
+            "list_first_name": {"fName": first},
+            "list_both_names": {"fName": first, "lName": last},
+            "list_number": {"number": number},
+            "list_tag_and_name": {"tags": "vip", "lName": last},
+        }
+        for kind, words in in_list.items():
+            yield kind, f"viewContacts/{list_id}", words
+
+
+def _some(chance: random.Random, name: str) -> str:
+    return name[: chance.randrange(1, len(name) + 1)]

@@ -1,0 +1,133 @@
+"""Contacts taken in over HTTP: a CSV file, new and then all known; a spreadsheet; their memory."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tests.bench.cpu import cpu_s
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.rest.bulk_insert import AS_DEPLOYED
+from tests.bench.rest.contact_files import MAPPINGS, write_csv, write_xlsx
+from tests.bench.setting import Setting
+from tests.contract.api.contacts.uploads import BASE, replaced, sent_to
+from tests.contract.api.databases import migrated, sqlite_url
+from tests.contract.api.serving import NOWHERE
+from tests.harness.servers.postgres import Postgres
+from tests.harness.servers.records_api import RecordsApi
+from tests.harness.until import until
+
+CSV_ROWS, SHEET_ROWS, QUICK = 1_000_000, 200_000, 20_000
+PATIENCE_S = 600.0
+
+
+async def contacts(setting: Setting) -> list[Figure]:
+    """Measure on SQLite."""
+    return await _measured(setting, "contacts", sqlite_url(setting.folder))
+
+
+async def contacts_postgres(setting: Setting) -> list[Figure]:
+    """Measure on PostgreSQL."""
+    async with Postgres(*AS_DEPLOYED) as postgres:
+        return await _measured(setting, "contacts_postgres", postgres.url)
+
+
+async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
+    csv_rows, sheet_rows = (QUICK, QUICK) if setting.quick else (CSV_ROWS, SHEET_ROWS)
+    file, sheet = setting.folder / "contacts.csv", setting.folder / "contacts.xlsx"
+    changed = setting.folder / "changed.csv"
+    await asyncio.to_thread(write_csv, file, csv_rows)
+    await asyncio.to_thread(write_csv, changed, csv_rows, later=True)
+    await asyncio.to_thread(write_xlsx, sheet, sheet_rows)
+    async with migrated(url):
+        pass
+    folder = setting.folder / name
+    api = RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
+    async with api, _peaks(api.pid) as peaks:
+        list_id, csv_s = await _upload(api, file)
+        found = [figure(name, "csv_rows", csv_rows, "rows"), figure(name, "csv_upload", csv_s, "s")]
+        found += await _process(api, f"{name}.csv", "skip", list_id, csv_rows)
+        found += await _process(
+            api, f"{name}.csv", "same_again", list_id, csv_rows, action="update"
+        )
+        await replaced(api, changed, list_id, MAPPINGS)
+        found += await _process(api, f"{name}.csv", "update", list_id, csv_rows, action="update")
+        found += _memory(f"{name}.csv", peaks)
+        list_id, xlsx_s = await _upload(api, sheet)
+        found.append(figure(name, "xlsx_rows", sheet_rows, "rows"))
+        found.append(figure(name, "xlsx_upload", xlsx_s, "s"))
+        found += await _process(api, f"{name}.xlsx", "skip", list_id, sheet_rows)
+        found += _memory(f"{name}.xlsx", peaks)
+    return found
+
+
+def _memory(name: str, peaks: dict[str, int]) -> list[Figure]:
+    return [figure(name, f"{who}_memory", kib / 1024, "MiB") for who, kib in peaks.items()]
+
+
+async def _upload(api: RecordsApi, path: Path) -> tuple[str, float]:
+    """Send a file, and map its columns; gives the list's id, and how long it took."""
+    began_s = time.monotonic()
+    with path.open("rb") as file:
+        list_id = await sent_to(api, file, MAPPINGS, name=path.name, assignedFields=["city"])
+    return list_id, time.monotonic() - began_s
+
+
+async def _process(  # noqa: PLR0913 - which file, how, and what it is called
+    api: RecordsApi, name: str, what: str, list_id: str, rows: int, *, action: str = "skip"
+) -> list[Figure]:
+    """Take a list's file in; tells how long that took, and what else took meanwhile."""
+    began_s, began_cpu_s = time.monotonic(), cpu_s(api.pid)
+    waits_ms: list[float] = []
+    found: dict[str, Any] = {}
+    await api.ask("POST", f"{BASE}/process-file/{list_id}", action=action)
+
+    async def is_done() -> bool:
+        asked_s = time.perf_counter()
+        found.update((await api.ask("GET", f"{BASE}/contactlists/{list_id}"))[1])
+        waits_ms.append((time.perf_counter() - asked_s) * 1_000)
+        return bool(found["status"] != "PROCESSING")
+
+    await until(is_done, timeout_s=PATIENCE_S, every_s=0.1, what="the import")
+    told = found["processing"]
+    assert (found["status"], told["rows"], told["rejected"]) == ("COMPLETED", rows, 0), found
+    assert told["added"] + told["updated"] + told["skipped"] == rows, told
+    return [
+        figure(name, what, time.monotonic() - began_s, "s"),
+        figure(name, f"{what}_cpu", cpu_s(api.pid) - began_cpu_s, "s"),
+        figure(name, f"{what}_asked_meanwhile_p95", percentile(waits_ms, 95), "ms"),
+    ]
+
+
+@asynccontextmanager
+async def _peaks(pid: int) -> AsyncIterator[dict[str, int]]:
+    """Watch the memory of a process and of those that it starts, in KiB."""
+    found = {"api": 0, "reader": 0, "both": 0}
+
+    async def watching() -> None:
+        while True:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()  # noqa: ASYNC240 - no disk
+            now = {
+                "api": _resident_kib(pid),
+                "reader": sum(_resident_kib(int(each)) for each in children),
+            }
+            now["both"] = now["api"] + now["reader"]
+            for who, kib in now.items():
+                found[who] = max(found[who], kib)
+            await asyncio.sleep(0.1)
+
+    task = asyncio.create_task(watching())
+    try:
+        yield found
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _resident_kib(pid: int) -> int:
+    with suppress(OSError, StopIteration):  # it has ended
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+    return 0

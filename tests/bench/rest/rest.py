@@ -1,0 +1,123 @@
+"""The REST layer before a live engine: what it adds to an originate, and how much one core does.
+
+Originates go in turn over REST and straight to the RPC, together 50 a second, so both meet the same
+engine. Control requests mute and unmute legs of live calls; `per_core` is what the layer's own CPU
+would carry if the load, the engine and Asterisk had other cores.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from time import perf_counter
+from typing import Any
+
+import aiohttp
+
+from tests.bench.cpu import Meter, idle_shares
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.ivr.stack import Stack, stack
+from tests.bench.setting import Setting
+from tests.harness.live import Lab
+from tests.harness.phones.parties import Crowd
+from tests.harness.ports import free_port
+from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+
+RATE = 50
+AT_ONCE = 16
+CALLS = 4
+BASE = "/srmain/voice"
+NOBODY = {"from": NUMBER, "to": "+15559999", "timeout": 1}  # rings for a second, and is given up
+
+
+async def rest(setting: Setting) -> list[Figure]:
+    """Measure both."""
+    async with (
+        stack(setting.folder) as running,
+        Api(setting.folder / "api", engines=[running.engine]) as api,
+    ):
+        token = await api.token()
+        async with aiohttp.ClientSession(headers={"Authorization": token}) as http:
+            originates = await _originates(running, api, http, 4 if setting.quick else 30)
+            lab = Lab(running.valkey, running.pbx, running.engine, free_port())
+            await lab.emptied(timeout_s=30)
+            control = await _control(lab, api, http, 4 if setting.quick else 15)
+    return [*originates, *control]
+
+
+async def _originates(
+    running: Stack, api: Api, http: aiohttp.ClientSession, seconds: float
+) -> list[Figure]:
+    """Originate at an even rate, over REST and RPC in turn."""
+    took: dict[str, list[float]] = {"rest": [], "rpc": []}
+    rpc_headers = {"Authorization": f"Bearer {running.engine.token}"}
+    ways = {
+        "rest": (f"{api.url}{BASE}/call", NOBODY, {}),
+        "rpc": (f"{running.engine.url}/rpc/v1/calls", {**NOBODY, "account": ACCOUNT}, rpc_headers),
+    }
+    began_s = perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for number in range(int(seconds * RATE)):
+            await asyncio.sleep(began_s + number / RATE - perf_counter())
+            way = "rest" if number % 2 else "rpc"
+            group.create_task(_timed(http, *ways[way], took[way]))
+    rest_p99, rpc_p99 = percentile(took["rest"], 99), percentile(took["rpc"], 99)
+    return [
+        figure("rest", "originate_p50", percentile(took["rest"], 50), "ms"),
+        figure("rest", "originate_p99", rest_p99, "ms", rpc_p99),
+        figure("rest", "originate_added_p99", rest_p99 - rpc_p99, "ms"),
+    ]
+
+
+async def _timed(
+    http: aiohttp.ClientSession,
+    url: str,
+    body: dict[str, Any],
+    headers: dict[str, str],
+    took_ms: list[float],
+) -> None:
+    asked_s = perf_counter()
+    async with http.post(url, json=body, headers=headers) as reply:
+        answer = await reply.text()
+        if not reply.ok:
+            raise RuntimeError(f"{url} {body}: {reply.status} {answer}")
+    took_ms.append((perf_counter() - asked_s) * 1_000)
+
+
+async def _control(lab: Lab, api: Api, http: aiohttp.ClientSession, seconds: float) -> list[Figure]:
+    """Steer live calls as fast as answers come."""
+    async with AsyncExitStack() as house:
+        crowds = [await house.enter_async_context(Crowd(lab)) for _ in range(CALLS)]
+        for crowd in crowds:
+            await crowd.talk_by_source(account=ACCOUNT)
+        try:
+            return await _steered(lab, api, http, crowds, seconds)
+        finally:
+            for crowd in crowds:
+                await crowd.part()
+
+
+async def _steered(
+    lab: Lab, api: Api, http: aiohttp.ClientSession, crowds: list[Crowd], seconds: float
+) -> list[Figure]:
+    legs = [(crowd.call, await crowd.leg("customer")) for crowd in crowds]
+    pids = {"api": api.pid, "engine": lab.engine.pid}
+    idle = await idle_shares(pids, 2)
+    meter, took_ms = Meter(pids, idle), list[float]()
+    until_s = perf_counter() + seconds
+    began_s = perf_counter()
+
+    async def steering(call: str, channel: str) -> None:
+        deed = 0
+        while perf_counter() < until_s:
+            path = ("mute", "unmute")[deed % 2]
+            body = {"callId": call, "channelId": channel}
+            await _timed(http, f"{api.url}{BASE}/{path}", body, {}, took_ms)
+            deed += 1
+
+    await asyncio.gather(*(steering(*legs[place % CALLS]) for place in range(AT_ONCE)))
+    passed_s, used_s = perf_counter() - began_s, meter.used_s()
+    return [
+        figure("rest", "control", len(took_ms) / passed_s, "requests/s"),
+        figure("rest", "control_per_core", len(took_ms) / used_s["api"], "requests/s"),
+        figure("rest", "control_p99", percentile(took_ms, 99), "ms"),
+        figure("rest", "control_engine_cpu", used_s["engine"] * 1_000 / len(took_ms), "ms"),
+    ]

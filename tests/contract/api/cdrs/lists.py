@@ -1,0 +1,21 @@
+"""What every list of call records is asked with."""
+
+from typing import Any
+
+from tests.contract.api.cdrs.records import leg
+from tests.contract.api.serving import Served
+
+REQUIRED = {
+    "dialedNumber": "",
+    "dispositionLevel1Id": "",
+    "dispositionLevel2Id": "",
+    "dispositionLevel3Id": "",
+}
+NINA = leg("agent:7", agent_id="7", agent_name="Nina")
+
+
+async def listed(rest: Served, who: str = "acme", **query: object) -> dict[str, Any]:
+    """Ask for a page."""
+    status, page = await rest.ask("GET", "/srmain/cdr", who, **{**REQUIRED, **query})
+    assert status == 200, page
+    return dict(page)

@@ -1,0 +1,128 @@
+"""Exports over HTTP: asked for, made in the background, downloaded; none has a formula."""
+
+import csv
+import io
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+
+from api.jobs.artifacts import KEPT_MS
+from api.jobs.worker import Worker
+from tests.contract.api.cdrs.lists import REQUIRED
+from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, written
+from tests.contract.api.serving import Served, serving
+
+EXPORT = "/srmain/cdr/export"
+
+
+class Hand:
+    """A clock that is moved by hand."""
+
+    now = NOON_MS
+
+    def __call__(self) -> int:
+        """Tell the time."""
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Hand:
+    """Give a clock."""
+    return Hand()
+
+
+@pytest.fixture
+async def rest(database_url: str, clock: Hand) -> AsyncIterator[Served]:
+    """Serve."""
+    async with serving(database_url, clock=clock) as found:
+        yield found
+
+
+async def made(rest: Served, body: object = None, **query: object) -> str:
+    """Have an export made, and download it."""
+    status, export = await rest.ask("POST", EXPORT, "acme", body, **{**REQUIRED, **query})
+    assert (status, export["state"]) == (200, "waiting"), export
+    path = f"/srmain/cdr/exports/{export['exportId']}"
+    assert (await rest.ask("GET", f"{path}/download"))[0] == 409
+    assert await Worker(rest.parts.jobs, rest.parts.cdrs.jobs, rest.parts.metrics).once()
+    _, done = await rest.ask("GET", path)
+    assert (done["state"], done["rows"]) == ("done", done["total"])
+    assert (await rest.ask("GET", path, "other"))[0] == 404
+    assert (await rest.ask("GET", f"{path}/download", "other"))[0] == 404
+    async with rest.http.get(rest.url + done["downloadPath"], headers=rest.headers("acme")) as got:
+        assert got.status == 200
+        assert "attachment" in got.headers["Content-Disposition"]
+        return await got.text()
+
+
+async def test_csv_has_what_the_list_has(rest: Served) -> None:
+    """The filters' records, the newest first, ten unless asked for more."""
+    await written(rest.parts.database, *(record(n, after_ms=n) for n in range(12)), missed(99))
+    lines = list(csv.DictReader(io.StringIO(await made(rest))))
+    assert [line["reqId"] for line in lines] == [record(n).call_id for n in range(11, 1, -1)]
+    lines = list(csv.DictReader(io.StringIO(await made(rest, answerStatus="missed"))))
+    assert [(line["answerStatus"], line["talkMs"]) for line in lines] == [("missed", "0")]
+    lines = list(csv.DictReader(io.StringIO(await made(rest, offset=10, limit=100))))
+    assert [line["reqId"][-2:] for line in lines] == ["01", "99", "00"]
+    assert "timeline" not in lines[0]
+
+
+async def test_json_lines_are_records(rest: Served) -> None:
+    """As the list shows them; with their timelines when asked for."""
+    await written(rest.parts.database, record(1), record(2))
+    body = {"format": "jsonl", "includeTimeline": True}
+    lines = [msgspec.json.decode(line) for line in (await made(rest, body)).splitlines()]
+    assert [len(line.pop("timeline")) for line in lines] == [3, 3]
+    assert lines == (await rest.ask("GET", "/srmain/cdr", **REQUIRED))[1]["data"]
+
+
+async def test_nothing_is_a_formula(rest: Served) -> None:
+    """Whatever a customer has written; numbers stay numbers."""
+    nina = leg("agent:7", agent_id="7", agent_name='=HYPERLINK("http://evil")')
+    labels = {"clientId": "@SUM(1)", "obdType": "-2+3", "callPath": 'a,"b"\tc'}
+    call = record(1, legs=(nina,), labels=labels, reason="+cmd|' /C calc'!A0")
+    await written(rest.parts.database, call)
+    (line,) = csv.DictReader(io.StringIO(await made(rest)))
+    assert line["agentNames"] == '\'=HYPERLINK("http://evil")'
+    assert (line["clientId"], line["obdType"]) == ("'@SUM(1)", "'-2+3")
+    assert line["reason"] == "'+cmd|' /C calc'!A0"
+    assert (line["callPath"], line["callerId"]) == ('a,"b"c', "+4721930000")
+
+
+async def test_an_export_has_what_was_there_when_it_was_asked_for(rest: Served) -> None:
+    """Records that are written later, or are another account's, are not in it."""
+    await written(rest.parts.database, record(1), record(2, account_id="other"))
+    query = {**REQUIRED, "limit": 100}
+    _, export = await rest.ask("POST", EXPORT, "acme", {"format": "jsonl"}, **query)
+    await written(rest.parts.database, record(3))
+    assert await Worker(rest.parts.jobs, rest.parts.cdrs.jobs, rest.parts.metrics).once()
+    url = f"{rest.url}/srmain/cdr/exports/{export['exportId']}/download"
+    async with rest.http.get(url, headers=rest.headers("acme")) as got:
+        assert [msgspec.json.decode(line)["reqId"] for line in (await got.read()).splitlines()] == [
+            record(1).call_id
+        ]
+
+
+async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
+    """Ten under way for an account; kept for a week."""
+    ids = []
+    for _ in range(10):
+        status, export = await rest.ask("POST", EXPORT, **REQUIRED)
+        assert status == 200
+        ids.append(export["exportId"])
+    assert (await rest.ask("POST", EXPORT, **REQUIRED))[0] == 429
+    assert (await rest.ask("POST", EXPORT, "other", **REQUIRED))[0] == 200
+    clock.now += KEPT_MS + 1
+    assert (await rest.ask("GET", f"/srmain/cdr/exports/{ids[0]}"))[0] == 404
+    assert await rest.faults("POST", EXPORT, {"format": "pdf"}, **REQUIRED) == {"format"}
+    assert await rest.faults("POST", EXPORT, {"includeTimeline": 1}, **REQUIRED) == {
+        "includeTimeline"
+    }
+    assert await rest.faults("POST", EXPORT, **{**REQUIRED, "limit": 5_000_001}) == {"limit"}
+
+
+async def test_an_export_of_nothing(rest: Served) -> None:
+    """It has a line of names."""
+    (names,) = csv.reader(io.StringIO(await made(rest, {"includeTimeline": True})))
+    assert (names[0], names[-1]) == ("reqId", "timeline")

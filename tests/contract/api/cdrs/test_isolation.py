@@ -1,0 +1,100 @@
+"""Beside the list of call records: whose they are, clients, an agent's day, dispositions."""
+
+from tests.contract.api.cdrs.lists import NINA, listed
+from tests.contract.api.cdrs.records import NOON_MS, leg, record, written
+from tests.contract.api.serving import Served
+
+
+async def test_nobody_is_told_anything(served: Served) -> None:
+    """Without a token there is 401; with another account's, nothing."""
+    call = record(1, labels={"clientId": "c-7"})
+    await written(served.parts.database, call)
+    for method, path in (
+        ("GET", "/srmain/cdr"),
+        ("POST", "/srmain/cdr/export"),
+        ("GET", "/srmain/cdr/me/today-stats"),
+        ("GET", "/srmain/cdr/customer-history"),
+        ("GET", f"/srmain/cdr/{call.call_id}"),
+        ("GET", "/srmain/cdr/c/getClientIds"),
+        ("PATCH", f"/srmain/cdr/{call.call_id}/disposition"),
+        ("GET", "/srmain/cdr/exports/x"),
+        ("GET", "/srmain/cdr/exports/x/download"),
+        ("GET", "/srmain/voice/events"),
+    ):
+        status, problem = await served.ask(method, path, "")
+        assert (status, problem["detail"]) == (401, "User not authenticated"), path
+    one = f"/srmain/cdr/{call.call_id}"
+    assert (await served.ask("GET", one, "other"))[0] == 404
+    levels = {"dispositionLevel1Id": "x"}
+    assert (await served.ask("PATCH", f"{one}/disposition", "other", levels))[0] == 404
+    assert (await listed(served, "other"))["total"] == 0
+    assert (await served.ask("GET", "/srmain/cdr/c/getClientIds", "other"))[1]["data"] == []
+
+
+async def test_client_ids(served: Served) -> None:
+    """By their beginning; even where that is another path's name."""
+    ids = ("exports-1", "c-7", "c-8")
+    await written(
+        served.parts.database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids))
+    )
+    found = await served.ask("GET", "/srmain/cdr/c-/getClientIds")
+    assert found == (200, {"data": ["c-7", "c-8"], "hasMore": False})
+    assert (await served.ask("GET", "/srmain/cdr/exports/getClientIds"))[1]["data"] == ["exports-1"]
+    assert await served.faults("GET", "/srmain/cdr/c%25/getClientIds") == {"prefix"}
+
+
+async def test_an_agents_day(served: Served) -> None:
+    """Since midnight, its own legs; an account's token has no day."""
+    await served.add("acme", "7", name="nina")
+    unanswered = leg("agent:7", talked_ms=0, agent_id="7")
+    await written(
+        served.parts.database,
+        record(1, legs=(NINA,)),
+        record(2, legs=(unanswered,), direction="inbound", created_ms=NOON_MS - 43_200_000),
+        record(3, legs=(NINA,), created_ms=NOON_MS - 43_200_001),
+        record(4, legs=(NINA,), account_id="other"),
+    )
+    status, day = await served.ask("GET", "/srmain/cdr/me/today-stats", "nina")
+    assert status == 200
+    assert day == {
+        "agentId": "7",
+        "startTime": "2026-11-21T00:00:00.000Z",
+        "endTime": "2026-11-21T12:05:00.000Z",
+        "total": 2,
+        "answered": 1,
+        "missed": 1,
+        "inbound": 1,
+        "outbound": 1,
+        "ringMs": 4_000,
+        "talkMs": 30_000,
+        "holdMs": 0,
+        "averageTalkMs": 30_000,
+        "longestTalkMs": 30_000,
+    }
+    status, problem = await served.ask("GET", "/srmain/cdr/me/today-stats")
+    assert (status, problem["code"]) == (400, "agent_required")
+
+
+async def test_dispositions(served: Served) -> None:
+    """Set one by one, taken out by null; what is bad is named, what is not there is 404."""
+    call = record(1)
+    await written(served.parts.database, call)
+    path = f"/srmain/cdr/{call.call_id}/disposition"
+    await served.ask("PATCH", path, body={"dispositionLevel1Id": "a", "dispositionLevel2Id": "b"})
+    _, shown = await served.ask("PATCH", path, body={"dispositionLevel1Id": None})
+    levels = [shown[f"dispositionLevel{n}Id"] for n in (1, 2, 3)]
+    assert levels == [None, "b", None]
+    level = "dispositionLevel1Id"
+    for body, field in (
+        ({level: ""}, level),
+        ({level: 7}, level),
+        ({level: "50%"}, level),
+        ({level: "x" * 129}, level),
+        ({}, level),
+        ({"level": "x"}, "level"),
+    ):
+        assert await served.faults("PATCH", path, body) == {field}
+    unknown = "/srmain/cdr/0-pbx1-call99999999/disposition"
+    assert (await served.ask("PATCH", unknown, body={level: "a"}))[0] == 404
+    for odd in ("nobody", "%00", "%25", "a" * 5_000):
+        assert (await served.ask("GET", f"/srmain/cdr/{odd}"))[0] == 404

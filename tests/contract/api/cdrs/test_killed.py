@@ -1,0 +1,105 @@
+"""Real api processes, killed while they write call records and make exports."""
+
+import csv
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from api.cdrs.query.filters import Filters
+from api.cdrs.store import Cdrs
+from api.db.database import Database
+from tests.contract.api.cdrs.lists import REQUIRED
+from tests.contract.api.cdrs.records import events_of, record, written
+from tests.contract.api.databases import migrated
+from tests.contract.rpc.harness.bench import TOKEN, Bench
+from tests.harness.servers.records_api import RecordsApi
+from tests.harness.until import until
+
+CALLS = 4_000
+
+
+@pytest.fixture
+async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
+    """Name two processes over one database and one engine, which a test starts."""
+    found = [
+        RecordsApi(
+            tmp_path / name, database_url=database_url, engine_url=bench.url, rpc_token=TOKEN
+        )
+        for name in ("api1", "api2")
+    ]
+    found[1].api_key = found[0].api_key
+    yield found
+    for api in found:
+        await api.stop()
+
+
+async def count(database: Database) -> int:
+    """Count the records."""
+    return (await Cdrs(database, 100_000).total(Filters("acme"))).count
+
+
+async def test_a_killed_consumer_loses_and_doubles_nothing(
+    bench: Bench, apis: list[RecordsApi], database_url: str
+) -> None:
+    """Two processes share a group; one is killed in the middle and started again."""
+    bodies = [msgspec.json.encode(event) for n in range(CALLS) for event in events_of(record(n))]
+    async with migrated(database_url) as database:
+        for api in apis:
+            await api.start()
+        bench.store.stream.tell(0, bodies[: len(bodies) // 2])
+        bench.store.stream.tell(1, bodies[len(bodies) // 2 :])
+
+        async def has_begun() -> bool:
+            return await count(database) > 0
+
+        await until(has_begun, timeout_s=30, every_s=0.001, what="the first records")
+        await apis[0].kill()
+        assert await count(database) < CALLS
+        await apis[0].start()
+
+        async def is_done() -> bool:
+            _, found = await bench.ask("GET", "/events/groups")
+            return [(each["lag"], each["pending"]) for each in found["groups"]] == [(0, 0)]
+
+        await until(is_done, timeout_s=60, what="every event to be acknowledged")
+        rows = await Cdrs(database).page(Filters("acme"), 2 * CALLS)
+        assert sorted(row.req_id for row in rows) == [record(n).call_id for n in range(CALLS)]
+        assert len(await Cdrs(database).timeline("acme", record(7).call_id)) == 3
+
+
+async def test_a_killed_export_is_made_whole(apis: list[RecordsApi], database_url: str) -> None:
+    """Another process takes it up after its last part; each record is in it once."""
+    rows = 12_000
+    async with migrated(database_url) as database:
+        for first in range(0, rows, 2_000):
+            await written(database, *(record(n, after_ms=n) for n in range(first, first + 2_000)))
+    api, heir = apis
+    await api.start()
+    query = {**REQUIRED, "limit": rows + 1}
+    status, export = await api.ask("POST", "/srmain/cdr/export", {"includeTimeline": True}, **query)
+    assert (status, export["state"]) == (200, "waiting")
+    path = f"/srmain/cdr/exports/{export['exportId']}"
+
+    async def has_begun() -> bool:
+        export.update((await api.ask("GET", path))[1])
+        return bool(export["rows"])
+
+    await until(has_begun, timeout_s=30, every_s=0.005, what="the first part")
+    await api.kill()
+    assert (export["state"], export["rows"] < rows) == ("running", True)
+    await heir.start()
+
+    async def is_done() -> bool:
+        export.update((await heir.ask("GET", path))[1])
+        return bool(export["state"] == "done")
+
+    await until(is_done, timeout_s=60, what="the export")
+    assert (export["rows"], export["total"]) == (rows, rows)
+    lines = list(csv.DictReader(io.StringIO(await heir.text(export["downloadPath"]))))
+    assert [line["reqId"] for line in lines] == [record(n).call_id for n in reversed(range(rows))]
+    assert [each["event"] for each in msgspec.json.decode(lines[0]["timeline"])] == [
+        "initiated", "answered", "completed",
+    ]  # fmt: skip

@@ -1,0 +1,107 @@
+"""Marks in a database: of calls that were there before them, and of any two filters together."""
+
+from itertools import combinations
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+from alembic import command
+from sqlalchemy import Connection
+
+from api.cdrs.ingest.row_mapping import agents_of, numbers_of, row_of
+from api.cdrs.query.filters import Filters
+from api.cdrs.store import Cdrs
+from api.cdrs.tables import agents, bodies, cdrs, numbers
+from api.db.database import Database
+from api.db.migrate import configured, migrate
+from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, written
+from wire.record import CallRecord
+
+NINA = leg("agent:7", agent_id="7", agent_name="Nina")
+PER = leg("agent:8", agent_id="8", agent_name="Per")
+LABELS = {"clientId": "c-7", "callPath": "ivr", "obdType": "survey"}
+CALLS = (
+    record(1, legs=(NINA,), labels=LABELS, recordings=(recording("call"),)),
+    record(2, legs=(PER,), labels=LABELS, caller_id="+4733333333"),
+    record(3, legs=(NINA, PER), recordings=(recording("voicemail"),)),
+    missed(4, labels=LABELS),
+    record(5, to="+4744444444", dialed_numbers=("+4744444444",)),
+)
+ASKED: tuple[dict[str, Any], ...] = (
+    {"client_id": "c-7"},
+    {"caller_id": "+4733333333"},
+    {"to_number": CUSTOMER},
+    {"dialed_number": CUSTOMER},
+    {"call_path": "ivr"},
+    {"obd_type": "survey"},
+    {"disposition1": "sale"},
+    {"is_answered": True},
+    {"is_answered": False},
+    {"purpose": "call"},
+    {"purpose": "voicemail"},
+    {"agent_names": ("Nina",)},
+    {"agent_names": ("Per", "nobody")},
+)
+
+
+async def test_calls_of_before_are_marked(database_url: str) -> None:
+    """A database that is brought up to date finds by two filters what it found by each."""
+    database = Database(database_url)
+    async with database.writing() as connection:
+        await connection.run_sync(_fill_as_before)
+    await migrate(database)
+    await _is_found(database)
+    await Cdrs(database).dispose("acme", CALLS[0].call_id, {"disposition1": "no"})
+    rows = await Cdrs(database).page(Filters("acme", disposition1="no", agent_names=("Nina",)), 9)
+    assert [row.req_id for row in rows] == [CALLS[0].call_id]
+    await database.close()
+
+
+async def test_any_two_filters(database: Database) -> None:
+    """What two find together is what both find alone."""
+    await written(database, *CALLS)
+    for call in CALLS[:2]:
+        await Cdrs(database).dispose("acme", call.call_id, {"disposition1": "sale"})
+    await _is_found(database)
+
+
+async def _is_found(database: Database) -> None:
+    alone = [await _found(database, each) for each in ASKED]
+    assert all(alone)
+    for one, other in combinations(range(len(ASKED)), 2):
+        if ASKED[one].keys() != ASKED[other].keys():
+            both = await _found(database, ASKED[one] | ASKED[other])
+            assert both == alone[one] & alone[other], (ASKED[one], ASKED[other])
+
+
+async def _found(database: Database, asked: dict[str, Any]) -> set[str]:
+    filters = Filters("acme", **asked)
+    found = {row.req_id for row in await Cdrs(database).page(filters, 100)}
+    assert (await Cdrs(database).total(filters)).count == len(found)
+    return found
+
+
+def _fill_as_before(connection: Connection) -> None:
+    command.upgrade(configured(connection), "0015")
+    for cdr_id, call in enumerate(CALLS, 1):
+        row = {**row_of(call), "disposition1": "sale" if cdr_id <= 2 else None}
+        _insert(connection, cdrs, {"id": cdr_id, **row})
+        _insert(connection, bodies, {"cdr_id": cdr_id, "record": msgspec.json.encode(call)})
+        for part, table in _parts(call):
+            same = {"account_id": "acme", "cdr_id": cdr_id, "started_ms": call.created_ms}
+            _insert(connection, table, {**same, **part})
+
+
+def _parts(call: CallRecord) -> list[tuple[dict[str, Any], sa.Table]]:
+    found: list[tuple[dict[str, Any], sa.Table]] = [
+        ({"direction": call.direction, **msgspec.structs.asdict(each)}, agents)
+        for each in agents_of(call)
+    ]
+    dialed = numbers_of(call).items()
+    return found + [({"number": each, "is_dialed": is_it}, numbers) for each, is_it in dialed]
+
+
+def _insert(connection: Connection, table: sa.Table, values: dict[str, Any]) -> None:
+    given = {name: value for name, value in values.items() if name != "marks"}
+    before = sa.table(table.name, *(sa.column(name, table.c[name].type) for name in given))
+    connection.execute(sa.insert(before).values(given))

@@ -1,0 +1,75 @@
+"""Call records in databases of both kinds: written once, for their account alone."""
+
+import asyncio
+
+from msgspec.structs import replace
+
+from api.cdrs.query.filters import Filters
+from api.cdrs.store import Cdrs
+from api.db.database import Database
+from tests.contract.api.cdrs.records import AGENTS, CUSTOMER, NOON_MS, found, record, written
+
+
+async def test_a_call_is_written_once(database: Database) -> None:
+    """However often it is told, and by how many at once."""
+    call = record(1, legs=AGENTS)
+    new = await asyncio.gather(*(written(database, call, record(2)) for _ in range(4)))
+    assert sorted(new) == [0, 0, 0, 2]
+    assert await found(database) == [2, 1]
+    assert [each.calls for each in await Cdrs(database).parts("acme", "7", 0, 2 * NOON_MS)] == [1]
+
+
+async def test_the_newest_come_first(database: Database) -> None:
+    """By when they began; those of one moment in the order in which they were written."""
+    await written(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
+    assert await found(database) == [4, 1, 3, 2]
+
+
+async def test_accounts_do_not_meet(database: Database) -> None:
+    """Same numbers, same agents, same clients: another's calls are not there."""
+    labels = {"clientId": "c-7"}
+    theirs = record(9, account_id="other", legs=AGENTS, labels=labels)
+    await written(database, theirs, record(1, labels=labels))
+    cdrs = Cdrs(database)
+    for filters in ({}, {"client_id": "c-7"}, {"number": CUSTOMER}, {"agent_names": ("Nina",)}):
+        rows = await cdrs.page(Filters("acme", **filters), 10)
+        assert [row.req_id for row in rows] == ([] if "agent_names" in filters else [_id(1)])
+    assert await cdrs.get("acme", theirs.call_id) is None
+    assert await cdrs.timeline("acme", theirs.call_id) == []
+    await cdrs.dispose("acme", theirs.call_id, {"disposition1": "sale"})
+    row = await cdrs.get("other", theirs.call_id)
+    assert row is not None
+    assert row.disposition1 is None
+
+
+async def test_client_ids_by_prefix(database: Database) -> None:
+    """In order, each once, and a letter is not another."""
+    ids = ("ab1", "ab2", "AB3", "abc", "ac", "ab2", "äb")
+    await written(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
+    assert await Cdrs(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
+    assert await Cdrs(database).clients("acme", "ab", 2) == ["ab1", "ab2"]
+    assert await Cdrs(database).clients("acme", "ä", 2) == ["äb"]
+    assert await Cdrs(database).clients("other", "ab", 2) == []
+
+
+async def test_counting_has_a_limit(database: Database) -> None:
+    """What is beyond it is told as at least so many."""
+    await written(database, *(record(n) for n in range(12)))
+    cdrs = Cdrs(database, most_counted=10)
+    total = await cdrs.total(Filters("acme"))
+    assert (total.count, total.is_exact) == (10, False)
+    total = await cdrs.total(Filters("acme", call_path="outbound", is_answered=False))
+    assert (total.count, total.is_exact) == (0, False)
+
+
+async def test_odd_texts_are_kept_as_far_as_they_can_be(database: Database) -> None:
+    """A label, an agent's name: customers choose them."""
+    odd = "x\x00\n" + "y" * 500
+    nina = replace(AGENTS[0], agent_name=odd)
+    await written(database, record(1, custom_data={"clientId": odd}, legs=(nina,)))
+    assert await found(database, client_id="x" + "y" * 255) == [1]
+    assert await found(database, agent_names=("x" + "y" * 127,)) == [1]
+
+
+def _id(number: int) -> str:
+    return record(number).call_id

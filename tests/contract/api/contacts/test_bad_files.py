@@ -1,0 +1,88 @@
+"""Files that are no files of contacts, and forms that are none: refused, with a word of why."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.api.contacts.sheets import bomb, far_apart, sheet, zipped
+from tests.contract.api.contacts.uploads import BASE, refused, sent
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.serving import Served, serving
+
+BAD = {
+    "empty": (b"", "empty"),
+    "blank": (b"\n\n \n", "empty"),
+    "a header": (b"Phone,Name\n", "no row"),
+    "the same name twice": (b"Phone,Name,Phone\n1,2,3\n", "called 'Phone'"),
+    "many columns": (b",".join([b"c"] * 10_000) + b"\n1\n", "10000 columns"),
+    "a name that is long": (b"P" * 200 + b"\n1\n", "longer than 128"),
+    "a header that is long": (b"P" * 100_000 + b"\n1\n", "longer than 65536"),
+    "a header of broken quoting": (b'"Phone,Name\n1,2\n', "broken quoting"),
+    "an executable": (b"\x7fELF\2\1\1" + bytes(range(256)) * 100, "neither text nor"),
+    "a program": (b"MZ\x90\0\3\0\0\0\4\0\0\0\xff\xff\0\0" * 100, "neither text nor"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(1_000), "neither text nor"),
+    "half a zip file": (sheet(("Phone",), ("+4790000001",))[:3_000], "broken zip"),
+    "a zip file": (zipped(a=b"Phone\n+4790000001\n"), "no spreadsheet"),
+    "a hollow spreadsheet": (zipped(**{"xl/workbook.xml": b"<workbook/>"}), "spreadsheet"),
+    "a broken old spreadsheet": (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(5_000), "spreadsheet"),
+    "an empty spreadsheet": (sheet(), "empty"),
+    "a spreadsheet of a header": (sheet(("Phone", "Name")), "no row"),
+}
+
+
+@pytest.fixture
+async def rest(tmp_path: Path) -> AsyncIterator[Served]:
+    """Serve; what a file is does not depend on the database."""
+    async with serving(sqlite_url(tmp_path)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_bad_files_are_refused(rest: Served, name: str) -> None:
+    """When they are sent, with a word of why; no list is made of them."""
+    content, why = BAD[name]
+    assert why in await refused(rest, content)
+    assert (await rest.ask("GET", f"{BASE}/contactlists"))[1]["total"] == 0
+
+
+async def test_a_zip_bomb_is_refused(rest: Served) -> None:
+    """Before it is believed."""
+    assert "zip bomb" in await refused(rest, bomb(2))
+
+
+async def test_a_sheet_of_two_far_cells_is_refused(rest: Served) -> None:
+    """What it would take is memory; the process that reads it alone has none."""
+    assert await refused(rest, far_apart())
+
+
+async def test_forms_are_checked(rest: Served) -> None:
+    """What is missing, or not as it should be, is named."""
+    file = b"Phone\n+4790000001\n"
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"name": ""}, "data.name"),
+        ({"name": " "}, "data.name"),
+        ({"name": "a\nb"}, "data.name"),
+        ({"name": "a\x00b"}, "data.name"),
+        ({"name": "\x1b"}, "data.name"),
+        ({"isDefault": "yes"}, "data.isDefault"),
+        ({"assignedFields": ["fName"]}, "data.assignedFields[0]"),
+        ({"assignedFields": ["a", "a"]}, "data.assignedFields[1]"),
+        ({"size": 1}, "data.size"),
+        ({"delimiter": "x"}, "data.delimiter"),
+    )
+    for data, path in cases:
+        status, answer = await sent(rest, file, **data)
+        assert (status, answer["errors"][0]["path"]) == (400, path), answer
+    status, answer = await sent(rest, None)
+    assert (status, answer["errors"][0]["path"]) == (400, "file")
+    assert await rest.faults("POST", f"{BASE}/upload", {"name": "x"}) == {"data"}
+    assert (await sent(rest, file, who=""))[0] == 401
+
+
+async def test_two_gigabytes_are_refused_before_they_are_sent(rest: Served) -> None:
+    """By what the request says of itself."""
+    headers = {**rest.headers("acme"), "Content-Length": str(2 << 30)}
+    async with rest.http.post(f"{rest.url}{BASE}/upload", headers=headers, data=b"x") as reply:
+        assert reply.status == 413

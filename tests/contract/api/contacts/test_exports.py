@@ -1,0 +1,186 @@
+"""Downloads over HTTP: asked for, made in the background, fetched; none has a formula."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.contacts.contacts.contact_events import events
+from api.contacts.exports.job import PART_ROWS
+from api.contacts.exports.store import downloads
+from api.contacts.exports.writers import Book
+from api.contacts.tables import contact_tags, contacts, lists
+from api.jobs.artifacts import Made, Parts, PartsGone, job_parts
+from api.jobs.store import Job, LeaseLost
+from api.jobs.worker import Worker
+from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.contract.api.rest import Rest
+from tests.harness.customers.workbook import sheets_of
+
+REQUESTS = f"{BASE}/download-requests"
+
+
+async def asked(rest: Rest, list_id: str, kind: str) -> Any:
+    """Ask for a file."""
+    answer = await rest.ask("POST", REQUESTS, {"contactListId": list_id, "format": kind})
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["state"] == "waiting"
+    return answer.json()
+
+
+async def made(rest: Rest, list_id: str, kind: str) -> bytes:
+    """Have a file made, and fetch it."""
+    path = f"{REQUESTS}/{(await asked(rest, list_id, kind))['id']}"
+    assert (await rest.refused("GET", f"{path}/download"))[:2] == (409, "download_not_done")
+    await Worker(rest.parts.jobs, rest.parts.people.jobs, rest.parts.metrics).once()
+    done = (await rest.ask("GET", path)).json()
+    assert (done["state"], done["rows"]) == ("done", done["total"]), done
+    answer = await rest.ask("GET", done["downloadPath"])
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].endswith(f'.{kind}"')
+    return answer.content
+
+
+async def test_csv(kept: Rest) -> None:
+    """Has all of a list's contacts, with tags and the list's own fields; no formulas."""
+    list_id = await a_list(kept.parts, assigned_fields=["city"])
+    evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "@x", "email": "a@b.no"}
+    await contacts_in(kept.parts, list_id, {**evil, "fields": '{"city":"-2+3"}'}, tags=("a", "b"))
+    await contacts_in(kept.parts, list_id, *some(PART_ROWS))
+    lines = list(csv.DictReader(io.StringIO((await made(kept, list_id, "csv")).decode())))
+    assert len(lines) == PART_ROWS + 1
+    first = lines[0]
+    assert (first["fName"], first["lName"], first["city"]) == ("'=1+1", "'@x", "'-2+3")
+    assert (first["phoneNumber"], first["tags"]) == ("+4790999999", "a b")
+    assert [line["phoneNumber"] for line in lines[1:]] == [
+        each["phone_number"] for each in some(PART_ROWS)
+    ]
+
+
+async def test_xlsx(kept: Rest) -> None:
+    """Has the same as texts, which nothing evaluates."""
+    list_id = await a_list(kept.parts)
+    evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "http://x", "email": None}
+    await contacts_in(kept.parts, list_id, evil, *some(20))
+    (sheet,) = sheets_of(await made(kept, list_id, "xlsx"))
+    assert sheet[0][:4] == ["contactId", "phoneNumber", "fName", "lName"]
+    assert sheet[1][1:4] == ["+4790999999", "=1+1", "http://x"]
+    assert [row[1] for row in sheet[2:]] == [each["phone_number"] for each in some(20)]
+
+
+async def test_an_empty_list_is_a_head(kept: Rest) -> None:
+    """In both forms."""
+    list_id = await a_list(kept.parts)
+    assert (await made(kept, list_id, "csv")).startswith(b"contactId,phoneNumber,")
+    assert [len(sheet) for sheet in sheets_of(await made(kept, list_id, "xlsx"))] == [1]
+
+
+def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
+    """Each begins with the names of the columns."""
+    path = tmp_path / "book.xlsx"
+    book = Book(path, ["a"], most_rows=3)
+    book.add([[str(each)] for each in range(4)])
+    book.close()
+    assert sheets_of(path.read_bytes()) == [[["a"], ["0"], ["1"]], [["a"], ["2"], ["3"]]]
+
+
+async def test_another_process_goes_on(kept: Rest) -> None:
+    """One that dies after the first part has it made once; each contact is in the file once."""
+
+    class Died(BaseException):
+        """As if the process were killed."""
+
+    list_id = await a_list(kept.parts)
+    await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
+    download = await asked(kept, list_id, "csv")
+    run = kept.parts.people.jobs["contact-download"]
+    job = await kept.parts.jobs.claim("one", ["contact-download"])
+    assert isinstance(job, Job)
+
+    async def dies(done: int, _total: int | None) -> None:
+        if done:
+            raise Died
+
+    with pytest.raises(Died):
+        await run(job, dies)
+    done: list[int] = []
+
+    async def tells(rows: int, _total: int | None) -> None:
+        done.append(rows)
+
+    result = await run(job, tells)
+    assert (result, done) == ({"rows": PART_ROWS + 5}, [PART_ROWS, PART_ROWS + 5])
+    await kept.parts.jobs.finish(job, result)
+    text = (await kept.ask("GET", f"{REQUESTS}/{download['id']}/download")).text
+    assert len(text.splitlines()) == PART_ROWS + 6
+
+
+async def test_downloads_are_listed(kept: Rest) -> None:
+    """The newest first; no more than ten at once."""
+    list_id = await a_list(kept.parts)
+    ids = [(await asked(kept, list_id, "csv"))["id"] for _ in range(10)]
+    body = {"contactListId": list_id}
+    assert (await kept.refused("POST", REQUESTS, body))[:2] == (429, "too_many")
+    page = (await kept.ask("GET", REQUESTS, params={"limit": "3"})).json()
+    assert (page["total"], len(page["data"])) == (10, 3)
+    assert {each["id"] for each in page["data"]} <= set(ids)
+    assert (await kept.refused("GET", REQUESTS, params={"limit": "0"}))[0] == 400
+
+
+async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
+    """What was made of it is gone at once, with the jobs that made it; then all the rest."""
+    list_id = await a_list(kept.parts)
+    await contacts_in(kept.parts, list_id, *some(3), tags=("a",))
+    new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
+    await kept.ask("POST", f"{BASE}/contactNumber", new)
+    await made(kept, list_id, "csv")
+    job_id = (await kept.ask("GET", REQUESTS)).json()["data"][0]["id"]
+    assert (await kept.ask("DELETE", f"{BASE}/delete-file/{list_id}")).status_code == 200
+    assert (await kept.ask("GET", REQUESTS)).json()["total"] == 0
+    parts = Parts(kept.parts.database, kept.parts.now_ms)
+    assert [body async for body in parts.bodies(job_id)] == []
+    assert await kept.parts.jobs.get("acme", "contact-download", job_id) is None
+    await Worker(kept.parts.jobs, kept.parts.lists.jobs, kept.parts.metrics).once()
+    async with kept.parts.database.reading() as connection:
+        for table in (lists, contacts, contact_tags, events, downloads, job_parts):
+            assert (await connection.execute(table.select())).all() == [], table.name
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({}, "contactListId"),
+        ({"contactListId": "999"}, "contactListId"),
+        ({"contactListId": "1", "format": "pdf"}, "format"),
+        ({"contactListId": "1", "columns": []}, "columns"),
+    ],
+)
+async def test_what_is_wrong_is_named(rest: Rest, body: dict[str, Any], fault: str) -> None:
+    """Each fault by its path."""
+    told = await rest.refused("POST", REQUESTS, body or b"{}")
+    assert (told[0], told[2]) == (400, [fault])
+
+
+async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
+    """One whose list is deleted while it is fetched ends in a fault, not as if it were all."""
+    list_id = await a_list(kept.parts)
+    await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
+    download = await asked(kept, list_id, "csv")
+    await Worker(kept.parts.jobs, kept.parts.people.jobs, kept.parts.metrics).once()
+    _, content = await kept.parts.people.downloads.content("acme", download["id"])
+    assert await anext(content)
+    assert await anext(content)
+    await kept.parts.lists.lists.delete("acme", int(list_id))
+    with pytest.raises(PartsGone):
+        await anext(content)
+
+
+async def test_of_two_who_make_a_file_one_goes_on(kept: Rest) -> None:
+    """The other's part may end elsewhere: whoever comes second leaves it."""
+    download = await asked(kept, await a_list(kept.parts), "csv")
+    parts = Parts(kept.parts.database, kept.parts.now_ms)
+    await parts.add(download["id"], Made(), 2, (1, 2), b"two")
+    with pytest.raises(LeaseLost):
+        await parts.add(download["id"], Made(), 3, (1, 3), b"three")

@@ -1,0 +1,114 @@
+"""Real api processes, killed while they make files of contacts, and while they send them."""
+
+import csv
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from api.accounts.store import Accounts
+from api.common.clock import now_ms
+from api.contacts.exports.job import PART_ROWS
+from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
+from tests.contract.api.databases import migrated
+from tests.contract.api.successors import Heirs, heirs
+from tests.harness.servers.api_process import ACCOUNT
+from tests.harness.servers.records_api import RecordsApi
+from tests.harness.servers.smtp import Mailbox
+from tests.harness.until import until
+
+PARTS = 12
+ROWS = PARTS * PART_ROWS
+REQUESTS = f"{BASE}/download-requests"
+PATIENCE_S = 60  # of which a dead process' lease takes 15
+
+
+@pytest.fixture
+async def mailbox() -> AsyncIterator[Mailbox]:
+    """Take letters."""
+    async with Mailbox() as made:
+        yield made
+
+
+@pytest.fixture
+async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Heirs]:
+    """Give processes over one database, before one mail server; the first one runs."""
+    settings = {
+        "SWITCHROOM_SMTP_HOST": "127.0.0.1",
+        "SWITCHROOM_SMTP_PORT": str(mailbox.port),
+        "SWITCHROOM_SMTP_SECURITY": "none",
+        "SWITCHROOM_SMTP_FROM": "switchroom@example.com",
+    }
+    async with migrated(database_url) as database, heirs(tmp_path, database_url, settings) as found:
+        await found.start()
+        accounts = Accounts(database, now_ms)
+        account = await accounts.get(ACCOUNT)
+        await accounts.change(replace(account, email="crm@example.com"))
+        yield found
+
+
+def numbers(count: int) -> list[str]:
+    """Name so many."""
+    return [f"+4790{number:06}" for number in range(count)]
+
+
+async def a_list(api: RecordsApi, count: int) -> str:
+    """Make a list of so many contacts."""
+    file = io.BytesIO("\n".join(["Phone", *numbers(count)]).encode())
+    list_id = await sent_to(api, file, PHONES, name="Spring")
+    await api.ask("POST", f"{BASE}/process-file/{list_id}")
+    await settled(api, f"{BASE}/contactlists/{list_id}", status="COMPLETED")
+    return list_id
+
+
+async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
+    """Wait until something is as it should be; give it."""
+    found: dict[str, Any] = {}
+
+    async def is_so() -> bool:
+        found.update((await api.ask("GET", path))[1])
+        return wanted.items() <= found.items()
+
+    await until(is_so, timeout_s=PATIENCE_S, what=f"{path} {wanted}")
+    return found
+
+
+async def test_a_killed_download_is_made_whole(apis: Heirs) -> None:
+    """Another process takes it up after its last part: nobody twice, nobody left out."""
+    (api,) = apis.started
+    list_id = await a_list(api, ROWS)
+    _, asked = await api.ask("POST", REQUESTS, {"contactListId": list_id})
+    path, found = f"{REQUESTS}/{asked['id']}", dict[str, Any]()
+
+    async def has_begun() -> bool:
+        found.update((await api.ask("GET", path))[1])
+        return bool(found["rows"])
+
+    await until(has_begun, timeout_s=30, every_s=0.001, what="the first part")
+    await api.kill()
+    assert (found["state"], found["rows"] < ROWS) == ("running", True)
+    heir = await apis.start()
+    done = await settled(heir, path, state="done")
+    rows = csv.DictReader(io.StringIO(await heir.text(done["downloadPath"])))
+    assert [row["phoneNumber"] for row in rows] == numbers(ROWS)
+    assert done["rows"] == ROWS
+
+
+async def test_a_killed_letter_is_sent(apis: Heirs, mailbox: Mailbox) -> None:
+    """One that was not taken yet when its process died arrives once, from another one."""
+    (api,) = apis.started
+    list_id = await a_list(api, 3)
+    mailbox.hesitates = True
+    _, asked = await api.ask("GET", f"{BASE}/{list_id}/export")
+    await until(lambda: bool(mailbox.heard), timeout_s=30, what="the letter")
+    await api.kill()
+    mailbox.hesitates = False
+    heir = await apis.start()
+    done = await settled(heir, f"{REQUESTS}/{asked['id']}", state="done")
+    (letter,) = mailbox.letters
+    assert letter["Message-ID"] == f"<{asked['id']}@example.com>"
+    (file,) = letter.iter_attachments()
+    assert len(file.get_content().splitlines()) == 1 + done["rows"] == 4

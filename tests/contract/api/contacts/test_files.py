@@ -1,0 +1,122 @@
+"""Files of contacts of every usual kind."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.api.contacts.sheets import a_sheet
+from tests.contract.api.contacts.uploads import contacts, refused, rejected, sent, taken
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.serving import Served, serving
+
+NAMES = {"Phone": "phoneNumber", "Name": "fName"}
+
+
+@pytest.fixture
+async def rest(tmp_path: Path) -> AsyncIterator[Served]:
+    """Serve; what a file is does not depend on the database."""
+    async with serving(sqlite_url(tmp_path)) as found:
+        yield found
+
+
+def table(*names: str, delimiter: str = ",") -> str:
+    """Write a table of contacts with these names."""
+    rows = [f"+47900000{n:02}{delimiter}{name}" for n, name in enumerate(names)]
+    return "\n".join([f"Phone{delimiter}Name", *rows, ""])
+
+
+async def names_of(rest: Served, content: bytes, **data: Any) -> list[str]:
+    """Take a file in; gives the names of its contacts."""
+    list_id, told = await taken(rest, content, NAMES, **data)
+    assert not told["rejected"], await rejected(rest, list_id)
+    return [each["fName"] for each in await contacts(rest, list_id)]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [
+        ("utf-8", ("Åse", "José", "李雷", "Дмитрий")),
+        ("utf-8-sig", ("Åse", "José")),
+        ("utf-16", ("Åse", "Дмитрий")),
+        ("utf-16-le", ("Nina", "José")),
+        ("utf-16-be", ("Nina", "José")),
+        ("utf-32", ("Åse", "Дмитрий")),
+        ("cp1252", ("Åse", "José", "Zoë", "Jürgen", "O\u2019Brien", "François", "Bjørn")),
+        ("iso-8859-1", ("Åse", "Jürgen", "Bjørn")),
+        ("cp1251", ("Дмитрий", "Екатерина", "Александр", "Наталья", "Владимир", "Светлана")),
+        (
+            "shift_jis",
+            (
+                "田中さくら",
+                "鈴木一郎",
+                "高橋ひろし",
+                "伊藤みどり",
+                "渡辺けんじ",
+                "東京都新宿区西新宿二丁目",
+            ),
+        ),
+        ("gb18030", ("王小明", "李雷和韩梅梅", "张伟你好", "刘洋中国", "陈静北京上海")),
+    ],
+)
+async def test_encodings_are_found(rest: Served, encoding: str, names: tuple[str, ...]) -> None:
+    """Whatever is usual somewhere."""
+    assert await names_of(rest, table(*names).encode(encoding)) == list(names)
+
+
+async def test_an_encoding_can_be_said(rest: Served) -> None:
+    """Where too little text is there to tell it."""
+    content = table("Łukasz").encode("cp1250")
+    assert await names_of(rest, content, encoding="windows-1250") == ["Łukasz"]
+    for bad in ("klingon", "base64"):
+        assert "no text encoding" in await refused(rest, content, encoding=bad)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+async def test_delimiters_are_found(rest: Served, delimiter: str) -> None:
+    """Also where another one is in the cells."""
+    content = table('"Berg, Nina; or not"', "Ola", delimiter=delimiter)
+    expected = ["Berg, Nina; or not", "Ola"]
+    assert await names_of(rest, content.encode()) == expected
+    assert await names_of(rest, content.replace("\n", "\r\n").encode()) == expected
+    assert await names_of(rest, f"sep={delimiter}\n{content}".encode()) == expected
+
+
+async def test_a_cell_may_have_lines(rest: Served) -> None:
+    """Its words are put on one; doubled quotes are one."""
+    content = b'Phone,Name\n+4790000001,"Nina\n""the best""\nBerg"\n\n  \n+4790000002,Ola'
+    assert await names_of(rest, content) == ['Nina "the best" Berg', "Ola"]
+
+
+async def test_rows_of_ten_megabytes_are_rejected(rest: Served) -> None:
+    """Only these, with their lines."""
+    long = b"+4790000001," + b"x" * 10_000_000
+    quoted = b'+4790000002,"' + b"x\n" * 5_000_000 + b'"'
+    content = b"Phone,Name\n" + long + b"\n+4790000003,Ola\n" + quoted[:200_000] + b"\n"
+    list_id, told = await taken(rest, content, NAMES)
+    lines = [(row[0], row[1]) for row in await rejected(rest, list_id)]
+    assert lines[:2] == [("2", "longer than 65536 letters"), ("4", "broken quoting")]
+    assert told["added"] == 1
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "xls", "ods"])
+async def test_spreadsheets_are_read(rest: Served, kind: str) -> None:
+    """Numbers as numbers or text, dates, a hidden sheet before, empty rows between."""
+    account = await rest.parts.accounts.get("acme")
+    await rest.parts.accounts.change(replace(account, region="NO"))
+    mappings = {**NAMES, "Born": "born"}
+    list_id, told = await taken(rest, a_sheet(kind), mappings, assignedFields=["born"])
+    found = [(each["phoneNumber"], each["fName"]) for each in await contacts(rest, list_id)]
+    assert found == [("+4790000001", "Åse"), ("+4790000002", "Ola")]
+    assert (await contacts(rest, list_id))[0]["fields"] == {"born": "1990-05-17"}
+    assert [row[0] for row in await rejected(rest, list_id)] == ["5"]
+    assert told["rows"] == 3
+
+
+async def test_a_file_is_called_as_it_was(rest: Served) -> None:
+    """Without folders, and without what can't be shown."""
+    file = b"Phone\n+4790000001\n"
+    _, found = await sent(rest, file, file_name="C:\\tmp\\..\\my \u202econtacts.csv")
+    assert found["file"]["name"] == "my contacts.csv"

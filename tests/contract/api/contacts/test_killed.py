@@ -1,0 +1,63 @@
+"""Real api processes, killed while they take contacts in."""
+
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api.contacts.tables import contacts, rejects
+from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
+from tests.contract.api.databases import migrated
+from tests.contract.api.successors import Heirs, heirs
+from tests.harness.until import until
+
+ROWS = 60_000
+BAD = 1_000  # one in so many
+
+
+@pytest.fixture
+async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[Heirs]:
+    """Give processes over one database, which a test starts."""
+    async with heirs(tmp_path, database_url) as found:
+        yield found
+
+
+def file() -> io.BytesIO:
+    """Write numbers, each twice; some are bad."""
+    numbers = (f"+4790{number // 2:06}" if number % BAD else "nobody" for number in range(ROWS))
+    return io.BytesIO("\n".join(["Phone", *numbers]).encode())
+
+
+async def test_a_killed_import_is_made_whole(apis: Heirs, database_url: str) -> None:
+    """Another process takes it up after its last batch: nobody twice, nothing left out."""
+    async with migrated(database_url) as database:
+        api = await apis.start()
+        list_id = await sent_to(api, file(), PHONES, name="Spring")
+        path, found = f"{BASE}/contactlists/{list_id}", dict[str, Any]()
+        await api.ask("POST", f"{BASE}/process-file/{list_id}")
+
+        async def has_begun() -> bool:
+            found.update((await api.ask("GET", path))[1])
+            return bool(found["processing"]["rows"])
+
+        await until(has_begun, timeout_s=30, every_s=0.005, what="the first batch")
+        await api.kill()
+        assert (found["status"], found["processing"]["rows"] < ROWS) == ("PROCESSING", True)
+        heir = await apis.start()
+
+        async def is_done() -> bool:
+            found.update((await heir.ask("GET", path))[1])
+            return bool(found["status"] != "PROCESSING")
+
+        await until(is_done, timeout_s=60, what="the import")
+        told, bad = found["processing"], ROWS // BAD
+        assert (found["status"], told["rows"], told["rejected"]) == ("COMPLETED", ROWS, bad)
+        assert told["added"] == found["contacts"] == ROWS // 2
+        assert told["skipped"] == ROWS - bad - told["added"]
+        async with database.reading() as connection:
+            for table, rows in ((contacts, ROWS // 2), (rejects, bad)):
+                count = await connection.execute(sa.select(sa.func.count()).select_from(table))
+                assert count.scalar_one() == rows

@@ -1,0 +1,114 @@
+"""Contact lists over HTTP: uploaded, mapped, processed."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.contract.api.contacts.uploads import (
+    BASE,
+    PHONES,
+    contacts,
+    mapped,
+    processed,
+    sent,
+    taken,
+    uploaded,
+)
+from tests.contract.api.serving import Served
+
+FILE = (
+    b"Phone,First name,Last name,Mail,City\r\n"
+    b"+47 900 00 001,Nina,Berg,nina@example.com,Oslo\r\n"
+    b"+4790000002,Ola,\xc3\x98degaard,,Bergen\r\n"
+)
+MAPPINGS = {
+    "Phone": "phoneNumber",
+    "First name": "fName",
+    "Last name": "lName",
+    "Mail": "email",
+    "City": "city",
+}
+
+
+def words(contact: dict[str, Any]) -> tuple[Any, ...]:
+    """Give what a contact's row said."""
+    names = ("phoneNumber", "fName", "lName", "email", "fields")
+    return tuple(contact.get(name) for name in names)
+
+
+async def test_from_a_file_to_contacts(served: Served) -> None:
+    """Uploaded, looked at, mapped, processed: every state is shown on the way."""
+    data = {"description": "Who asked", "isDefault": True, "assignedFields": ["city"]}
+    list_id = await uploaded(served, FILE, **data)
+    _, look = await served.ask("GET", f"{BASE}/preview/{list_id}")
+    assert look["headers"] == list(MAPPINGS)
+    assert look["rows"][1] == ["+4790000002", "Ola", "Ødegaard", "", "Bergen"]
+    assert (look["kind"], look["encoding"], look["delimiter"]) == ("csv", "utf-8", ",")
+    await mapped(served, list_id, MAPPINGS)
+    found = await processed(served, list_id)
+    assert (found["status"], found["contacts"], found["isDefault"]) == ("COMPLETED", 2, True)
+    told = found["processing"]
+    assert [told[each] for each in ("rows", "total", "added", "rejected")] == [2, 2, 2, 0]
+    nina, ola = map(words, await contacts(served, list_id))
+    assert nina == ("+4790000001", "Nina", "Berg", "nina@example.com", {"city": "Oslo"})
+    assert ola == ("+4790000002", "Ola", "Ødegaard", None, {"city": "Bergen"})
+    _, same = await served.ask("GET", f"{BASE}/get-contactList-by-Id/{list_id}")
+    assert same == found
+
+
+async def test_numbers_are_in_a_list_once(served: Served) -> None:
+    """Skipped, or updated where a cell says something; also when they come twice in a file."""
+    file = b"Phone,Name,City\n+4790000001,Nina,Oslo\n+4790000001,Tina,\n+4790000002,Ola,Bergen\n"
+    mappings = {"Phone": "phoneNumber", "Name": "fName", "City": "city"}
+    list_id, told = await taken(served, file, mappings, assignedFields=["city", "zip"])
+    assert (told["added"], told["skipped"], told["updated"]) == (2, 1, 0)
+    assert (await contacts(served, list_id))[0]["fName"] == "Nina"
+    told = (await processed(served, list_id))["processing"]
+    assert (told["added"], told["skipped"], told["updated"]) == (0, 3, 0)
+    change = b"Tel;Zip;Name\n+47 90000001;0150;\n+4790000003;;Kari\n+4790000001;0151;Mina\n"
+    status, _ = await sent(served, change, path=f"/updatecontactlist/{list_id}", method="PATCH")
+    assert status == 200
+    await mapped(served, list_id, {"Tel": "phoneNumber", "Zip": "zip", "Name": "fName"})
+    found = await processed(served, list_id, action="update")
+    told = found["processing"]
+    assert (told["added"], told["skipped"], told["updated"], found["contacts"]) == (1, 0, 2, 3)
+    nina = words((await contacts(served, list_id))[0])
+    assert nina == ("+4790000001", "Mina", None, None, {"city": "Oslo", "zip": "0151"})
+
+
+async def test_numbers_are_of_the_accounts_region(served: Served) -> None:
+    """Those without a + are."""
+    account = await served.parts.accounts.get("acme")
+    await served.parts.accounts.change(replace(account, region="NO"))
+    list_id, told = await taken(served, b"Phone\n90000001\n0047 90 00 00 02\n+46701234567\n")
+    assert told["rejected"] == 0
+    numbers = [each["phoneNumber"] for each in await contacts(served, list_id)]
+    assert numbers == ["+46701234567", "+4790000001", "+4790000002"]
+
+
+async def test_mappings_are_checked(served: Served) -> None:
+    """All that is wrong is told at once."""
+    list_id = await uploaded(served, FILE)
+    path = f"{BASE}/map-fields/{list_id}"
+    body = {"mappings": {"Fax": "phoneNumber", "City": "city", "First name": "fName"}}
+    assert await served.faults("POST", path, body) == {"mappings.Fax", "mappings.City"}
+    body = {"mappings": {"City": "fName", "First name": "fName"}}
+    assert await served.faults("POST", path, body) == {"mappings.First name", "mappings"}
+    assert await served.faults("POST", path, {"mappings": {}}) == {"mappings"}
+    assert await served.faults("POST", path, {}) == {"mappings"}
+    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 409
+    await mapped(served, list_id, PHONES)
+    assert await served.faults("POST", f"{BASE}/process-file/{list_id}", action="all") == {"action"}
+
+
+async def test_what_is_processed_is_left_alone(served: Served) -> None:
+    """Neither mapped, nor changed, nor begun again until it is done."""
+    list_id = await uploaded(served, FILE)
+    await mapped(served, list_id, PHONES)
+    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+    again = await served.ask("POST", f"{BASE}/process-file/{list_id}")
+    assert (again[0], again[1]["code"]) == (409, "processing")
+    body = {"mappings": PHONES}
+    assert (await served.ask("POST", f"{BASE}/map-fields/{list_id}", "acme", body))[0] == 409
+    path = f"/updatecontactlist/{list_id}"
+    assert (await sent(served, FILE, path=path, method="PATCH"))[0] == 409

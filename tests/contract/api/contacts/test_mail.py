@@ -1,0 +1,183 @@
+"""A list's contacts by e-mail, through a real SMTP server."""
+
+import asyncio
+import io
+import zipfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from api.common.mail import Mail, MailNotNow
+from api.jobs.worker import Worker
+from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.contract.api.manual_clock import Hand
+from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.servers.smtp import Mailbox
+
+ADDRESS = "crm@example.com"
+
+
+@asynccontextmanager
+async def mailing(
+    database_url: str, bench: Bench, mailbox: Mailbox, **more: Any
+) -> AsyncIterator[tuple[Rest, Hand]]:
+    """Run the layer before a mail server, with a clock that is moved by hand."""
+    words = {"smtp_security": "none", "smtp_from": "switchroom@example.com", **more}
+    settings = settings_for(
+        database_url, bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
+    )
+    clock = Hand()
+    async with resting(settings, bench, clock) as rest:
+        account = await rest.parts.accounts.get("acme")
+        await rest.parts.accounts.change(replace(account, email=ADDRESS))
+        yield rest, clock
+
+
+async def sent(rest: Rest, count: int) -> Any:
+    """Have a list of so many contacts sent; give how that went."""
+    list_id = await a_list(rest.parts, name="Sp\u00f8rsm\u00e5l")
+    await contacts_in(rest.parts, list_id, *some(count))
+    answer = await rest.ask("GET", f"{BASE}/{list_id}/export")
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["state"], answer.json()["email"]) == ("waiting", ADDRESS)
+    await work(rest)
+    return await how(rest, answer.json()["id"])
+
+
+async def work(rest: Rest) -> None:
+    """Do the next job."""
+    await Worker(rest.parts.jobs, rest.parts.people.jobs, rest.parts.metrics).once()
+
+
+async def how(rest: Rest, download_id: str) -> Any:
+    """Tell how far it is."""
+    return (await rest.ask("GET", f"{BASE}/download-requests/{download_id}")).json()
+
+
+async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
+    """As CSV, to the account's address, from the server that is set."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+        done = await sent(rest, 3)
+    assert (done["state"], done["rows"], done["error"]) == ("done", 3, None)
+    (letter,) = mailbox.letters
+    assert (letter["From"], letter["To"]) == ("switchroom@example.com", ADDRESS)
+    assert letter["Subject"] == "Contacts of Sp\u00f8rsm\u00e5l"
+    assert letter["Message-ID"] == f"<{done['id']}@example.com>"
+    (file,) = letter.iter_attachments()
+    assert (file.get_content_type(), file.get_filename()) == ("text/csv", "contacts.csv")
+    lines = file.get_content().splitlines()
+    assert [line.split(",")[1] for line in lines] == [
+        "phoneNumber", *(each["phone_number"] for each in some(3)),
+    ]  # fmt: skip
+
+
+async def test_a_large_file_is_packed(database_url: str, bench: Bench) -> None:
+    """And so it is smaller than what a server takes."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+        assert (await sent(rest, 16_000))["state"] == "done"
+    (file,) = mailbox.letters[0].iter_attachments()
+    assert file.get_filename() == "contacts.csv.zip"
+    with zipfile.ZipFile(io.BytesIO(file.get_content())) as packed:
+        assert len(packed.read("contacts.csv").splitlines()) == 16_001
+
+
+async def test_what_is_too_large_even_so_is_not_sent(database_url: str, bench: Bench) -> None:
+    """And says so."""
+    async with (
+        Mailbox() as mailbox,
+        mailing(database_url, bench, mailbox, smtp_most_bytes=1_024) as (rest, _),
+    ):
+        done = await sent(rest, 100)
+    assert (done["state"], mailbox.letters) == ("failed", [])
+    assert "too large" in done["error"]
+
+
+async def test_a_refusal_is_told(database_url: str, bench: Bench) -> None:
+    """For good where the server says so; else it is tried again, and arrives once."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
+        mailbox.refusal = "550 no such mailbox"
+        done = await sent(rest, 3)
+        assert (done["state"], "550 no such mailbox" in done["error"]) == ("failed", True)
+        mailbox.refusal = "451 try later"
+        later = await sent(rest, 3)
+        assert (later["state"], "451 try later" in later["error"]) == ("waiting", True)
+        mailbox.refusal = ""
+        clock.now += 60_000
+        await work(rest)
+        later = await how(rest, later["id"])
+    assert (later["state"], later["error"], len(mailbox.letters)) == ("done", None, 1)
+
+
+async def test_a_server_that_is_away_is_tried_again(database_url: str, bench: Bench) -> None:
+    """Five times; then it has failed, and says why."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
+        await mailbox.__aexit__()
+        done = await sent(rest, 3)
+        assert done["state"] == "waiting"
+        for _ in range(4):
+            clock.now += 60_000
+            await work(rest)
+        done = await how(rest, done["id"])
+    assert (done["state"], done["error"]) == ("failed", "the mail server can't be reached")
+
+
+@pytest.mark.parametrize(
+    ("password", "how_it_went"),
+    [("right", ("done", None)), ("wrong", ("failed", "the mail server does not let us in"))],
+)
+async def test_who_may_use_the_server(
+    database_url: str, bench: Bench, password: str, how_it_went: tuple[str, str | None]
+) -> None:
+    """User and password are given to it; a wrong one is told without what it was."""
+    who = {"smtp_user": "switchroom", "smtp_password": password}
+    async with (
+        Mailbox("right") as mailbox,
+        mailing(database_url, bench, mailbox, **who) as (rest, _),
+    ):
+        done = await sent(rest, 1)
+    assert (done["state"], done["error"]) == how_it_went
+
+
+async def test_without_a_server_nothing_is_begun(kept: Rest) -> None:
+    """503, which says what is missing."""
+    list_id = await a_list(kept.parts)
+    assert (await kept.refused("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
+
+
+async def test_without_an_address_nothing_is_begun(database_url: str, bench: Bench) -> None:
+    """409, which says what is missing."""
+    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+        account = await rest.parts.accounts.get("acme")
+        await rest.parts.accounts.change(replace(account, email=None))
+        list_id = await a_list(rest.parts)
+        told = await rest.refused("GET", f"{BASE}/{list_id}/export")
+        assert told[:2] == (409, "no_email")
+        assert (await rest.refused("GET", f"{BASE}/999/export"))[0] == 404
+
+
+async def test_a_server_that_never_ends_what_it_says_is_left() -> None:
+    """Each of its lines is in time; other jobs wait for it no longer than for any."""
+
+    async def drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b"220-wait\r\n")
+                await writer.drain()
+                await asyncio.sleep(0.01)  # its pace: it is what is tested
+        writer.close()
+        left.set()
+
+    left = asyncio.Event()
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        mail = Mail("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 0.2)
+        with pytest.raises(MailNotNow, match="too slow"):
+            await mail.send(EmailMessage())
+        async with asyncio.timeout(5):
+            await left.wait()

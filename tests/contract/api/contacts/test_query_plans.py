@@ -1,0 +1,132 @@
+"""Contacts looked up in the database: by whatever index, the same are found."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from msgspec.structs import replace
+
+from api.accounts.store import Account, Accounts
+from api.common.clock import now_ms
+from api.contacts.contacts.filters import Filters
+from api.contacts.contacts.pages import Limits, Pages
+from api.contacts.contacts.store import People
+from api.contacts.lists.store import Lists, counted
+from api.contacts.search_keys import folded
+from api.contacts.tables import contact_tags
+from api.db.database import Database
+
+Row = dict[str, Any]
+A_LIST = {
+    "description": "",
+    "status": "CREATED",
+    "is_default": False,
+    "is_active": True,
+    "assigned_fields": [],
+    "additional_fields": [],
+}
+
+
+def drawn(chance: random.Random, count: int) -> list[Row]:
+    """Draw contacts that have much in common."""
+    return [
+        {
+            "phone_number": f"+47{number:08}",
+            "f_name": chance.choice(("Anna", "Annabel", "Bo", "Åse", None)),
+            "l_name": chance.choice(("Berg", "Bø", "Berntsen", None)),
+            "email": chance.choice((None, f"a{number % 9}@example.com", f"b{number}@example.com")),
+            "tags": chance.choice(((), (), ("vip",), ("new",), ("vip", "new"))),
+        }
+        for number in chance.sample(range(10**8), count)
+    ]
+
+
+async def filled(database: Database, name: str, rows: list[Row]) -> int:
+    """Make a list of contacts."""
+    lists, people = Lists(database, now_ms), People(database, now_ms)
+    async with database.writing() as connection:
+        list_id = await lists.add(connection, "acme", {**A_LIST, "name": name})
+        for row in rows:
+            told = {name: each for name, each in row.items() if name != "tags"}
+            contact_id = await people.add(connection, "acme", list_id, told)
+            tags = [
+                {"list_id": list_id, "tag_id": tag, "contact_id": contact_id}
+                for tag in row.get("tags", ())
+            ]
+            if tags:
+                await connection.execute(sa.insert(contact_tags), tags)
+        await counted(connection, list_id, len(rows))
+    return list_id
+
+
+def fits(filters: Filters, row: Row) -> bool:
+    """Tell whether a contact is wanted, without a database."""
+    words = {"f_name": filters.f_name, "l_name": filters.l_name, "email": filters.email}
+    begins = all(
+        not word or folded(row[name] or "").startswith(word) for name, word in words.items()
+    )
+    has_tag = not filters.tags or bool(set(filters.tags) & set(row["tags"]))
+    return (
+        begins
+        and has_tag
+        and (not filters.numbers or row["phone_number"].startswith(filters.numbers))
+    )
+
+
+def questions(chance: random.Random, list_ids: list[int]) -> Iterator[Filters]:
+    """Ask in many ways; tags are asked for in lists alone."""
+    for _ in range(100):
+        list_id = chance.choice((None, *list_ids))
+        yield Filters(
+            "acme",
+            list_id=list_id,
+            f_name=chance.choice(("", "a", "ann", "annab", "å")),
+            l_name=chance.choice(("", "b", "ber", "bø")),
+            email=chance.choice(("", "", "a", "b1")),
+            numbers=chance.choice(((), ("+471",), ("+4712", "+472"), ("+47", "+471"))),
+            tags=chance.choice(((), (), ("vip",), ("vip", "new"))) if list_id else (),
+        )
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(),
+        Limits(small=0, medium=0),
+        Limits(small=0, medium=0, few=40),
+        Limits(small=0, medium=0, few=0),
+        Limits(small=0, medium=100, few=40),
+    ],
+    ids=["small", "all few", "some few", "none few", "medium"],
+)
+async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> None:
+    """What fits is found, page by page, each once; the total is theirs."""
+    await Accounts(database, now_ms).add(Account("acme", "acme"))
+    pages, chance = Pages(database, limits), random.Random(7)
+    parts = [drawn(chance, 200), drawn(chance, 60)]
+    rows = {await filled(database, "list", part): part for part in parts}
+    for filters in questions(chance, list(rows)):
+        looked = [each for list_id, part in rows.items() for each in part
+                  if filters.list_id in (None, list_id)]  # fmt: skip
+        wanted = sorted(each["phone_number"] for each in looked if fits(filters, each))
+        found = [await pages.listed(filters, 90, offset) for offset in (0, 90, 180)]
+        shown = [each.phone_number for page in found for each in page.contacts]
+        assert sorted(shown) == wanted, filters
+        assert (found[0].total, found[0].total_is_exact) == (len(wanted), True), filters
+
+
+async def test_totals_have_a_limit(database: Database) -> None:
+    """Beyond it a total is what there is at least; on the last page it is exact again."""
+    await Accounts(database, now_ms).add(Account("acme", "acme"))
+    pages = Pages(database, Limits(small=0, medium=0, counted=40))
+    rows = [{"phone_number": f"+47{each:08}", "f_name": "Anna"} for each in range(100)]
+    list_id = await filled(database, "list", rows)
+    named = Filters("acme", f_name="ann")
+    page = await pages.listed(named, 10, 0)
+    assert (page.total, page.total_is_exact) == (40, False)
+    page = await pages.listed(named, 10, 50)
+    assert (page.total, page.total_is_exact) == (61, False)
+    page = await pages.listed(replace(named, list_id=list_id), 10, 90)
+    assert (page.total, page.total_is_exact) == (100, True)

@@ -1,0 +1,83 @@
+"""Rows that were rejected, fetched: all of them, or none."""
+
+import pytest
+
+from api.contacts.imports.store import PAGE, Imports
+from api.http.errors import Conflict
+from tests.contract.api.contacts.uploads import (
+    BASE,
+    PHONES,
+    mapped,
+    processed,
+    rejected,
+    sent,
+    taken,
+    worked,
+)
+from tests.contract.api.serving import Served
+
+BAD = PAGE + 5
+FILE = b"Phone\n" + b"nobody\n" * BAD
+
+
+async def test_a_rejected_row_stops_nothing(served: Served) -> None:
+    """Each is kept with its line and why, and can be downloaded, mended, and sent again."""
+    file = (
+        b"Phone,Mail\n+4790000001,\xc3\xa5@example.com\n12,=1+1\n"
+        b'"never closed,x\n+4790000002,nobody\n'
+        b"+4790000003,a\0b\n+4790000004,\xff\n,x\n1,2,3\n+4790000005,e@example.com\n"
+    )
+    list_id, told = await taken(served, file, {"Phone": "phoneNumber", "Mail": "email"})
+    assert (told["rows"], told["added"], told["rejected"]) == (9, 2, 7)
+    rows = await rejected(served, list_id)
+    assert [(int(row[0]), row[1].partition(":")[0]) for row in rows] == [
+        (3, "phoneNumber"),
+        (4, "broken quoting"),
+        (5, "email"),
+        (6, "control characters, such as NUL"),
+        (7, "letters that are not of the file's encoding"),
+        (8, "phoneNumber"),
+        (9, "3 cells, but there are 2 columns"),
+    ]
+    assert rows[0][2:] == ["12", "'=1+1"]
+    _, found = await served.ask("GET", f"{BASE}/contactlists/{list_id}")
+    assert found["processing"]["rejectedRowsPath"] == f"{BASE}/rejected-rows/{list_id}"
+
+
+async def test_until_all_are_known_there_are_none(served: Served) -> None:
+    """While the file is processed again it is 409; then they are those of the last time."""
+    list_id, _ = await taken(served, FILE)
+    path = f"{BASE}/rejected-rows/{list_id}"
+    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+    status, told = await served.ask("GET", path)
+    assert (status, told["code"]) == (409, "processing")
+    assert await worked(served)
+    assert len(await rejected(served, list_id)) == BAD
+
+
+async def test_who_fetches_them_slowly_gets_them_all(served: Served) -> None:
+    """Also those that are forgotten before he has read them."""
+    list_id, _ = await taken(served, FILE)
+    content = await served.parts.lists.lists.rejected("acme", int(list_id))
+    await mapped(served, list_id, PHONES)
+    await processed(served, list_id)
+    text = b"".join([chunk async for chunk in content])
+    assert len(text.splitlines()) == 1 + BAD
+
+
+@pytest.mark.parametrize("anew", ["process", "replace"])
+async def test_half_of_them_is_a_conflict(served: Served, anew: str) -> None:
+    """Where they are forgotten while they are written down."""
+    list_id, _ = await taken(served, FILE)
+    imports = Imports(served.parts.database, served.parts.now_ms)
+    async with served.parts.database.reading() as connection:
+        found = (await imports.of_several(connection, [int(list_id)]))[int(list_id)]
+    pages = imports.rejected(found.job_id)
+    assert len(await anext(pages)) == PAGE
+    if anew == "process":
+        assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+    else:
+        path = f"/updatecontactlist/{list_id}"
+        assert (await sent(served, FILE, path=path, method="PATCH"))[0] == 200
+    with pytest.raises(Conflict):
+        await anext(pages)

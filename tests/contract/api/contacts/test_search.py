@@ -1,0 +1,126 @@
+"""Contacts looked for over HTTP: by beginnings, by tag, by the page; totals."""
+
+from typing import Any
+
+import pytest
+
+from api.accounts.store import Account
+from tests.contract.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
+from tests.contract.api.rest import Rest
+
+
+async def found(rest: Rest, path: str, **words: Any) -> Any:
+    """Ask for a page."""
+    answer = await rest.ask("GET", f"{BASE}/{path}", params=words)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def names(page: Any) -> list[tuple[str, str]]:
+    """Give who is on a page."""
+    return [(each["fName"], each["lName"]) for each in page["data"]]
+
+
+async def test_pages_and_totals(kept: Rest) -> None:
+    """A list's contacts in the order in which they came, ten unless asked for more."""
+    list_id = await a_list(kept.parts)
+    ids = await contacts_in(kept.parts, list_id, *some(25))
+    other = await a_list(kept.parts, name="Autumn")
+    others = await contacts_in(kept.parts, other, *some(5))
+    page = await found(kept, f"get-contact/{list_id}")
+    assert [each["contactId"] for each in page["data"]] == ids[:10]
+    assert (page["total"], page["totalIsExact"], page["limit"], page["offset"]) == (25, True, 10, 0)
+    page = await found(kept, f"get-contact/{list_id}", limit=10, offset=20)
+    assert [each["contactId"] for each in page["data"]] == ids[20:]
+    page = await found(kept, "all-contacts", limit=100)
+    assert [each["contactId"] for each in page["data"]] == [*ids, *others]
+    assert page["total"] == 30
+    page = await found(kept, f"viewContacts/{list_id}", offset=99)
+    assert (page["data"], page["total"]) == ([], 25)
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ({"fName": "ann"}, [NAMES[2], NAMES[3]]),
+        ({"fName": "ANNA", "lName": "ber"}, [NAMES[2]]),
+        ({"fName": "ås"}, [NAMES[1]]),
+        ({"fName": "A\u030as"}, [NAMES[1]]),  # the ring on its own
+        ({"lName": "BE"}, [NAMES[0], NAMES[2]]),
+        ({"lName": "bø"}, [NAMES[1]]),
+        ({"fName": "%"}, []),
+        ({"fName": "nobody"}, []),
+        ({"phNumber": "+4790000003"}, [NAMES[3]]),
+        ({"phNumber": " 47 900 000 01"}, [NAMES[1]]),
+        ({"phNumber": "004790000001"}, [NAMES[1]]),
+        ({"phNumber": "90000002"}, [NAMES[2]]),
+        ({"phNumber": "479"}, list(NAMES)),
+        ({"phNumber": "4"}, list(NAMES)),
+        ({"phNumber": "9000000", "fName": "a"}, [NAMES[1 + 1], NAMES[3]]),
+        ({"email": "2@EX"}, [NAMES[2]]),
+        ({"email": "2@", "lName": "berg"}, []),
+    ],
+)
+async def test_beginnings(rest: Rest, words: dict[str, str], wanted: list[tuple[str, str]]) -> None:
+    """By names, number and e-mail, all that are given; nothing of others or of deleted lists."""
+    await rest.parts.accounts.change(Account("acme", "acme", region="NO"))
+    list_id = await a_list(rest.parts)
+    await contacts_in(rest.parts, list_id, *some(4))
+    await contacts_in(rest.parts, await a_list(rest.parts, is_deleted=True), *some(4))
+    others = await a_list(rest.parts, "other")
+    await contacts_in(rest.parts, others, *some(4), account="other")
+    page = await found(rest, "all-contacts", **words)
+    assert sorted(names(page)) == sorted(wanted)
+    assert (page["total"], page["totalIsExact"]) == (len(wanted), True)
+    if "phNumber" in words:
+        words = {**words, "number": words["phNumber"]}
+        del words["phNumber"]
+    if "email" not in words:
+        page = await found(rest, f"viewContacts/{list_id}", **words)
+        assert sorted(names(page)) == sorted(wanted)
+
+
+async def test_tags_find_contacts(kept: Rest) -> None:
+    """Any of several, each contact once, in the order in which they came."""
+    list_id = await a_list(kept.parts)
+    both = await contacts_in(kept.parts, list_id, *some(2), tags=("a", "b"))
+    only = await contacts_in(kept.parts, list_id, *some(2, first=2), tags=("b",))
+    await contacts_in(kept.parts, list_id, *some(2, first=4))
+    for words, wanted in (
+        ({"tags": "a"}, both),
+        ({"tags": "a,b"}, [*both, *only]),
+        ({"tags": "a, b", "limit": "1", "offset": "1"}, both[1:]),
+        ({"tags": "c"}, []),
+    ):
+        page = await found(kept, f"get-contact/{list_id}", **words)
+        assert [each["contactId"] for each in page["data"]] == wanted
+    assert page["total"] == 0
+    page = await found(kept, f"viewContacts/{list_id}", tags="b", fName="Ann")
+    assert [each["contactId"] for each in page["data"]] == only
+    assert page["data"][0]["tags"] == ["b"]
+    page = await found(kept, f"viewContacts/{list_id}", contactId=both[1], tags="a")
+    assert [each["contactId"] for each in page["data"]] == [both[1]]
+    assert (await found(kept, f"viewContacts/{list_id}", contactId="x"))["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        ({"limit": "0"}, "limit"),
+        ({"limit": "1001"}, "limit"),
+        ({"limit": "ten"}, "limit"),
+        ({"offset": "-1"}, "offset"),
+        ({"offset": "100001"}, "offset"),
+        ({"page": "1"}, "page"),
+        ({"fName": "a\nb"}, "fName"),
+        ({"crm": "perhaps"}, "crm"),
+        ({"crm": "1", "limit": "101"}, "limit"),
+        ({"tags": "a b"}, "tags"),
+        ({"number": "nine"}, "number"),
+    ],
+)
+async def test_odd_questions_are_refused(rest: Rest, words: dict[str, str], path: str) -> None:
+    """Each fault is named."""
+    list_id = await a_list(rest.parts)
+    told = await rest.refused("GET", f"{BASE}/viewContacts/{list_id}", params=words)
+    assert (told[0], told[2]) == (400, [path])

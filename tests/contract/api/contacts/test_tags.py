@@ -1,0 +1,94 @@
+"""Tags over HTTP: of lists, and of their contacts, replaced in bulk."""
+
+from typing import Any
+
+import pytest
+
+from api.contacts.tags.service import AT_ONCE
+from api.jobs.worker import Worker
+from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.contract.api.rest import Rest
+
+
+async def tagged(rest: Rest, list_id: str, tag: str) -> list[str]:
+    """Name the contacts that have a tag."""
+    words = {"tags": tag, "limit": "1000"}
+    answer = await rest.ask("GET", f"{BASE}/get-contact/{list_id}", params=words)
+    return [each["contactId"] for each in answer.json()["data"]]
+
+
+async def replaced(rest: Rest, list_id: str, **body: str) -> Any:
+    """Replace a tag."""
+    answer = await rest.ask("PATCH", f"{BASE}/{list_id}/manage-tags", body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_a_lists_tags(kept: Rest) -> None:
+    """Added once each, and taken out; what is not there is not missed."""
+    list_id = await a_list(kept.parts)
+    path = f"{BASE}/{list_id}/tags"
+    answer = await kept.ask("PATCH", path, {"tagsToAdd": ["b", "a", "b"]})
+    assert answer.json() == {"contactListId": list_id, "tags": ["a", "b"]}
+    answer = await kept.ask("PATCH", path, {"tagsToAdd": ["a"], "tagsToRemove": ["b", "c"]})
+    assert (answer.status_code, answer.json()["tags"]) == (200, ["a"])
+
+
+async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
+    """Who has the one gets the other, also if he has it already; nobody else does."""
+    list_id, other = await a_list(kept.parts), await a_list(kept.parts, name="Autumn")
+    old = await contacts_in(kept.parts, list_id, *some(3), tags=("new",))
+    both = await contacts_in(kept.parts, list_id, *some(1, first=3), tags=("new", "called"))
+    none = await contacts_in(kept.parts, list_id, *some(1, first=4))
+    elsewhere = await contacts_in(kept.parts, other, *some(1), tags=("new",))
+    done = await replaced(kept, list_id, removeTag="new", insertTag="called")
+    assert done == {"contactListId": list_id, "state": "done", "contacts": 4}
+    assert await tagged(kept, list_id, "called") == [*old, *both]
+    assert await tagged(kept, list_id, "new") == []
+    assert await tagged(kept, other, "new") == elsewhere
+    assert (await replaced(kept, list_id, insertTag="all"))["contacts"] == 5
+    assert await tagged(kept, list_id, "all") == [*old, *both, *none]
+    assert (await replaced(kept, list_id, removeTag="called"))["contacts"] == 4
+    assert await tagged(kept, list_id, "called") == []
+
+
+async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
+    """By the same deed, as a job."""
+    list_id = await a_list(kept.parts)
+    await contacts_in(kept.parts, list_id, *some(AT_ONCE + 1))
+    assert (await replaced(kept, list_id, insertTag="all"))["state"] == "waiting"
+    assert await tagged(kept, list_id, "all") == []
+    await Worker(kept.parts.jobs, kept.parts.people.jobs, kept.parts.metrics).once()
+    words = {"tags": "all", "offset": str(AT_ONCE)}
+    page = (await kept.ask("GET", f"{BASE}/get-contact/{list_id}", params=words)).json()
+    assert (len(page["data"]), page["total"]) == (1, AT_ONCE + 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "fault"),
+    [
+        ("tags", {}, "tagsToAdd"),
+        ("tags", {"tagsToAdd": "a"}, "tagsToAdd"),
+        ("tags", {"tagsToAdd": ["a b"]}, "tagsToAdd[0]"),
+        ("tags", {"tagsToAdd": ["a"], "tagsToRemove": ["a"]}, "tagsToRemove"),
+        ("tags", {"add": ["a"]}, "add"),
+        ("manage-tags", {}, "removeTag"),
+        ("manage-tags", {"removeTag": "a", "insertTag": "a"}, "insertTag"),
+        ("manage-tags", {"insertTag": ""}, "insertTag"),
+    ],
+)
+async def test_what_is_wrong_is_named(
+    rest: Rest, path: str, body: dict[str, Any], fault: str
+) -> None:
+    """Each fault by its path."""
+    told = await rest.refused("PATCH", f"{BASE}/{await a_list(rest.parts)}/{path}", body)
+    assert (told[0], told[2]) == (400, [fault])
+
+
+async def test_a_list_has_so_many_tags(kept: Rest) -> None:
+    """One more is refused, and none is added."""
+    path = f"{BASE}/{await a_list(kept.parts)}/tags"
+    await kept.ask("PATCH", path, {"tagsToAdd": [f"t{each}" for each in range(100)]})
+    assert (await kept.refused("PATCH", path, {"tagsToAdd": ["more"]}))[0] == 400
+    answer = await kept.ask("PATCH", path, {"tagsToRemove": ["none"]})
+    assert len(answer.json()["tags"]) == 100

@@ -1,0 +1,45 @@
+"""Real processes of the REST layer over one database: one is killed, another one goes on."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.contract.api.serving import NOWHERE
+from tests.harness.servers.records_api import RecordsApi
+
+
+class Heirs:
+    """Starts them; one key opens all. Each gets its port as it starts, before others take it."""
+
+    def __init__(self, folder: Path, database_url: str, settings: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._database_url = database_url
+        self._settings = settings
+        self.started: list[RecordsApi] = []
+
+    async def start(self) -> RecordsApi:
+        """Start one more."""
+        api = RecordsApi(
+            self._folder / f"api{len(self.started)}",
+            database_url=self._database_url,
+            engine_url=NOWHERE,
+            rpc_token="none",  # noqa: S106 - there is no engine
+            settings=self._settings,
+        )
+        api.api_key = self.started[0].api_key if self.started else api.api_key
+        self.started.append(api)
+        await api.start()
+        return api
+
+
+@asynccontextmanager
+async def heirs(
+    folder: Path, database_url: str, settings: Mapping[str, str] | None = None
+) -> AsyncIterator[Heirs]:
+    """Have some, and stop them in the end."""
+    made = Heirs(folder, database_url, settings or {})
+    try:
+        yield made
+    finally:
+        for api in made.started:
+            await api.stop()

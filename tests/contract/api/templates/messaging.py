@@ -1,0 +1,91 @@
+"""The REST layer before the messaging platform's double; both accounts have a number there."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from api.common.clock import Clock, now_ms
+from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.customers.msgapp import SimulatedMsgapp
+from tests.harness.customers.msgapp_names import phone_id
+from tests.harness.customers.msgapp_templates import PlatformsTemplates
+
+BASE = "/srmain/msgapp_templates"
+HELLO: dict[str, Any] = {
+    "name": "hello",
+    "language": "en_US",
+    "category": "UTILITY",
+    "phoneNumberId": phone_id("acme"),
+    "components": [
+        {
+            "type": "BODY",
+            "text": "Hello {{1}}, {{2}} is on its way.",
+            "example": {"body_text": [["Ada", "4711"]]},
+        }
+    ],
+}
+LISTED = f"{BASE}?name=&category=&status="
+
+
+class Messaging:
+    """A client of account `acme`, and the platform that it talks of."""
+
+    def __init__(self, rest: Rest, platform: SimulatedMsgapp) -> None:
+        self.rest = rest
+        self.platform = platform
+
+    @property
+    def there(self) -> PlatformsTemplates:
+        """What the account's business account has."""
+        return self.platform.business("acme")
+
+    async def create(self, **more: Any) -> Any:
+        """Make a template; give it."""
+        answer = await self.rest.ask("POST", BASE, {**HELLO, **more})
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    async def approved(self, **more: Any) -> Any:
+        """Make a template that may be sent; give it."""
+        made = await self.create(**more)
+        self.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
+        return made
+
+    async def get(self, template_id: str) -> Any:
+        """Show a template."""
+        answer = await self.rest.ask("GET", f"{BASE}/{template_id}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def sync(self) -> Any:
+        """Bring statuses up to date."""
+        return await self.rest.post(f"{BASE}/sync-status")
+
+    async def refused(
+        self, method: str = "POST", path: str = BASE, body: object = None, **more: Any
+    ) -> tuple[int, str, list[str]]:
+        """Ask for what is refused: `hello`, unless it is said otherwise."""
+        asked = HELLO if body is None and path == BASE else body
+        return await self.rest.refused(method, path, asked, **more)
+
+
+@asynccontextmanager
+async def messaging(
+    database_url: str, bench: Bench, clock: Clock = now_ms, **more: Any
+) -> AsyncIterator[Messaging]:
+    """Run both; settings of the platform may be others."""
+    async with SimulatedMsgapp() as platform:
+        settings = platform.settings("acme", "other", **more)
+        known = settings_for(database_url, bench.url, msgapp=settings)
+        async with resting(known, bench, clock) as rest:
+            for account in ("acme", "other"):
+                number = {
+                    "businessName": account,
+                    "phoneNumberId": phone_id(account),
+                    "businessMsgappNumber": "+4721930000",
+                }
+                token = await rest.token_of(account, account)
+                answer = await rest.ask("POST", "/srmain/msgapp-numbers", number, token=token)
+                assert answer.status_code == 201, answer.text
+            yield Messaging(rest, platform)

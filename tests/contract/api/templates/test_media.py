@@ -1,0 +1,147 @@
+"""Files for templates' headers, over HTTP and before the double."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.templates.messaging import BASE, HELLO, Messaging, messaging
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.customers import msgapp_faults as faults
+from tests.harness.customers.msgapp_names import APP
+
+SEND, UPLOAD = f"{BASE}/test-send", f"{BASE}/upload-header-media"
+TO = "+4722222222"
+VALUES = {"1": "Ada", "2": "the order"}
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
+JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 64
+MP4 = b"\0\0\0\x20ftypisom" + b"\0" * 64
+PDF = b"%PDF-1.7\n" + b"\0" * 64
+MIB = 1_048_576
+
+
+async def upload(one: Messaging, content: bytes, kind: str, name: str = "file") -> Any:
+    """Upload a file."""
+    return await one.rest.ask(
+        "POST", UPLOAD, files={"file": (name, content)}, data={"mediaKind": kind}
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "mime"),
+    [
+        (PNG, "image", "image/png"),
+        (JPEG, "IMAGE", "image/jpeg"),
+        (MP4, "video", "video/mp4"),
+        (PDF, "document", "application/pdf"),
+        (PDF + b"x" * (3 * MIB), "document", "application/pdf"),
+    ],
+)
+async def test_a_file_is_uploaded(one: Messaging, content: bytes, kind: str, mime: str) -> None:
+    """As it is, in a session that knows its type and size; a template names it by its handle."""
+    answer = await upload(one, content, kind, "../../odd näme?.png")
+    assert answer.status_code == 200, answer.text
+    (key,) = one.platform.files
+    assert answer.json() == {
+        "handle": f"4::{key}",
+        "mediaKind": kind.lower(),
+        "mimeType": mime,
+        "size": len(content),
+    }
+    assert one.platform.files[key] == content
+    assert one.platform.uploads[key] == {
+        "file_length": str(len(content)),
+        "file_type": mime,
+        "file_name": ".._.._odd_n_me_.png",
+    }
+    assert one.platform.seen[0].path.endswith(f"/{APP}/uploads")
+
+
+async def test_an_uploaded_header_is_used(one: Messaging) -> None:
+    """Uploaded, made with, and sent with a file of its own."""
+    handle = (await upload(one, PNG, "image")).json()["handle"]
+    header = {"type": "HEADER", "format": "IMAGE", "example": {"header_handle": [handle]}}
+    made = await one.approved(components=[header, *HELLO["components"]])
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    refused = await one.rest.refused("POST", SEND, asked)
+    assert refused == (400, "value_missing", ["variableValues.header"])
+    link = "https://example.com/a.png"
+    await one.rest.post(SEND, **{**asked, "variableValues": {**VALUES, "header": link}})
+    (first, _body) = one.platform.messages[0]["template"]["components"]
+    image = {"type": "image", "image": {"link": link}}
+    assert first == {"type": "header", "parameters": [image]}
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "code", "path"),
+    [
+        (b"", "image", "empty", "file"),
+        (b"MZ\x90\0" + b"\0" * 64, "image", "wrong_type", "file"),
+        (PDF, "image", "wrong_type", "file"),
+        (PNG, "document", "wrong_type", "file"),
+        (b"\0\0\0\x20ftypqt  " + b"\0" * 64, "video", "wrong_type", "file"),
+        (b"<svg onload=alert(1)>", "image", "wrong_type", "file"),
+        (PNG, "sticker", "invalid", "mediaKind"),
+        (PNG + b"\0" * (5 * MIB), "image", "too_large", "file"),
+        (MP4 + b"\0" * (16 * MIB), "video", "too_large", "file"),
+    ],
+)
+async def test_a_file_that_can_not_be(
+    one: Messaging, content: bytes, kind: str, code: str, path: str
+) -> None:
+    """Known by its content, whatever it is called; nothing is sent on."""
+    refused = await one.rest.refused(
+        "POST", UPLOAD, files={"file": ("a.png", content)}, data={"mediaKind": kind}
+    )
+    assert refused == (400, code, [path])
+    assert one.platform.seen == []
+
+
+async def test_forms_that_are_none(one: Messaging) -> None:
+    """A part that is missing is named; no form, two files or a broken one is 400."""
+    single = {"file": ("a.png", PNG)}
+    kind = {"mediaKind": "image"}
+    assert (await one.rest.refused("POST", UPLOAD, files=single))[2] == ["mediaKind"]
+    assert (await one.rest.refused("POST", UPLOAD, data=kind))[2] == ["file"]
+    assert (await one.rest.refused("POST", UPLOAD, {"file": "x"}))[2] == ["file"]
+    two = [("file", ("a", PNG)), ("more", ("b", PNG))]
+    assert (await one.rest.refused("POST", UPLOAD, files=two, data=kind))[0] == 400
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    for body in (b"--y\r\n", b"--x\r\nnonsense", b"x" * 1_000):
+        assert (await one.rest.refused("POST", UPLOAD, body, headers=headers))[0] == 400
+    whole = b'--x\r\nContent-Disposition: form-data; name="mediaKind"\r\n\r\n+2AA-\r\n--x--\r\n'
+    for charset in ("undefined", "utf-7", "punycode"):
+        headers = {"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
+        assert (await one.rest.refused("POST", UPLOAD, whole, headers=headers))[0] == 400
+    headers = {"Content-Type": "multipart/form-data"}
+    assert (await one.rest.refused("POST", UPLOAD, b"--x", headers=headers))[0] == 400
+    headers = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": "2000000000"}
+    assert (await one.rest.refused("POST", UPLOAD, b"", headers=headers))[0] == 413
+    assert one.platform.seen == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code"),
+    [
+        (faults.answers(b'{"id": "https://elsewhere.example/"}'), 503, "platform_down"),
+        (faults.answers(b'{"id": "upload:/../../x"}'), 503, "platform_down"),
+        (faults.limited({"Retry-After": "3"}), 429, "platform_rate_limit"),
+        (faults.fails(400, 100), 400, "platform_100"),
+    ],
+)
+async def test_an_upload_that_fails(
+    one: Messaging, fault: faults.Fault, status: int, code: str
+) -> None:
+    """Told as it is; a session that leads elsewhere is not followed."""
+    one.platform.next_answers(fault)
+    answer = await upload(one, PNG, "image")
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert one.platform.files == {}
+
+
+async def test_without_an_app_nothing_is_uploaded(tmp_path: Path, bench: Bench) -> None:
+    """The operator has to name one."""
+    async with messaging(sqlite_url(tmp_path), bench, app_id=None) as house:
+        answer = await upload(house, PNG, "image")
+        assert (answer.status_code, answer.json()["code"]) == (503, "no_app")

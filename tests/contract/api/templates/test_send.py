@@ -1,0 +1,135 @@
+"""Templates sent as a test, over HTTP and before the double."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.api.templates.messaging import BASE, Messaging
+from tests.harness.customers import msgapp_faults as faults
+from tests.harness.customers.msgapp_names import PRODUCT, phone_id, token
+
+SEND = f"{BASE}/test-send"
+TO = "+4722222222"
+VALUES = {"1": "Ada", "2": "the order"}
+
+
+async def test_a_template_is_sent(one: Messaging) -> None:
+    """With its values in their places, to the number in E.164; the platform's id is told."""
+    made = await one.approved()
+    asked = {"templateId": made["id"], "phoneNumber": "47 22 22 22 22", "variableValues": VALUES}
+    sent = await one.rest.post(SEND, **asked)
+    assert sent == {"messageId": "wamid.1", "messageStatus": "accepted", "phoneNumber": TO}
+    parameters = [{"type": "text", "text": each} for each in VALUES.values()]
+    assert one.platform.messages == [
+        {
+            "messaging_product": PRODUCT,
+            "recipient_type": "individual",
+            "to": TO,
+            "type": "template",
+            "template": {
+                "name": "hello",
+                "language": {"code": "en_US"},
+                "components": [{"type": "body", "parameters": parameters}],
+            },
+        }
+    ]
+    assert one.platform.seen[-1].path.endswith(f"/{phone_id('acme')}/messages")
+
+
+async def test_a_template_without_placeholders(one: Messaging) -> None:
+    """Needs no values."""
+    made = await one.approved(components=[], bodyText="Hello.")
+    await one.rest.post(SEND, templateId=made["id"], phoneNumber=TO)
+    assert one.platform.messages[0]["template"].keys() == {"name", "language"}
+
+
+async def test_the_sender_may_be_another(one: Messaging) -> None:
+    """A number of the account, and an active one."""
+    made = await one.approved()
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    number = {"businessName": "x", "phoneNumberId": "p2", "businessMsgappNumber": "+4721930001"}
+    kept = await one.rest.post("/srmain/msgapp-numbers", **number)
+    one.platform.next_answers(faults.fails(400, 131009, "Parameter value is not valid"))
+    refused = await one.rest.refused("POST", SEND, {**asked, "senderPhoneNumberId": "p2"})
+    assert refused[:2] == (400, "platform_131009")
+    await one.rest.ask("PATCH", f"/srmain/msgapp-numbers/{kept['id']}", {"isActive": False})
+    for sender in ("p2", phone_id("other"), "none"):
+        wish = {**asked, "senderPhoneNumberId": sender}
+        status, _code, paths = await one.rest.refused("POST", SEND, wish)
+        assert (status, paths) == (400, ["senderPhoneNumberId"])
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"templateId": None}, "templateId"),
+        ({"templateId": "unknown"}, "templateId"),
+        ({"templateId": "\x00"}, "templateId"),
+        ({"phoneNumber": None}, "phoneNumber"),
+        ({"phoneNumber": "call me"}, "phoneNumber"),
+        ({"phoneNumber": "+1"}, "phoneNumber"),
+        ({"variableValues": {"1": "Ada"}}, "variableValues.2"),
+        ({"variableValues": {**VALUES, "3": "x"}}, "variableValues.3"),
+        ({"variableValues": {"1": "", "2": "x"}}, "variableValues.1"),
+        ({"variableValues": {"1": "a\nb", "2": "x"}}, "variableValues.1"),
+        ({"variableValues": {"1": "a     b", "2": "x"}}, "variableValues.1"),
+        ({"variableValues": {"1": "a" * 1_000, "2": "b" * 20}}, "variableValues"),
+        ({"variableValues": {"1": 7, "2": "x"}}, "variableValues[...]"),
+        ({"variableValues": []}, "variableValues"),
+        ({"senderPhoneNumberId": "a/b"}, "senderPhoneNumberId"),
+        ({"extra": 1}, "extra"),
+    ],
+)
+async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any], path: str) -> None:
+    """And nothing is sent."""
+    made = await one.approved()
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES, **change}
+    asked = {name: each for name, each in asked.items() if each is not None}
+    status, _code, paths = await one.rest.refused("POST", SEND, asked)
+    assert (status, paths) == (400, [path])
+    assert one.platform.of("POST", "/messages") == []
+
+
+async def test_what_the_platform_says_of_a_message(one: Messaging) -> None:
+    """A template that is not approved, or not there any more: its words, and our status."""
+    made = await one.create()
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    assert (await one.rest.refused("POST", SEND, asked))[:2] == (400, "platform_132015")
+    one.there.all.clear()
+    assert (await one.rest.refused("POST", SEND, asked))[:2] == (400, "platform_132001")
+    theirs = await one.rest.token_of("other", "other")
+    refused = await one.rest.refused("POST", SEND, asked, token=theirs)
+    assert refused == (400, "unknown_template", ["templateId"])
+
+
+async def test_a_token_that_is_told_back_is_kept_secret(one: Messaging) -> None:
+    """The platform repeats one that it does not understand; the customer never sees it."""
+    made = await one.approved()
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    text = f"Malformed access token {token('acme')}"
+    one.platform.next_answers(faults.fails(401, 190, text))
+    answer = await one.rest.ask("POST", SEND, asked)
+    assert (answer.status_code, answer.json()["code"]) == (503, "platform_denied")
+    assert "Malformed access token" in answer.text
+    assert token("acme") not in answer.text
+
+
+@pytest.mark.parametrize("fault", [faults.deaf(), faults.silent(), faults.fails(500)])
+async def test_a_message_is_not_sent_twice(one: Messaging, fault: faults.Fault) -> None:
+    """Whatever was answered: only who asked may ask again."""
+    made = await one.approved()
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    one.platform.next_answers(faults.done_but(fault))
+    assert (await one.rest.refused("POST", SEND, asked))[:2] == (503, "platform_down")
+    assert len(one.platform.messages) == 1
+
+
+async def test_asked_again_by_key_it_is_sent_once(one: Messaging) -> None:
+    """The answer is the first one's."""
+    made = await one.approved()
+    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    headers = {"Idempotency-Key": "k-1"}
+    first = await one.rest.ask("POST", SEND, asked, headers=headers)
+    again = await one.rest.ask("POST", SEND, asked, headers=headers)
+    assert (first.status_code, again.json()) == (200, first.json())
+    assert len(one.platform.messages) == 1

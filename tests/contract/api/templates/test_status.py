@@ -1,0 +1,147 @@
+"""Statuses of templates: asked for page by page."""
+
+import pytest
+from msgspec import structs
+
+from api.messaging_platform.problems import PlatformDown
+from api.messaging_platform.templates import MOST_PAGES, PAGE_ROWS
+from tests.contract.api.templates.messaging import BASE, LISTED, Messaging
+from tests.harness.customers import msgapp_faults as faults
+
+SYNC = f"{BASE}/sync-status"
+
+
+async def test_statuses_are_brought_up_to_date(house: Messaging) -> None:
+    """Word for word, also one that nobody has heard of; what is not there is named."""
+    first, second, gone = [await house.create(name=name) for name in ("a", "b", "c")]
+    house.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
+    house.there.all[second["platformTemplateId"]] |= {
+        "status": "REJECTED",
+        "rejected_reason": "INVALID_FORMAT",
+    }
+    del house.there.all[gone["platformTemplateId"]]
+    house.there.put("9", name="theirs_alone")
+    wanted = {"checked": 3, "updated": 2, "missing": [gone["id"]], "unknown": 1}
+    assert await house.sync() == wanted
+    shown = [await house.get(each["id"]) for each in (first, second, gone)]
+    assert [(each["status"], each["statusReason"]) for each in shown] == [
+        ("IN_A_NEW_STATE", "NONE"),
+        ("REJECTED", "INVALID_FORMAT"),
+        ("PENDING", None),
+    ]
+    assert await house.sync() == {**wanted, "updated": 0}
+
+
+async def test_all_pages_are_read(house: Messaging) -> None:
+    """By the cursor of each, to the last; on which of them a template is does not matter."""
+    made = await house.create()
+    mine = house.there.all.pop(made["platformTemplateId"])
+    for number in range(2 * PAGE_ROWS + 1):
+        house.there.put(str(number), name=f"t{number}")
+    house.there.all[made["platformTemplateId"]] = {**mine, "status": "APPROVED"}
+    assert await house.sync() == {
+        "checked": 1,
+        "updated": 1,
+        "missing": [],
+        "unknown": 2 * PAGE_ROWS + 1,
+    }
+    asked = [each.query.get("after") for each in house.platform.of("GET", "/message_templates")]
+    assert asked == [None, f"cursor{PAGE_ROWS}", f"cursor{2 * PAGE_ROWS}"]
+
+
+async def test_a_fault_on_the_way_takes_nothing_back(house: Messaging) -> None:
+    """The first page is noted when the second is refused; the next try does the rest."""
+    first = await house.create(name="a")
+    for number in range(PAGE_ROWS):
+        house.there.put(str(number), name=f"t{number}")
+    last = await house.create(name="z")
+    for each in (first, last):
+        house.there.all[each["platformTemplateId"]]["status"] = "APPROVED"
+    house.platform.next_answers(faults.passed(), faults.limited({"Retry-After": "17"}))
+    answer = await house.rest.ask("POST", SYNC)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "17")
+    statuses = [(await house.get(each["id"]))["status"] for each in (first, last)]
+    assert statuses == ["APPROVED", "PENDING"]
+    assert (await house.sync())["updated"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code", "wait_s"),
+    [
+        (faults.limited({"Retry-After": "7"}), 429, "platform_rate_limit", "7"),
+        (faults.limited(faults.usage(3)), 429, "platform_rate_limit", "180"),
+        (faults.limited({"Retry-After": "9" * 20}), 429, "platform_rate_limit", "86400"),
+        (faults.limited({"Retry-After": "soon"}), 429, "platform_rate_limit", "60"),
+        (faults.limited(faults.usage(0)), 429, "platform_rate_limit", "60"),
+        (faults.limited(status=400, code=130429), 429, "platform_rate_limit", "60"),
+        (faults.limited(status=400, code=4), 429, "platform_rate_limit", "60"),
+        (faults.answers(b"slow down", 429), 429, "platform_rate_limit", "60"),
+        (faults.fails(500), 503, "platform_down", "5"),
+        (faults.fails(400, 2, is_transient=True), 503, "platform_down", "5"),
+        (faults.fails(503, 131016), 503, "platform_down", "5"),
+        (faults.answers(b"<html>Bad gateway", 502, "text/html"), 503, "platform_down", "5"),
+        (faults.answers(b'{"data": [{"id"'), 503, "platform_down", "5"),
+        (faults.answers(b'{"data": "x"}'), 503, "platform_down", "5"),
+        (faults.answers(b"\xff\xfe"), 503, "platform_down", "5"),
+        (faults.answers(b"[" * 100_000), 503, "platform_down", "5"),
+        (faults.answers(b""), 503, "platform_down", "5"),
+        (faults.answers(b"{}", 400), 503, "platform_down", "5"),
+        (faults.huge(), 503, "platform_down", "5"),
+        (faults.elsewhere("http://127.0.0.1:1/"), 503, "platform_down", "5"),
+        (faults.silent(), 503, "platform_down", "5"),
+        (faults.fails(401, 190), 503, "platform_denied", None),
+        (faults.fails(403, 10), 503, "platform_denied", None),
+        (faults.fails(403, 200), 503, "platform_denied", None),
+        (faults.fails(500, 3), 503, "platform_denied", None),
+        (faults.fails(403, 368), 400, "platform_368", None),
+        (faults.fails(400, 100), 400, "platform_100", None),
+    ],
+)
+async def test_its_faults_are_told_as_ours(
+    one: Messaging, fault: faults.Fault, status: int, code: str, wait_s: str | None
+) -> None:
+    """Each as a problem, with how long to wait where that helps; never a 500, never a hang."""
+    one.platform.next_answers(fault)
+    answer = await one.rest.ask("POST", SYNC)
+    told = answer.json()
+    assert (answer.status_code, told["code"], answer.headers.get("retry-after")) == (
+        status,
+        code,
+        wait_s,
+    )
+    assert told["detail"]
+    assert "token-of" not in answer.text
+    assert (await one.rest.ask("POST", SYNC)).status_code == 200
+
+
+async def test_pages_that_never_end(one: Messaging) -> None:
+    """A cursor that comes again, and one page after another for ever: both are given up."""
+    again = faults.answers(b'{"data": [], "paging": {"cursors": {"after": "x"}, "next": "y"}}')
+    one.platform.next_answers(again, again)
+    assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+    for number in range(MOST_PAGES + 1):
+        body = f'{{"data": [], "paging": {{"cursors": {{"after": "{number}"}}, "next": "y"}}}}'
+        one.platform.next_answers(faults.answers(body.encode()))
+    assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+
+
+async def test_pages_that_take_too_long_together(one: Messaging) -> None:
+    """Each within its time, but all of them not: given up with what was noted."""
+    made = await one.create()
+    one.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
+    for number in range(PAGE_ROWS):
+        one.there.put(str(number), name=f"t{number}")
+    one.platform.next_answers(faults.passed(), faults.silent())
+    sync = structs.replace(one.rest.parts.templates.sync, longest_s=0.5)
+    with pytest.raises(PlatformDown, match="longer than"):
+        await sync.sync("acme")
+    assert (await one.get(made["id"]))["status"] == "APPROVED"
+
+
+async def test_nobody_is_there(one: Messaging) -> None:
+    """A platform that can't be reached is told as such; it was not asked, so nothing is kept."""
+    await one.platform.stop()
+    assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+    assert (await one.refused())[:2] == (503, "platform_down")
+    assert (await one.rest.ask("GET", LISTED)).json()["total"] == 0
+    await one.platform.start()

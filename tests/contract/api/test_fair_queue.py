@@ -1,0 +1,134 @@
+"""Background jobs of several accounts: none has more than it may, and none waits for all of one."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from api.accounts.store import Account, Accounts
+from api.db.database import Database
+from api.http.errors import TooMany
+from api.jobs.store import Job, Jobs
+from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.manual_clock import Hand
+from tests.contract.api.rest import resting, settings_for
+from tests.contract.rpc.harness.bench import Bench
+
+
+class Queue:
+    """Jobs of two accounts, which come one after another."""
+
+    def __init__(self, database: Database, most: int = 100) -> None:
+        self.clock = Hand()
+        self.jobs = Jobs(database, self.clock, most)
+        self._database = database
+
+    async def opened(self) -> None:
+        """Make the accounts."""
+        for account in ("acme", "other"):
+            await Accounts(self._database, self.clock).add(Account(account, account))
+
+    async def add(
+        self, account: str, count: int = 1, kind: str = "sum", most_alike: int = 100
+    ) -> None:
+        """Ask for some jobs."""
+        for _ in range(count):
+            self.clock.now += 1
+            async with self._database.writing() as connection:
+                await self.jobs.add(connection, kind, account, {}, most_alike)
+
+    async def take(self, kind: str = "sum") -> Job:
+        """Take the next one."""
+        job = await self.jobs.claim("worker", [kind])
+        assert job is not None
+        return job
+
+    async def do(self) -> str:
+        """Do the next one; tell whose it was."""
+        job = await self.take()
+        await self.jobs.finish(job, {})
+        return job.account_id
+
+
+async def test_accounts_take_turns(database: Database) -> None:
+    """Who comes late with two jobs waits for as many of one who has five, not for all of them."""
+    queue = Queue(database)
+    await queue.opened()
+    await queue.add("acme", 5)
+    running = await queue.take()
+    await queue.add("other", 2)
+    order = [await queue.do() for _ in range(6)]
+    assert (running.account_id, order) == (
+        "acme",
+        ["other", "acme", "other", "acme", "acme", "acme"],
+    )
+
+
+async def test_who_has_many_jobs_does_not_wait_for_ever(database: Database) -> None:
+    """Another account that comes again and again gets every other turn, not each of them."""
+    queue = Queue(database)
+    await queue.opened()
+    await queue.add("acme", 4)
+    order = []
+    for _ in range(6):
+        await queue.add("other")
+        order += [await queue.do(), await queue.do()]
+        if order.count("acme") == 4:
+            break
+    assert order.count("other") <= 4
+    assert all("acme" in order[place : place + 2] for place in range(0, len(order), 2))
+
+
+async def test_an_account_has_only_so_many(database: Database) -> None:
+    """Of all kinds together; other accounts may, and so may it when one of them has ended."""
+    queue = Queue(database, most=3)
+    await queue.opened()
+    await queue.add("acme", 2)
+    await queue.add("acme", kind="product")
+    await queue.take()
+    with pytest.raises(TooMany) as refused:
+        await queue.add("acme")
+    assert (refused.value.code, refused.value.retry_after_s) == ("too_many_jobs", 30)
+    await queue.add("other", 3)
+    job = await queue.take("product")
+    await queue.jobs.finish(job, {})
+    await queue.add("acme")
+
+
+async def test_jobs_that_come_at_once_are_counted_too(database: Database) -> None:
+    """Each waits for the one before it to be there, or not to be: none goes beyond the limit."""
+    queue = Queue(database, most=3)
+    await queue.opened()
+    came = await asyncio.gather(*(queue.add("acme") for _ in range(8)), return_exceptions=True)
+    refused = [each for each in came if each is not None]
+    assert all(isinstance(each, TooMany) for each in refused)
+    assert len(refused) == 5
+
+
+async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
+    """Counted as exactly; jobs of other kinds don't count."""
+    queue = Queue(database)
+    await queue.opened()
+    await queue.add("acme", 2, "product")
+    adding = (queue.add("acme", most_alike=2) for _ in range(5))
+    came = await asyncio.gather(*adding, return_exceptions=True)
+    refused = [each for each in came if each is not None]
+    assert [getattr(each, "code", each) for each in refused] == ["too_many"] * 3
+
+
+async def test_too_many_are_told(tmp_path: Path, bench: Bench) -> None:
+    """429, whatever was asked for; nothing of it is done."""
+    settings = settings_for(sqlite_url(tmp_path), bench.url, max_jobs=1)
+    async with resting(settings, bench) as rest:
+        list_id = await a_list(rest.parts)
+        await contacts_in(rest.parts, list_id, *some(1))
+        body = {"contactListId": await a_list(rest.parts)}
+        await rest.post(f"{BASE}/download-requests", **body)
+        for method, path, asked in (
+            ("POST", f"{BASE}/download-requests", body),
+            ("DELETE", f"{BASE}/delete-file/{list_id}", None),
+        ):
+            assert (await rest.refused(method, path, asked))[:2] == (429, "too_many_jobs")
+        assert (await rest.ask("GET", f"{BASE}/contactlists/{list_id}")).json()["contacts"] == 1
+        assert (await rest.ask("GET", f"{BASE}/download-requests")).json()["total"] == 1

@@ -1,0 +1,106 @@
+"""The published document: whole, with examples, and true under thousands of odd requests."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.rest import Rest
+from tests.contract.api.serving import serving
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.servers.process import Process
+from tests.harness.until import until
+
+WITHOUT_BODY = {"get", "delete"}
+# A 503 is told where the engine can't; a 500 is in no operation's description.
+CHECKS = "status_code_conformance,content_type_conformance,response_schema_conformance"
+EXAMPLES = 4  # of each operation
+PATIENCE_S = 300
+
+
+async def document_of(rest: Rest) -> dict[str, Any]:
+    """Get the document, without a token."""
+    answer = await rest.client.get("/openapi.json")
+    assert answer.status_code == 200
+    return dict(answer.json())
+
+
+def refs(value: Any) -> set[str]:
+    """Name all references in it."""
+    if isinstance(value, dict):
+        own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return own.union(*map(refs, value.values()))
+    return set().union(*map(refs, value)) if isinstance(value, list) else set()
+
+
+async def test_the_document_is_whole(rest: Rest) -> None:
+    """Every reference resolves; every operation has a summary, its problems, and an example."""
+    document = await document_of(rest)
+    known = document["components"]["schemas"]
+    assert {each.rpartition("/")[2] for each in refs(document)} <= known.keys()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            what = f"{method} {path}"
+            assert operation["summary"], what
+            assert {"400"} <= operation["responses"].keys(), what
+            assert not {"422", "default"} & operation["responses"].keys(), what
+            if method not in WITHOUT_BODY and "requestBody" in operation:
+                content = operation["requestBody"]["content"].values()
+                assert all("example" in each or "examples" in each for each in content), what
+
+
+async def test_all_of_voice_is_there(rest: Rest) -> None:
+    """The endpoints of the specification's table, by their methods."""
+    paths = (await document_of(rest))["paths"]
+    base = "/srmain/voice/"
+    posts = (
+        "call mute unmute hold unhold dial hangup transfer/init transfer/complete transfer/cancel"
+        " transfer/status conference/add-members conference/kick conference/leave"
+        " conference/members call/{callId}/mute call/{callId}/unmute call/{callId}/hold"
+        " call/{callId}/unhold call/{callId}/hangup call/{callId}/transfer/init"
+    )
+    gets = "active-call-details call-details/{callId} conference/my"
+    for method, names in (("post", posts), ("get", gets)):
+        for name in names.split():
+            assert method in paths[base + name], name
+
+
+async def test_the_page_needs_nobody_else(rest: Rest) -> None:
+    """Whatever /docs asks for is served here."""
+    page = (await rest.client.get("/docs")).text
+    assert "://" not in page.replace("http://www.w3.org", "")
+    for path in set(re.findall(r'(?:src|href)="([^"]+)"', page)):
+        assert (await rest.client.get(path)).status_code == 200, path
+
+
+async def test_cors_is_off(rest: Rest) -> None:
+    """No other site's page may ask."""
+    headers = {"Origin": "https://example.com", "Access-Control-Request-Method": "POST"}
+    answer = await rest.client.options("/srmain/voice/call", headers=headers)
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+async def test_odd_requests_find_no_fault(bench: Bench, tmp_path: Path) -> None:
+    """schemathesis: no 5xx but a 503 that is told, no status or answer that is not described."""
+    async with serving(sqlite_url(tmp_path), bench.url) as rest:
+        asking = Process.start(
+            (
+                str(Path(sys.executable).with_name("schemathesis")),
+                *("run", f"{rest.url}/openapi.json"),
+                *("--header", f"Authorization: {rest.keys['acme']}"),
+                *("--phases", "examples,fuzzing", "--max-examples", str(EXAMPLES)),
+                *("--checks", CHECKS, "--seed", "1", "--generation-deterministic"),
+                *("--exclude-path", "/srmain/voice/events", "--request-timeout", "10"),
+                *("--warnings", "off", "--suppress-health-check", "all", "--no-color"),
+            ),
+            log=tmp_path / "found",
+            env={"COLUMNS": "200"},
+            cwd=tmp_path,
+        )
+        try:
+            await until(lambda: not asking.alive(), timeout_s=PATIENCE_S, what="its end")
+        finally:
+            await asking.kill()
+    found = (tmp_path / "found").read_text()
+    assert "No issues found" in found, found[-12_000:]

@@ -1,0 +1,179 @@
+"""Terms come to the engines' store, whatever was missed, and whoever else puts them there."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import delete
+
+from api.dnc import tables
+from api.dnc.store import DncStore, Extent
+from api.engine_client import EngineClient
+from api.http.errors import NotFound
+from api.policy_sync import sync as pushing
+from api.policy_sync.sync import Pusher
+from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
+from tests.harness.until import until
+
+MANY = [f"+479{number:07}" for number in range(12_001)]
+
+
+def lists(rest: Rest) -> DncStore:
+    """Give the lists in the database."""
+    return DncStore(rest.parts.database, rest.parts.now_ms)
+
+
+async def listed(rest: Rest, *numbers: str) -> bool | None:
+    """Tell whether engines have any of some numbers on acme's list."""
+    return await rest.bench.store.terms.listed("acme", numbers)
+
+
+async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
+    """Show what engines have of an account."""
+    status, found = await rest.bench.ask("GET", f"/terms/{account}")
+    assert status == 200
+    return dict(found)
+
+
+async def test_accounts_and_numbers_are_terms(kept: Rest) -> None:
+    """Prefixes, caller ids, the country; what changes is put anew. Who is stopped calls nobody."""
+    await kept.parts.pusher.compare()
+    found = await terms(kept)
+    assert (found["numbers"], found["country"]) == ([OURS], "47")
+    assert (await terms(kept, "other"))["numbers"] == [OTHERS]
+    account = await kept.parts.accounts.get("acme")
+    changed = msgspec.structs.replace(account, destinations=("+47",))
+    await kept.parts.accounts.change(changed)
+    await kept.parts.accounts.add_number("acme", "+4721930009")
+    await kept.parts.pusher.compare()
+    after = await terms(kept)
+    assert (after["destinations"], after["numbers"]) == (["+47"], [OURS, "+4721930009"])
+    assert after["version"] != found["version"]
+    await kept.parts.accounts.change(msgspec.structs.replace(changed, is_active=False))
+    await kept.parts.pusher.compare()
+    assert (await terms(kept))["destinations"] == []
+
+
+async def test_a_long_list_comes_in_parts(kept: Rest) -> None:
+    """Thousands at once, then changes only."""
+    await lists(kept).put("acme", MANY, "p")
+    await kept.parts.pusher.compare()
+    assert [await listed(kept, MANY[at]) for at in (0, 5_000, -1)] == [True, True, True]
+    assert (await terms(kept))["doNotCall"] is True
+    await lists(kept).put("acme", MANY[:6_000], "p", is_active=False)
+    await lists(kept).remove("acme", MANY[-1], "p")
+    await kept.parts.pusher.compare()
+    assert not await listed(kept, *MANY[:6_000], MANY[-1])
+    assert await listed(kept, MANY[6_000])
+
+
+async def test_a_store_that_lost_everything_is_filled_again(kept: Rest) -> None:
+    """Seen by comparing; until then, who has a list calls nobody, if the terms are known."""
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    await kept.parts.pusher.compare()
+    kept.bench.store.terms.lose_all()
+    assert await listed(kept, CUSTOMER) is None
+    await kept.parts.pusher.compare()
+    assert await listed(kept, CUSTOMER)
+    assert (await terms(kept))["doNotCall"] is True
+
+
+async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
+    """A list that has come further than the database ever did is put anew; so it is when asked."""
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    await kept.parts.pusher.compare()
+    stands = (await lists(kept).extent("acme")).version
+    change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
+    answer = await kept.bench.ask("PATCH", "/terms/acme/dnc", change)
+    assert answer == (200, {"version": stands + 50})
+    await kept.parts.pusher.compare()
+    assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
+    await kept.bench.ask("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
+    await kept.parts.pusher.compare()
+    assert not await listed(kept, CUSTOMER)  # nothing says that it is not what it should be
+    await kept.parts.pusher.anew()
+    assert await listed(kept, CUSTOMER)
+
+
+async def test_several_processes_push(kept: Rest) -> None:
+    """While numbers come and go, each ends with what the database has."""
+    parts = kept.parts
+    several = [Pusher(parts.engine, parts.accounts, lists(kept)) for _ in range(3)]
+
+    async def change(numbers: Sequence[str]) -> None:
+        for number in numbers:
+            await lists(kept).put("acme", [number], "p")
+            await lists(kept).remove("acme", number, "p")
+            await lists(kept).put("acme", [number], "p")
+
+    async def push(one: Pusher) -> None:
+        for _ in range(5):
+            await one.compare()
+
+    await asyncio.gather(change(MANY[:20]), change(MANY[20:40]), *map(push, several))
+    await several[0].compare()
+    for number in MANY[:40]:
+        assert await listed(kept, number), number
+
+
+async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
+    """Whoever changes a list nudges."""
+    async with pushing.pushing(rest.parts.pusher):
+        await until(lambda: _is_there(rest))
+        await lists(rest).put("acme", [CUSTOMER], "p")
+        rest.parts.pusher.nudge("acme")
+
+        async def is_listed() -> bool:
+            return await listed(rest, CUSTOMER) is True
+
+        await until(is_listed, timeout_s=1.0)
+
+
+async def _is_there(rest: Rest) -> bool:
+    return await rest.bench.store.terms.get("acme") is not None
+
+
+async def test_another_databases_list_is_another(kept: Rest) -> None:
+    """As many changes as before, and not the same: versions are times, so it is put anew."""
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    await kept.parts.pusher.compare()
+    async with kept.parts.database.writing() as connection:
+        await connection.execute(delete(tables.entries))
+        await connection.execute(delete(tables.lists))
+    later = DncStore(kept.parts.database, lambda: kept.parts.now_ms() + 5)
+    await later.put("acme", ["+4711111111"], "p")
+    await kept.parts.pusher.compare()
+    assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [False, True]
+
+
+async def test_versions_only_grow(kept: Rest) -> None:
+    """Also while the clock stands, or goes back; each number of many has its own."""
+    now = [5_000]
+    store = DncStore(kept.parts.database, lambda: now[0])
+    await store.put("acme", MANY[:3], "p")
+    assert await store.extent("acme") == Extent(4_997, 5_000)
+    await store.put("acme", MANY[3:5], "p")
+    now[0] = 10
+    await store.remove("acme", MANY[0], "p")
+    found = await store.changes("acme", 1, 6_000, 10)
+    assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
+    assert [each.number for each in found if not each.is_listed] == [MANY[0]]
+    assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
+
+
+async def test_an_engine_without_terms_is_asked_again(kept: Rest) -> None:
+    """While an older one runs beside a newer REST layer, the layer waits for its successor."""
+    asked: list[str] = []
+
+    class Older(EngineClient):
+        async def raw(self, method: str, path: str, *_more: Any) -> bytes:
+            asked.append(f"{method} {path}")
+            raise NotFound("no such path")
+
+    pusher = Pusher(Older(kept.parts.engine.http, ()), kept.parts.accounts, lists(kept))
+    task = asyncio.create_task(pusher.run(0.01))
+    await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
+    assert not task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,146 @@
+"""Live calls steered over REST: both path forms, what is shown, what is required."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.api.rest import OURS, Rest
+from tests.contract.rpc.harness.conversation import Talk, talking
+
+BASE = "/srmain/voice"
+
+
+@pytest.fixture
+async def talk(rest: Rest) -> Talk:
+    """Let a customer talk to agent 1001."""
+    return await talking(rest.bench)
+
+
+def leg(view: Any, channel: str) -> Any:
+    """Give one leg of a call that is shown."""
+    return next(each for each in view["legs"] if each["channelId"] == channel)
+
+
+@pytest.mark.parametrize("form", ["main", f"{BASE}/call", "/voice/call"])
+async def test_legs_are_steered(rest: Rest, talk: Talk, form: str) -> None:
+    """Mute, unmute, hold and unhold, by the body or by the path; each may be repeated."""
+
+    async def steer(deed: str) -> Any:
+        if form == "main":
+            body = {"callId": talk.call, "channelId": talk.agent}
+            return leg(await rest.post(f"{BASE}/{deed}", **body), talk.agent)
+        return leg(await rest.post(f"{form}/{talk.call}/{deed}", channelId=talk.agent), talk.agent)
+
+    for _ in range(2):
+        assert (await steer("mute"))["muted"] == "in"
+    for _ in range(2):
+        assert "muted" not in await steer("unmute")
+    assert (await steer("hold"))["held"]
+    assert "held" not in await steer("unhold")
+
+
+@pytest.mark.parametrize("base", [BASE, "/voice"])
+async def test_a_call_is_ended_by_its_path(rest: Rest, talk: Talk, base: str) -> None:
+    """An account's token that names nobody ends all of it; an empty body will do."""
+    answer = await rest.ask("POST", f"{base}/call/{talk.call}/hangup", {})
+    assert (answer.status_code, answer.json()["state"]) == (200, "ending")
+
+
+async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Talk) -> None:
+    """It need not say which; an account's token may name the agent, or the channel."""
+    agents = await rest.token_of("1001")
+    answer = await rest.ask("POST", f"{BASE}/hangup", {"callId": talk.call}, token=agents)
+    assert answer.status_code == 200, answer.text
+    await talk.does(f"DELETE channels/{talk.agent}")
+    ended = [line for line in _sent(talk) if line.startswith("DELETE channels/")]
+    assert ended[0].startswith(f"DELETE channels/{talk.agent}")
+
+
+async def test_who_is_to_end_is_named(rest: Rest, talk: Talk) -> None:
+    """By agent or by channel; who is not there is not found."""
+    refused = await rest.refused("POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"})
+    assert refused[:2] == (404, "no_such_leg")
+    await rest.post(f"{BASE}/hangup", callId=talk.call, channelId=talk.customer)
+    await talk.does(f"DELETE channels/{talk.customer}")
+
+
+async def test_a_party_is_called_in(rest: Rest, talk: Talk) -> None:
+    """The answer names its channel; asked again while it rings, it is the same."""
+    dialled = await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333")
+    assert dialled["callId"] == talk.call
+    assert await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333") == dialled
+    answer = await rest.refused("POST", f"{BASE}/dial", {"callId": talk.call, "target": "nobody!"})
+    assert (answer[0], answer[2]) == (400, ["target"])
+
+
+async def test_a_call_is_shown(rest: Rest, talk: Talk) -> None:
+    """Live by GET with a body, with a query, or by POST; ended only by its details."""
+    active = f"{BASE}/active-call-details"
+    shown = [
+        await rest.ask("GET", active, {"callId": talk.call}),
+        await rest.ask("GET", f"{active}?callId={talk.call}"),
+        await rest.ask("POST", active, {"callId": talk.call}),
+        await rest.ask("GET", f"{BASE}/call-details/{talk.call}"),
+    ]
+    assert {each.status_code for each in shown} == {200}
+    assert {each.json()["callId"] for each in shown} == {talk.call}
+    assert {len(each.json()["legs"]) for each in shown} == {2}
+    await talk.ends()
+    assert (await rest.refused("GET", active, {"callId": talk.call}))[:2] == (404, "call_ended")
+    ended = await rest.ask("GET", f"{BASE}/call-details/{talk.call}")
+    assert ended.json()["endedMs"]
+    mute = {"callId": talk.call, "channelId": talk.agent}
+    assert (await rest.refused("POST", f"{BASE}/mute", mute))[:2] == (409, "call_ended")
+
+
+REQUIRED = {
+    "mute": "callId channelId",
+    "unmute": "callId channelId",
+    "hold": "callId channelId",
+    "unhold": "callId channelId",
+    "dial": "callId target",
+    "hangup": "callId",
+    "active-call-details": "callId",
+    "transfer/init": "callId transferMode sourceAgentId customerChannelId sourceChannelId target",
+    "transfer/complete": "callId transferSessionId completedByAgentId reason",
+    "transfer/cancel": "callId transferSessionId cancelledByAgentId reason",
+    "transfer/status": "callId transferSessionId",
+    "conference/add-members": (
+        "callId requestedByAgentId customerChannelId sourceChannelId sourceAgentId"
+    ),
+    "conference/kick": "callId conferenceSessionId requesterAgentId",
+    "conference/leave": "callId conferenceSessionId agentId channelId",
+    "conference/members": "callId",
+}
+
+
+@pytest.mark.parametrize("path", REQUIRED)
+async def test_what_is_required_is_asked_for(rest: Rest, path: str) -> None:
+    """A body without a required field is a 400 that names it."""
+    fields = REQUIRED[path].split()
+    whole = {
+        name: {"kind": "agent", "agentId": "1"} if name == "target" else "x" for name in fields
+    }
+    whole |= {"transferMode": "blind"} if "transferMode" in fields else {}
+    whole |= {"reason": "manual_complete"} if path.endswith("complete") else {}
+    whole |= {"reason": "source_cancel"} if path.endswith("cancel") else {}
+    whole |= {"target": "+4733333333"} if path == "dial" else {}
+    assert (await rest.refused("POST", f"{BASE}/{path}", whole))[0] in {400, 404}
+    for missing in fields:
+        body = {name: value for name, value in whole.items() if name != missing}
+        status, _code, paths = await rest.refused("POST", f"{BASE}/{path}", body)
+        assert (status, paths) == (400, [missing])
+
+
+async def test_without_an_engine_nothing_can_be_done_now(rest: Rest, talk: Talk) -> None:
+    """503 with Retry-After when the engine's store is away."""
+    rest.bench.store.down = True
+    asked = {"from": OURS, "to": "+4722222222"}
+    answer = await rest.ask("POST", f"{BASE}/call", asked)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    rest.bench.store.down = False
+
+
+def _sent(talk: Talk) -> list[str]:
+    talk.bench.pbx.settle()
+    return talk.bench.pbx.lines

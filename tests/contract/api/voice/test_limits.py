@@ -1,0 +1,182 @@
+"""What an account may do: whom it calls, how often, how many at once, and once only."""
+
+import asyncio
+
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from api.http.errors import Conflict
+from api.http.idempotency import IN_WORK_MS, Asked, Idempotency, answers
+from api.voice.rate_limits import Paces
+from tests.contract.api.rest import CUSTOMER, OURS, Rest
+from tests.contract.rpc.harness.bench import created
+from tests.contract.rpc.harness.conversation import talking
+from tests.harness.until import until
+
+CALL = "/srmain/voice/call"
+ASKED = {"from": OURS, "to": CUSTOMER}
+KEY = {"Idempotency-Key": "order-4711"}
+
+
+async def limit(rest: Rest, **limits: object) -> None:
+    """Limit the account."""
+    account = await rest.parts.accounts.get("acme")
+    await rest.parts.accounts.change(msgspec.structs.replace(account, **limits))
+
+
+async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
+    """By prefix, wherever a number is named; agents may always be called."""
+    await limit(rest, destinations=("+47", "+46"))
+    talk = await talking(rest.bench)
+    dial = {"type": "dial", "data": {"number": ["+4733333333", "+15551234567"]}}
+    transfer = {
+        "callId": talk.call,
+        "transferMode": "blind",
+        "sourceAgentId": "1001",
+        "customerChannelId": talk.customer,
+        "sourceChannelId": talk.agent,
+        "target": {"kind": "number", "number": "+15551234567"},
+    }
+    member = {
+        "callId": talk.call,
+        "requestedByAgentId": "1001",
+        "customerChannelId": talk.customer,
+        "sourceChannelId": talk.agent,
+        "sourceAgentId": "1001",
+        "targetExternalNumber": "+15551234567",
+    }
+    for path, body, field in (
+        ("call", {**ASKED, "to": "+15551234567"}, "to"),
+        ("call", {**ASKED, "to": "004722222222"}, "to"),
+        ("call", {**ASKED, "from": "+15551234567"}, "from"),
+        ("call", {**ASKED, "action": dial}, "action.data.number"),
+        ("dial", {"callId": talk.call, "target": "+15551234567"}, "target"),
+        ("transfer/init", transfer, "target.number"),
+        ("conference/add-members", member, "targetExternalNumber"),
+    ):
+        refused = await rest.refused("POST", f"/srmain/voice/{path}", body)
+        assert refused == (400, "not_allowed", [field])
+    await rest.post(CALL, **ASKED)
+    await rest.post(CALL, **{**ASKED, "to": "agent:1001"})
+
+
+async def test_calls_at_once_are_limited(rest: Rest) -> None:
+    """429 with Retry-After for the third; another account is not touched by that."""
+    await limit(rest, max_calls=2)
+    for _ in range(2):
+        await rest.post(CALL, **ASKED)
+    answer = await rest.ask("POST", CALL, ASKED)
+    assert (answer.status_code, answer.json()["code"]) == (429, "live_calls")
+    assert answer.headers["retry-after"]
+    theirs = await rest.token_of("other", "other")
+    assert (await rest.ask("POST", CALL, ASKED, token=theirs)).status_code == 201
+
+
+async def test_calls_a_second_are_limited(kept: Rest) -> None:
+    """A second's worth may come at once, by whichever process, then 429."""
+    await limit(kept, max_calls_per_s=3)
+    statuses = [(await kept.ask("POST", CALL, ASKED)).status_code for _ in range(5)]
+    assert statuses == [201, 201, 201, 429, 429]
+
+
+async def test_paces_are_exact(kept: Rest) -> None:
+    """Over ten seconds, asked by two processes at once: ten times the rate, and the first burst."""
+    now = [1_000_000]
+    several = [Paces(kept.parts.database, lambda: now[0]) for _ in range(2)]
+    taken = 0
+    for _ in range(200):
+        taken += sum(await asyncio.gather(*(each.take("acme", 2.0) for each in several)))
+        now[0] += 50
+    assert taken in {20, 21, 22}
+
+
+async def test_a_post_with_a_key_is_done_once(kept: Rest) -> None:
+    """The same answer again, and one call."""
+    answers = [await kept.ask("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
+    assert {(each.status_code, each.text) for each in answers} == {(201, answers[0].text)}
+    assert len(created(kept.bench)) == 1
+    theirs = await kept.token_of("other", "other")
+    other = await kept.ask("POST", CALL, ASKED, headers=KEY, token=theirs)
+    assert (other.status_code, other.text != answers[0].text) == (201, True)
+
+
+async def test_a_key_is_for_one_request(kept: Rest) -> None:
+    """Another body with the same key: 400."""
+    await kept.ask("POST", CALL, ASKED, headers=KEY)
+    refused = await kept.refused("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)
+    assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
+    long = {"Idempotency-Key": "x" * 129}
+    assert (await kept.refused("POST", CALL, ASKED, headers=long))[0] == 400
+
+
+async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
+    """409 while it is in work; a process that died is followed by the next, as the same request."""
+    now = [1_000_000]
+    kept_by = Idempotency(kept.parts.database, lambda: now[0])
+    asked = Asked("acme", "k", "/x", b"{}")
+    begun, names = asyncio.Event(), []
+
+    async def forever(request_id: str) -> bytes:
+        names.append(request_id)
+        begun.set()
+        await asyncio.Event().wait()
+        return b""
+
+    async def at_once(request_id: str) -> bytes:
+        names.append(request_id)
+        return b"done"
+
+    hanging = asyncio.create_task(kept_by.once(asked, forever))
+    await begun.wait()
+    with pytest.raises(Conflict, match="being worked on"):
+        await kept_by.once(asked, at_once)
+    now[0] += IN_WORK_MS
+    assert await kept_by.once(asked, at_once) == b"done"
+    assert names[0] == names[1]
+    hanging.cancel()
+    await asyncio.gather(hanging, return_exceptions=True)
+    assert await kept_by.once(asked, at_once) == b"done"
+    assert len(names) == 2
+
+
+async def test_what_takes_long_is_done_once(kept: Rest) -> None:
+    """A key is held for as long as somebody works on it: a large file takes more than a minute."""
+    now, goes_on = [1_000_000], asyncio.Event()
+    database = kept.parts.database
+    kept_by = Idempotency(database, lambda: now[0], hold_s=0.01)
+    asked = Asked("acme", "k", "/x", b"{}")
+    done: list[str] = []
+
+    async def long(request_id: str) -> bytes:
+        done.append(request_id)
+        await goes_on.wait()
+        return b"made"
+
+    async def is_held() -> bool:
+        async with database.reading() as connection:
+            return bool((await connection.execute(select(answers.c.since_ms))).scalar() == now[0])
+
+    working = asyncio.create_task(kept_by.once(asked, long))
+    for _ in range(3):
+        await until(is_held)
+        now[0] += IN_WORK_MS - 1
+        with pytest.raises(Conflict, match="being worked on"):
+            await Idempotency(database, lambda: now[0]).once(asked, long)
+    goes_on.set()
+    assert await working == b"made"
+    assert await kept_by.once(asked, long) == b"made"
+    assert len(done) == 1
+
+
+async def test_what_was_refused_may_be_tried_again(kept: Rest) -> None:
+    """Nothing was done, so nothing is kept; answers are forgotten after a day."""
+    kept.bench.store.down = True
+    assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 503
+    kept.bench.store.down = False
+    assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 201
+    await Idempotency(kept.parts.database, lambda: kept.parts.now_ms() + 86_400_000).sweep()
+    assert (await kept.ask("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)).status_code in {
+        201,
+        409,
+    }

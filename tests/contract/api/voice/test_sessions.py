@@ -1,0 +1,146 @@
+"""Transfers and conferences over REST, in both path forms."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.api.rest import Rest
+from tests.contract.rpc.harness.conversation import AGENT, Talk, talking
+
+BASE = "/srmain/voice"
+
+
+@pytest.fixture
+async def talk(rest: Rest) -> Talk:
+    """Let a customer talk to agent 1001."""
+    return await talking(rest.bench)
+
+
+def transfer_body(talk: Talk, **more: Any) -> dict[str, Any]:
+    """Say who is to be handed to whom."""
+    return {
+        "transferMode": "attended",
+        "sourceAgentId": AGENT,
+        "customerChannelId": talk.customer,
+        "sourceChannelId": talk.agent,
+        "target": {"kind": "agent", "agentId": "1002", "agentName": "Ada"},
+        **more,
+    }
+
+
+def member_body(talk: Talk, **more: Any) -> dict[str, Any]:
+    """Say who is to be called in."""
+    return {
+        "callId": talk.call,
+        "requestedByAgentId": AGENT,
+        "customerChannelId": talk.customer,
+        "sourceChannelId": talk.agent,
+        "sourceAgentId": AGENT,
+        **more,
+    }
+
+
+async def test_a_transfer(rest: Rest, talk: Talk) -> None:
+    """Begun, looked at, completed; begun again it is the same, and completed it stays so."""
+    body = {"callId": talk.call, **transfer_body(talk)}
+    begun = await rest.post(f"{BASE}/transfer/init", **body)
+    assert (begun["state"], begun["targetName"]) == ("starting", "Ada")
+    session = {"callId": talk.call, "transferSessionId": begun["transferSessionId"]}
+    assert await rest.post(f"{BASE}/transfer/init", **body) == begun
+    assert await rest.post(f"{BASE}/transfer/status", **session) == begun
+    done = {**session, "completedByAgentId": AGENT, "reason": "manual_complete"}
+    assert (await rest.post(f"{BASE}/transfer/complete", **done))["endedBy"] == AGENT
+
+
+@pytest.mark.parametrize("base", [BASE, "/voice"])
+async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Talk, base: str) -> None:
+    """The other path form; then customer and agent are together again."""
+    path = f"{base}/call/{talk.call}/transfer/init"
+    begun = await rest.post(path, **transfer_body(talk))
+    body = {
+        "callId": talk.call,
+        "transferSessionId": begun["transferSessionId"],
+        "cancelledByAgentId": AGENT,
+        "reason": "source_cancel",
+    }
+    assert (await rest.post(f"{BASE}/transfer/cancel", **body))["state"] == "canceled"
+
+
+async def test_a_conference(rest: Rest, talk: Talk) -> None:
+    """Members are called in, shown, seen by their own token, put out, and leave."""
+    added = await rest.post(
+        f"{BASE}/conference/add-members",
+        **member_body(talk, targetAgentIds=["1002"], targetAgentNames={"1002": "Ada"}),
+    )
+    talk.answers(added["members"][2]["channelId"])
+    session = {"callId": talk.call, "conferenceSessionId": added["conferenceSessionId"]}
+    shown = await rest.post(f"{BASE}/conference/members", callId=talk.call)
+    assert [each["state"] for each in shown["members"]] == ["connected"] * 3
+    mine = await rest.ask("GET", f"{BASE}/conference/my", token=await rest.token_of("1001"))
+    assert mine.json() == shown
+    left = await rest.post(
+        f"{BASE}/conference/leave",
+        **session,
+        agentId="1002",
+        channelId=added["members"][2]["channelId"],
+        pbxIp="10.0.0.1",
+    )
+    assert left["members"][2]["reason"] == "left"
+    outside = member_body(talk, targetExternalNumber="+4733333333")
+    number = (await rest.post(f"{BASE}/conference/add-members", **outside))["members"][3]
+    kicked = await rest.post(
+        f"{BASE}/conference/kick",
+        **session,
+        requesterAgentId=AGENT,
+        targetChannelId=number["channelId"],
+    )
+    assert kicked["members"][3]["reason"] == "kicked"
+
+
+async def test_my_conference_needs_an_agent(rest: Rest, talk: Talk) -> None:
+    """An account's token is nobody's; an agent in none is told so, another account's sees none."""
+    path = f"{BASE}/conference/my"
+    assert (await rest.refused("GET", path))[:2] == (400, "no_agent")
+    assert (await rest.refused("GET", path, token=await rest.token_of("1001")))[0] == 404
+    theirs = await rest.token_of("other", "other", agentId=AGENT)
+    await rest.post(f"{BASE}/conference/add-members", **member_body(talk, targetAgentIds=["1002"]))
+    assert (await rest.refused("GET", path, token=theirs))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "fault"),
+    [
+        ("transfer/init", {"transferMode": "warm"}, "transferMode"),
+        ("transfer/init", {"target": {"kind": "robot"}}, "target.kind"),
+        ("transfer/init", {"target": {"kind": "agent"}}, "target.agentId"),
+        ("transfer/init", {"target": {"kind": "number"}}, "target.number"),
+        ("transfer/init", {"target": {"kind": "number", "number": "+1"}}, "target.number"),
+        ("transfer/init", {"mohAudioUrl": "http://example.com/x.mp3"}, "mohAudioUrl"),
+        ("conference/add-members", {"targetAgentIds": []}, "targetAgentIds"),
+        ("conference/add-members", {"targetAgentIds": ["1", "2"]}, "targetAgentIds"),
+        ("conference/add-members", {}, "targetAgentIds"),
+        ("conference/add-members", {"targetAgentNames": {"9": "x"}}, "targetAgentNames"),
+        (
+            "conference/add-members",
+            {"targetAgentIds": ["1"], "targetExternalNumber": "+4733333333"},
+            "targetExternalNumber",
+        ),
+    ],
+)
+async def test_bad_sessions_name_the_fault(
+    rest: Rest, talk: Talk, path: str, change: dict[str, Any], fault: str
+) -> None:
+    """What the engine refuses is told as the layer itself would."""
+    whole = {"callId": talk.call, **transfer_body(talk)}
+    body = {**(whole if path.startswith("transfer") else member_body(talk)), **change}
+    status, _code, paths = await rest.refused("POST", f"{BASE}/{path}", body)
+    assert (status, paths) == (400, [fault])
+
+
+async def test_reasons_are_those_of_the_specification(rest: Rest) -> None:
+    """Complete and cancel each know their own."""
+    ids = {"callId": "x", "transferSessionId": "x"}
+    for path, agent in (("complete", "completedByAgentId"), ("cancel", "cancelledByAgentId")):
+        body = {**ids, agent: "1001", "reason": "tired"}
+        refused = await rest.refused("POST", f"{BASE}/transfer/{path}", body)
+        assert (refused[0], refused[2]) == (400, ["reason"])

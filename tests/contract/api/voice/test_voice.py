@@ -1,0 +1,158 @@
+"""Calls over REST: both click-to-call forms, what is refused, and whose calls they are."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
+from tests.contract.rpc.harness.bench import created
+
+CALL = "/srmain/voice/call"
+SAY = {"type": "say", "data": {"text": "hello"}}
+ASKED = {"from": OURS, "to": CUSTOMER, "action": SAY}
+
+
+async def call_of(rest: Rest, **asked: Any) -> Any:
+    """Make a call; give it as the engine has it."""
+    answer = await rest.post(CALL, **{**ASKED, **asked})
+    assert answer["reqId"] == answer["callId"]
+    call = await rest.bench.switch.read(answer["callId"])
+    assert call is not None
+    return call
+
+
+async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
+    """`to` is called showing `from`, with or without its plus; 201 tells the call's id."""
+    for number in (OURS, OURS.removeprefix("+")):
+        call = await call_of(rest, **{"from": number})
+        assert (call.account, call.from_, call.to, call.caller_id) == (
+            "acme",
+            OURS,
+            CUSTOMER,
+            OURS,
+        )
+        assert [leg.party for leg in call.legs] == [CUSTOMER]
+
+
+@pytest.mark.parametrize("party", ["agent:1001", "+4733333333", OTHERS])
+async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> None:
+    """Any other `from` is called first, showing the account's number; also another's number."""
+    call = await call_of(rest, **{"from": party})
+    assert [leg.party for leg in call.legs] == [party]
+    assert (call.from_, call.to, call.caller_id) == (party, CUSTOMER, OURS)
+
+
+@pytest.mark.parametrize("wish", [True, {"enable": True}])
+async def test_record_call_has_two_forms(rest: Rest, wish: object) -> None:
+    """Both are taken: this engine has no archive, and says so."""
+    asked = {**ASKED, "recordCall": wish}
+    assert (await rest.refused("POST", CALL, asked))[:2] == (503, "no_archive")
+
+
+async def test_everything_reaches_the_engine(rest: Rest) -> None:
+    """Flow, contact, custom data, timeout and an address as the action."""
+    call = await call_of(
+        rest,
+        action="https://example.com/next",
+        customData={"order": 1},
+        contact={"fName": "Ada"},
+        timeout=7,
+        statusCallbackUrl="grpc://callbacks.example:50051",
+    )
+    assert (call.custom_data, call.contact) == ({"order": 1}, {"fName": "Ada"})
+    assert call.legs[0].ring_s == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"from": None}, "from"),
+        ({"to": None}, "to"),
+        ({"to": ""}, "to"),
+        ({"to": "+1"}, "to"),
+        ({"to": "+999"}, "to"),
+        ({"to": "sip:me@evil.example"}, "to"),
+        ({"timeout": -1}, "timeout"),
+        ({"timeout": "soon"}, "timeout"),
+        ({"statusCallbackUrl": "https://example.com/told"}, "statusCallbackUrl"),
+        ({"statusCallbackUrl": "http://example.com/told"}, "statusCallbackUrl"),
+        ({"statusCallbackUrl": "grpc://x:99999"}, "statusCallbackUrl"),
+        ({"statusCallbackUrl": "xyz"}, "statusCallbackUrl"),
+        ({"statusCallbackUrl": "0123456789abcdef01234567"}, "statusCallbackUrl"),
+        ({"statusCallbackUrl": "auto-set"}, "statusCallbackUrl"),
+        ({"recordCall": "yes"}, "recordCall"),
+        ({"customData": []}, "customData"),
+        ({"nonsense": 1}, "nonsense"),
+        ({"action": {"type": "sing"}}, "action.type"),
+        ({"action": {"type": "play", "data": {}}}, "action.data.audioUrl"),
+        ({"action": "http://example.com/insecure"}, "action"),
+        ({"action": {**SAY, "action": {"type": "dial", "data": {}}}}, "action.action.data"),
+        (
+            {"action": {"type": "dial", "data": {"number": "+1"}}},
+            "action.data.number",
+        ),
+        (
+            {"action": {"type": "dial", "data": {"number": CUSTOMER, "callerId": OTHERS}}},
+            "action.data.callerId",
+        ),
+    ],
+)
+async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
+    """400, never 422, with the path of the fault; nobody is called."""
+    asked = {name: value for name, value in {**ASKED, **change}.items() if value is not None}
+    status, _code, paths = await rest.refused("POST", CALL, asked)
+    assert (status, paths) == (400, [path])
+    assert created(rest.bench) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', b"null", b"[" * 100_000])
+async def test_what_is_no_json_object_is_refused(rest: Rest, body: bytes) -> None:
+    """400, whatever it is."""
+    assert (await rest.refused("POST", CALL, body))[0] == 400
+
+
+async def test_too_much_is_refused(rest: Rest) -> None:
+    """A tree of more than 64 KiB is a fault of the tree; a huge body is not even read."""
+    long = {"type": "say", "data": {"text": "x" * 70_000}}
+    assert (await rest.refused("POST", CALL, {**ASKED, "action": long}))[:2] == (400, "too_large")
+    assert (await rest.refused("POST", CALL, b"x" * 300_000))[:2] == (413, "too_large")
+
+
+async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
+    """Neither to be seen nor to be steered: 404, as one that never was."""
+    call = await call_of(rest)
+    theirs = await rest.token_of("other", "other")
+    for call_id in (call.id, "3-pbx1-00000000", "..", "x/y", "%2e%2e"):
+        body = {"callId": call_id, "channelId": f"{call.id}.l0"}
+        for method, path in (
+            ("POST", "mute"),
+            ("POST", "hangup"),
+            ("GET", "active-call-details"),
+            ("POST", "conference/members"),
+        ):
+            asked = body if path == "mute" else {"callId": call_id}
+            refused = await rest.refused(method, f"/srmain/voice/{path}", asked, token=theirs)
+            assert refused[0] == 404
+    refused = await rest.refused("GET", f"/srmain/voice/call-details/{call.id}", token=theirs)
+    assert refused[0] == 404
+    assert len((await rest.post("/srmain/voice/active-call-details", callId=call.id))["legs"]) == 1
+
+
+@pytest.mark.parametrize("letters", [257, 9_000, 60_000])
+async def test_an_id_that_is_too_long_is_nobodys(rest: Rest, letters: int) -> None:
+    """Also one that an engine's HTTP server would not even read."""
+    call_id = "3-pbx1-" + "0" * letters
+    base, leg = "/srmain/voice", {"channelId": "3-pbx1-00000000.l0"}
+    for method, path, body in (
+        ("GET", f"{base}/call-details/{call_id}", None),
+        ("POST", f"{base}/call/{call_id}/mute", leg),
+        ("POST", f"{base}/call/{call_id}/hangup", None),
+    ):
+        assert (await rest.refused(method, path, body))[:2] == (404, "not_found")
+
+
+async def test_a_call_has_labels_for_its_record(rest: Rest) -> None:
+    """Its form, which the record is found by; what customData says is left to that."""
+    assert (await call_of(rest)).labels == {"obdType": "direct"}
+    assert (await call_of(rest, **{"from": "agent:1001"})).labels == {"obdType": "click-to-call"}
+    assert not (await call_of(rest, customData={"obdType": "progressive"})).labels

@@ -1,0 +1,92 @@
+"""Status callbacks by an API request: the account's own request is filled in with the event."""
+
+import msgspec
+
+from engine.store.store import Store
+from tests.contract.callbacks.bench import SLOT, posting
+from tests.contract.rpc.harness.bench import CALL, Bench
+from tests.harness.customers.callback_server import Customer, scripted
+from tests.sim.graphs import API
+from wire.request import ApiRequest
+
+CALL_ID = "3-pbx1-aaaaaaaa"
+
+
+async def put(store: Store, url: str) -> None:
+    """Store a request that tells of an event."""
+    request = ApiRequest(
+        url,
+        "POST",
+        headers={"X-Key": "{{secrets.key}}"},
+        json={"what": "{{event.event}}", "n": "{{event.sequenceNumber}}", "id": "{{event.id}}",
+              "order": "{{event.customData.order}}"},
+        answers={"unused": "/unused"},
+        secrets={"key": "k1"},
+    )  # fmt: skip
+    await store.put_request("acme", API, msgspec.json.encode(request))
+
+
+async def test_an_event_is_told_by_a_request(store: Store) -> None:
+    """In order, with the account's secrets, and the event's id as the key of each repetition."""
+    async with Customer() as customer, posting(store) as post:
+        await put(store, customer.url("/told"))
+        customer.answers["/told"] = scripted(500, 500, 204)
+        await post.tell(CALL_ID, 0, 1, target=API)
+        await post.emptied()
+    numbers = [each.event["n"] for each in customer.got]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == {0, 1}
+    first = customer.got[0]
+    assert first.event == {"what": "ringing", "n": 0, "id": f"{CALL_ID}.e0", "order": 4711}
+    assert first.headers["x-key"] == "k1"
+    keys = [each.headers["idempotency-key"] for each in customer.got]
+    assert keys == [f"{CALL_ID}.e{number}" for number in numbers]
+
+
+async def test_retry_after(store: Store) -> None:
+    """A server that asks for more time than a request has gets it."""
+    async with Customer() as customer, posting(store) as post:
+        await put(store, customer.url("/"))
+        customer.answers["/"] = scripted(429, 429, 204, Retry_After="2")
+        await post.tell(CALL_ID, 0, target=API)
+        await post.emptied()
+    *tried, last = customer.got
+    assert last.at_s - tried[-1].at_s >= 2
+
+
+async def test_a_request_that_is_gone(store: Store) -> None:
+    """Another account's request is none; what could not be told is kept as a dead letter."""
+    async with Customer() as customer, posting(store) as post:
+        await put(store, customer.url("/"))
+        await post.tell(CALL_ID, 0, account="other", target=API)
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "other", "", 10)
+    assert [each.reason for each in letters] == ["no_request"]
+    assert customer.got == []
+
+
+async def test_410_gives_a_calls_events_up(store: Store) -> None:
+    """A server that wants nothing more is not asked again for this call."""
+    async with Customer() as customer, posting(store) as post:
+        await put(store, customer.url("/"))
+        customer.answers["/"] = scripted(410)
+        await post.tell(CALL_ID, 0, 1, target=API)
+        await post.emptied()
+        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    assert [each.reason for each in letters] == ["gone", "gone"]
+    assert len(customer.got) == 1
+
+
+async def test_a_target_must_be_there(bench: Bench) -> None:
+    """A call, or an account, that names a request of another account, or none, is refused."""
+    asked = {**CALL, "statusCallbackUrl": API}
+    await bench.ask("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
+    assert await bench.problem("POST", "/calls", asked) == (400, "unknown_request")
+    put_target = ("PUT", "/callbacks/acme", {"target": API})
+    assert await bench.problem(*put_target) == (400, "unknown_request")
+    await bench.ask("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})
+    assert (await bench.ask(*put_target))[0] == 200
+    call = await bench.started(statusCallbackUrl=API.upper())
+    found = bench.switch.find(call)
+    assert found is not None
+    assert found[1].call.way == f"acme {API}"

@@ -1,0 +1,153 @@
+"""Steering a call from the shell: what each command asks of the engine."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.contract.cli.command import switchroom, typed
+from tests.contract.cli.fake_engine import FakeEngine
+from tests.unit.cli.controlled_call import ADA, CONFERENCE, FIRST, ID, MAIN, PHONE, SECOND
+from wire import control
+from wire.rpc import Problem
+
+SESSION = {"conferenceSessionId": CONFERENCE}
+HANDED = {"transferMode": "attended", "sourceChannelId": ADA, "customerChannelId": MAIN}
+CASES: list[tuple[str, str, type, dict[str, Any]]] = [
+    ("mute {} main", "mute", control.MuteLeg, {"channelId": MAIN, "direction": "in"}),
+    (
+        "mute {} ada --direction both",
+        "mute",
+        control.MuteLeg,
+        {"channelId": ADA, "direction": "both"},
+    ),
+    ("unmute {} l0", "unmute", control.OnLeg, {"channelId": ADA}),
+    ("hold {} desk", "hold", control.OnLeg, {"channelId": PHONE}),
+    ("unhold {} 15550077", "unhold", control.OnLeg, {"channelId": MAIN}),
+    (
+        "dial {} +1555 --timeout 9 --caller-id +1556",
+        "dial",
+        control.DialInto,
+        {"target": "+1555", "timeout": 9.0, "callerId": "+1556"},
+    ),
+    ("hangup {}", "hangup", control.HangupCall, {}),
+    ("hangup {} --channel main", "hangup", control.HangupCall, {"channelId": MAIN}),
+    ("hangup {} --agent 1001", "hangup", control.HangupCall, {"channelId": ADA}),
+    ("record {} pause", "recording/pause", control.OnCall, {}),
+    (
+        "transfer {} --from ada --customer main --agent 1002 --name Bo --moh https://x.example/m",
+        "transfers",
+        control.InitTransfer,
+        {
+            **HANDED,
+            "sourceAgentId": "ada",
+            "target": {"kind": "agent", "agentId": "1002", "agentName": "Bo"},
+            "timeout": 30.0,
+            "mohAudioUrl": "https://x.example/m",
+        },
+    ),
+    (
+        "transfer {} --from main --customer ada --number +1555 --blind --timeout 5",
+        "transfers",
+        control.InitTransfer,
+        {
+            "transferMode": "blind",
+            "sourceChannelId": MAIN,
+            "customerChannelId": ADA,
+            "target": {"kind": "number", "number": "+1555"},
+            "timeout": 5.0,
+        },
+    ),
+    (
+        "transfer-complete {}",
+        f"transfers/{SECOND}/complete",
+        control.CompleteTransfer,
+        {"completedByAgentId": "operator", "reason": "manual_complete"},
+    ),
+    (
+        "transfer-cancel {} t1 --by ada",
+        f"transfers/{FIRST}/cancel",
+        control.CancelTransfer,
+        {"cancelledByAgentId": "ada", "reason": "source_cancel"},
+    ),
+    (
+        "conference add {} --agent 1003 --name Cy --by ada",
+        "conference/members",
+        control.AddMember,
+        {
+            "requestedByAgentId": "ada",
+            "targetAgentIds": ["1003"],
+            "targetAgentNames": {"1003": "Cy"},
+            "timeout": 30.0,
+        },
+    ),
+    (
+        "conference add {} --number +1555",
+        "conference/members",
+        control.AddMember,
+        {"requestedByAgentId": "operator", "targetExternalNumber": "+1555", "timeout": 30.0},
+    ),
+    (
+        "conference kick {} desk",
+        "conference/kick",
+        control.KickMember,
+        {**SESSION, "requesterAgentId": "operator", "targetChannelId": PHONE},
+    ),
+    (
+        "conference leave {} ada",
+        "conference/leave",
+        control.LeaveConference,
+        {**SESSION, "agentId": "ada", "channelId": ADA},
+    ),
+    (
+        "conference coach {} ada main",
+        "conference/coach",
+        control.Coach,
+        {**SESSION, "channelId": ADA, "coachedChannelId": MAIN},
+    ),
+    (
+        "conference coach {} ada",
+        "conference/coach",
+        control.Coach,
+        {**SESSION, "channelId": ADA},
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "path", "shape", "body"), CASES, ids=[e[0] for e in CASES])
+async def test_each_command_asks_what_it_says(
+    engine: FakeEngine, line: str, path: str, shape: type, body: dict[str, Any]
+) -> None:
+    """Short names become ids, flags become fields that the RPC knows."""
+    assert await typed(engine.url(), *line.format(ID).split()) == 0
+    assert engine.asked[-1] == ("POST", f"calls/{ID}/{path}", body)
+    msgspec.convert(body, shape)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("mute {} bob", "“bob” is no channel of call"),
+        ("hangup {} --channel main --agent ada", "either --channel or --agent"),
+        ("transfer {} --from ada --customer main", "name an --agent or a --number"),
+        ("transfer {} --from ada --customer main --agent 1 --number 2", "one of both"),
+        ("conference add {} --number 15 --name Ada", "--name is of an --agent"),
+        ("conference kick {} bob", "“bob” is no member of the conference"),
+    ],
+)
+async def test_what_can_not_be_asked_is_not_asked(
+    engine: FakeEngine, capsys: pytest.CaptureFixture[str], line: str, told: str
+) -> None:
+    """The fault says what is missing; the call is left alone."""
+    assert await typed(engine.url(), *line.format(ID).split()) == 2
+    out, err = capsys.readouterr()
+    assert (out, told in " ".join(err.split())) == ("", True)
+    assert all(method == "GET" for method, _path, _body in engine.asked)
+
+
+async def test_what_the_engine_refuses_is_told(tmp_path: Path, engine: FakeEngine) -> None:
+    """In its own words, without a trace."""
+    engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
+    told = await switchroom(tmp_path, engine.url(), "hangup", ID)
+    assert told == (2, "", f"switchroom: call {ID} has ended\n")

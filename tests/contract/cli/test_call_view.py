@@ -1,0 +1,43 @@
+"""What commands show of a call: its legs, sessions and recordings."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.cli.command import switchroom, typed
+from tests.contract.cli.fake_engine import FakeEngine
+from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, FIRST, ID, MAIN, PHONE, SECOND
+
+
+async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
+    """Legs by their whole ids with what is done to them, transfers, members, recordings."""
+    _, out, _ = await switchroom(tmp_path, engine.url(), "call", "show", ID)
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines == [
+        f"call {ID}",
+        "inbound, from +15550077 to +15550100, account acme, in-progress, bridged (dial)",
+        "channel party agent state",
+        f"{MAIN} +15550077 up main, on hold",
+        f"{ADA} agent:1001 ada up muted: nobody hears it, answered by: human",
+        f"{PHONE} sip:desk@10.0.0.1:5062 ringing",
+        f"transfer {FIRST}: attended, canceled: {MAIN} from {ADA} to agent:1002",
+        f"transfer {SECOND}: attended, ringback: {MAIN} from {ADA} to agent:1002",
+        f"conference {CONFERENCE}: in-progress",
+        "member party agent state",
+        f"{MAIN} +15550077 connected on hold",
+        f"{ADA} agent:1001 ada connected [Ada], coaches {MAIN}",
+        f"{PHONE} sip:desk@10.0.0.1:5062 complete kicked",
+        "recording (call): archived, 6.3 s, https://archive.example/x.wav",
+    ]
+    _, members, _ = await switchroom(tmp_path, engine.url(), "conference", "members", ID)
+    assert members.splitlines() == out.splitlines()[8:13]
+
+
+async def test_a_recording_to_come_is_told(
+    engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the answer there is none to show."""
+    engine.call = replace(CALL, recordings=())
+    assert await typed(engine.url(), "record", ID, "start") == 0
+    assert capsys.readouterr().out.startswith("nothing is recorded yet")

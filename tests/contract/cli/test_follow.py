@@ -1,0 +1,91 @@
+"""`switchroom calls --watch`: a board that the event stream keeps, whichever engine tells it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine.cli.client import Refused, Unreachable, opened
+from engine.cli.live.follow import Following
+from engine.cli.live.table import Board
+from tests.contract.cli.fake_engine import TOKEN, FakeEngine
+from tests.harness.ports import free_port
+from tests.harness.until import until
+from tests.unit.cli.inbound import timeline
+from wire.consumer_groups import LostEvents
+from wire.events import CallEvent, Kind
+from wire.rpc import Problem
+from wire.views import CallView
+
+
+def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
+    """Tell something of a call."""
+    facts: dict[str, Any] = {
+        "id": f"{call}.e0", "event": kind, "sequence_number": 0, "timestamp": 1_000,
+        "call_id": call, "account_id": "acme", "call_status": status, "direction": "inbound",
+        "from_": "+1", "to": "+2",
+    }  # fmt: skip
+    return CallEvent(**(facts | more))
+
+
+def view(call: str, status: str) -> CallView:
+    """Give a call as an engine lists it."""
+    return replace(timeline().call, call_id=call, status=status, created_ms=500, ended_ms=0)
+
+
+@asynccontextmanager
+async def following(board: Board, *urls: str, token: str = TOKEN) -> AsyncIterator[None]:
+    """Keep a board for as long as the context lasts."""
+    async with opened(urls[0], token) as first, opened(urls[-1], token) as last:
+        running = asyncio.create_task(Following((first, last), "", board).run())
+        try:
+            yield
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+
+async def test_it_goes_on_at_another_engine() -> None:
+    """When one dies, the next is asked from the same place on; nothing is listed again."""
+    board = Board()
+    async with FakeEngine() as one, FakeEngine() as other:
+        one.calls = other.calls = ()
+        async with following(board, one.url(), other.url()):
+            one.events.put_nowait(event("a", "initiated", "initiated"))
+            await until(lambda: "a" in board.calls)
+            await one.stop()
+            other.events.put_nowait(event("a", "answered", "in-progress"))
+            await until(lambda: board.calls["a"].status == "in-progress")
+    assert other.last_ids == ['{"0":"7-0"}']
+    assert ("GET", "calls", None) not in other.asked
+
+
+async def test_what_was_cut_off_is_listed_anew() -> None:
+    """Where events are missing, only a list is right."""
+    board = Board()
+    async with FakeEngine() as engine:
+        engine.calls = (view("a", "ringing"),)
+        async with following(board, engine.url()):
+            await until(lambda: "a" in board.calls)
+            engine.calls = (view("b", "ringing"),)
+            engine.events.put_nowait((LostEvents(0, "1-1", "2-2"),))
+            await until(lambda: list(board.calls) == ["b"])
+
+
+async def test_no_engine_at_all_is_told() -> None:
+    """Whoever starts to watch where nobody answers is told so at once."""
+    url = f"http://127.0.0.1:{free_port()}"
+    async with opened(url, TOKEN) as client:
+        with pytest.raises(Unreachable):
+            await Following((client, client), "", Board()).run()
+
+
+async def test_a_wrong_token_ends_it() -> None:
+    """No other try will do."""
+    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+        engine.problem = Problem("Who are you?", 401, "unauthorized", "wrong token")
+        with pytest.raises(Refused):
+            await Following((client,), "", Board()).run()

@@ -1,0 +1,98 @@
+"""The worker process: what happens when it, its job or its engine comes to a bad end."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.media.clip import Limits, MediaFailed
+from engine.media.worker.process import Worker
+from engine.media.worker.protocol import Transcode
+from tests.contract.media.sounds import LIMITS, sound, until
+
+
+async def test_worker_killed(tmp_path: Path) -> None:
+    """A worker killed in a job fails that job alone; one killed between jobs fails none."""
+    source, target = tmp_path / "a.mp3", tmp_path / "a.wav"
+    fifo = tmp_path / "never"
+    await asyncio.to_thread(source.write_bytes, sound("mp3"))
+    os.mkfifo(fifo)
+    worker = Worker(LIMITS)
+    good = Transcode(str(source), "mp3", str(target), 20_000)
+    try:
+        await worker.run(good)
+        job = asyncio.create_task(worker.run(Transcode(str(fifo), "mp3", str(target), 20_000)))
+        writer = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)  # opens when the worker reads
+        assert worker.pid
+        os.kill(worker.pid, signal.SIGKILL)
+        with pytest.raises(MediaFailed, match="unreadable"):
+            await job
+        os.close(writer)
+        await worker.run(good)
+        killed = worker.pid
+        os.kill(killed, signal.SIGKILL)
+        await until(lambda: ended(killed))
+        await worker.run(good)
+        assert worker.pid != killed
+    finally:
+        await worker.close()
+
+
+_ORPHAN = """
+import asyncio, sys
+from engine.media.clip import Limits
+from engine.media.worker.protocol import Transcode
+from engine.media.worker.process import Worker
+
+async def main():
+    worker = Worker(Limits())
+    job = asyncio.create_task(worker.run(Transcode(sys.argv[1], "mp3", sys.argv[1], 1)))
+    while worker.pid is None:
+        await asyncio.sleep(0)
+    print(worker.pid, flush=True)
+    await job
+
+asyncio.run(main())
+"""
+
+
+async def test_worker_dies_with_engine(tmp_path: Path) -> None:
+    """When the engine is killed its worker ends too, even in the middle of a job."""
+    fifo = tmp_path / "never"
+    os.mkfifo(fifo)
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _ORPHAN, str(fifo), stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout
+    pid = int(await parent.stdout.readline())
+    writer = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)  # opens when the worker reads
+    parent.kill()
+    await parent.communicate()
+    await until(lambda: ended(pid))
+    os.close(writer)
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is no more, or only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+async def test_worker_hangs(tmp_path: Path) -> None:
+    """A job that does not end is ended, and the next one is done."""
+    source, fifo = tmp_path / "a.wav", tmp_path / "never"
+    await asyncio.to_thread(source.write_bytes, sound("wav"))
+    os.mkfifo(fifo)
+    worker = Worker(Limits(job_s=1))
+    try:
+        with pytest.raises(MediaFailed, match="took longer than 1 s"):
+            await worker.run(Transcode(str(fifo), "mp3", str(tmp_path / "b"), 20_000))
+        assert worker.pid is None
+        await worker.run(Transcode(str(source), "wav", str(tmp_path / "b"), 20_000))
+    finally:
+        await worker.close()

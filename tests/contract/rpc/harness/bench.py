@@ -1,0 +1,200 @@
+"""An engine's RPC over real HTTP, with the memory store and a PBX that records."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from engine.callbacks.targets import Accounts
+from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.media.clip import Limits as MediaLimits
+from engine.media.open import opened
+from engine.observe.telemetry import Instruments
+from engine.rpc.peers.client import Owners
+from engine.rpc.server import Parts, serving
+from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.settings import Rules
+from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.status import Roster
+from engine.runtime.base.clock import LoopClock
+from engine.runtime.nodes.node import Node
+from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.policy.dial_policy import TermsBook
+from engine.runtime.service import Switch
+from engine.runtime.shard.context import Place
+from engine.runtime.shard.shard import Desk
+from engine.store.writer import Writer
+from engine.webhooks.signatures import Signer
+from tests.contract.store.stores import claimed
+from tests.contract.store.unreliable_memory import MoodyStore
+from tests.harness.ports import free_port
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
+from tests.unit.runtime.harness.shard_bench import HandErrands
+from wire.tree import Limits
+
+TOKEN = "a-token"  # noqa: S105 - of this test's own server
+SLOTS = 2
+TRUNK = "PJSIP/{number}@trunk"
+CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
+SAY = {"type": "say", "data": {"text": "hello"}}
+
+
+class Alone:
+    """No other engine."""
+
+    is_settled = True
+    is_leaving = False
+    others: list[str] = []  # noqa: RUF012 - there are none, ever
+
+    def look(self) -> None:
+        """Find nobody."""
+
+    def url_of(self, _slot: int | None) -> str | None:
+        """Know of nobody."""
+        return None
+
+
+ALONE = Alone()
+
+
+class Bench:
+    """An engine's RPC with a recording PBX behind it."""
+
+    def __init__(self, store: MoodyStore | None = None, seen: Instruments | None = None) -> None:
+        self.seen = seen or Instruments()
+        self.store = store or MoodyStore()
+        self.pbx = RecordingPbx()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.session: aiohttp.ClientSession
+        self.switch: Switch
+        self.roster: Roster
+        self.parts: Parts
+
+    async def open(
+        self,
+        house: AsyncExitStack,
+        folder: Path,
+        slots: Iterable[int] = range(SLOTS),
+        owners: Owners = ALONE,
+    ) -> None:
+        """Start everything."""
+        clock = LoopClock(asyncio.get_running_loop())
+        rules = Rules(SLOTS, 3_600_000, "+4700000000")
+        gate = Gate(clock, 10_000, 10_000)
+        self.terms = TermsBook(self.store.terms, clock.now_ms, "+4700000000")
+        directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
+        meter = self.seen.meter
+        self.accounts = Accounts(self.store.outbox, clock.now_ms, os.urandom, Signer())
+        told = self.accounts.auto_set
+        self.switch = Switch(
+            self.store, clock, gate, rules, directory=directory, meter=meter, told=told
+        )
+        if self.seen.traces is not None:
+            self.switch.follow = self.seen.traces.follow
+        self.roster = Roster(directory, self.switch)
+        desks = {}
+        for slot in slots:
+            token = await claimed(self.store, slot, "me")
+            writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
+            task = asyncio.create_task(writer.run())
+            house.callback(task.cancel)
+            plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", judge=self.terms)
+            place = Place("pbx1", slot, self.pbx, plan, meter=meter)
+            desks[slot] = Desk(place, clock, writer, HandErrands())
+            desks[slot].release()
+        node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
+        self.switch.nodes["pbx1"] = node
+        house.push_async_callback(node.close)
+        self.session = await house.enter_async_context(aiohttp.ClientSession())
+        library = await house.enter_async_context(
+            opened(folder, self.session, [], clock.now_ms, MediaLimits())
+        )
+        self.parts = Parts(
+            self.switch,
+            self.store,
+            library,
+            Limits(),
+            SLOTS,
+            self.roster,
+            owners,
+            self.accounts,
+            self.terms,
+            self.seen,
+        )
+        await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
+
+    async def ask(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> tuple[int, Any]:
+        """Ask; bytes are sent as they are, anything else as JSON."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
+        url = f"{self.url}/rpc/v1{path}"
+        async with self.session.request(method, url, data=data, headers=headers, **more) as got:
+            return got.status, await got.json(content_type=None)
+
+    async def started(self, **more: Any) -> str:
+        """Start a call; give its id."""
+        status, answer = await self.ask("POST", "/calls", {**CALL, **more})
+        assert status == 201, answer
+        return str(answer["callId"])
+
+    async def problem(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> tuple[int, str]:
+        """Ask for what must be refused; give the status and the code of a well-formed problem."""
+        status, answer = await self.ask(method, path, body, **more)
+        assert answer["status"] == status
+        assert {"title", "code"} <= answer.keys() <= {
+            "type", "title", "status", "code", "detail", "errors",
+        }  # fmt: skip
+        return status, str(answer["code"])
+
+
+@asynccontextmanager
+async def running(folder: Path, seen: Instruments | None = None) -> AsyncIterator[Bench]:
+    """Run a bench, with instruments of the test's if it has some."""
+    async with AsyncExitStack() as house:
+        bench = Bench(seen=seen)
+        await bench.open(house, folder)
+        yield bench
+
+
+async def raw(bench: Bench, head: bytes, body: bytes = b"") -> bytes:
+    """Send bytes as they are; give the answer's."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", bench.port)
+    writer.write(head + b"Host: x\r\nConnection: close\r\n\r\n" + body)
+    await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+def created(bench: Bench) -> list[str]:
+    """List the legs that the PBX was asked to make."""
+    return [dict(each.request.query)["channelId"] for each in bench.pbx.sent]
+
+
+def happens(bench: Bench, event: LegPlaced | LegRang | LegAnswered | LegEnded) -> None:
+    """Let something happen to a leg."""
+    found = bench.switch.find(event.leg.rpartition(".")[0])
+    assert found is not None
+    found[0].feed(found[1], event)
+
+
+def end(bench: Bench, call_id: str) -> None:
+    """End a call's main leg."""
+    happens(bench, LegEnded(f"{call_id}.l0", 16))
+
+
+async def is_stored_as(bench: Bench, call_id: str, status: str) -> bool:
+    """Tell whether a call is stored with a status."""
+    call = await bench.switch.read(call_id)
+    return call is not None and call.status == status

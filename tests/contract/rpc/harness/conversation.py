@@ -1,0 +1,93 @@
+"""A conversation to be controlled over the RPC: a customer on the main leg, and an agent."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from tests.contract.rpc.harness.bench import Bench, end, happens
+from tests.harness.until import until
+
+AGENT = "1001"
+DIAL = {"type": "dial", "data": {"agent_id": AGENT}}
+
+
+class Talk(Struct, frozen=True):
+    """A call in which a customer talks to agent 1001."""
+
+    bench: Bench
+    call: str
+
+    @property
+    def customer(self) -> str:
+        """Name the customer's channel."""
+        return f"{self.call}.l0"
+
+    @property
+    def agent(self) -> str:
+        """Name the agent's channel."""
+        return f"{self.call}.l1"
+
+    async def post(self, path: str, **body: Any) -> tuple[int, Any]:
+        """Ask something of the call."""
+        return await self.bench.ask("POST", f"/calls/{self.call}/{path}", body)
+
+    async def posted(self, path: str, **body: Any) -> Any:
+        """Ask something of the call that it does; give the answer."""
+        status, answer = await self.post(path, **body)
+        assert status == 200, answer
+        return answer
+
+    async def refused(self, path: str, **body: Any) -> tuple[int, str]:
+        """Ask something that the call can't do; give the status and the code."""
+        return await self.bench.problem("POST", f"/calls/{self.call}/{path}", body)
+
+    async def shown(self, path: str = "") -> Any:
+        """Show the call, or something of it."""
+        status, answer = await self.bench.ask("GET", f"/calls/{self.call}{path}")
+        assert status == 200, answer
+        return answer
+
+    def rings(self, leg: str) -> None:
+        """Let a leg's phone ring."""
+        happens(self.bench, LegPlaced(leg))
+        happens(self.bench, LegRang(leg))
+
+    def answers(self, leg: str) -> None:
+        """Let a leg be answered."""
+        happens(self.bench, LegPlaced(leg))
+        happens(self.bench, LegAnswered(leg))
+
+    def leaves(self, leg: str) -> None:
+        """Let a leg hang up."""
+        happens(self.bench, LegEnded(leg, 16))
+
+    async def ends(self) -> None:
+        """Let the call end with the customer's hangup."""
+        end(self.bench, self.call)
+        found = self.bench.switch.find(self.call)
+        for leg in found[1].call.legs if found else ():
+            self.leaves(leg.id)
+        await until(lambda: self.bench.switch.find(self.call) is None)
+        await until(self._is_stored_over)
+
+    async def does(self, line: str) -> None:
+        """Wait until the PBX is asked for something, told by how its line begins."""
+
+        def is_sent() -> bool:
+            self.bench.pbx.settle()
+            return any(each.startswith(line) for each in self.bench.pbx.lines)
+
+        await until(is_sent, what=line)
+
+    async def _is_stored_over(self) -> bool:
+        call = await self.bench.switch.read(self.call)
+        return call is not None and call.is_over
+
+
+async def talking(bench: Bench, **more: Any) -> Talk:
+    """Start a call and let customer and agent answer it."""
+    talk = Talk(bench, await bench.started(action=DIAL, **more))
+    talk.answers(talk.customer)
+    talk.answers(talk.agent)
+    return talk

@@ -1,0 +1,49 @@
+"""Who may ask the RPC, and whose things they see."""
+
+import pytest
+
+from tests.contract.rpc.harness.bench import TOKEN, Bench, raw
+
+
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer", "Bearer wrong", TOKEN, f"bearer {TOKEN}", f"Bearer {TOKEN} "]
+)
+@pytest.mark.parametrize("path", ["/calls", "/openapi.json", "/no/such"])
+async def test_nothing_without_the_token(bench: Bench, given: str | None, path: str) -> None:
+    """Everything under /rpc/v1 wants the bearer token, and tells nothing without it."""
+    headers = {} if given is None else {"Authorization": given}
+    async with bench.session.get(f"{bench.url}/rpc/v1{path}", headers=headers) as got:
+        # Blanks around a header's value are not part of it.
+        assert got.status == (401 if (given or "").strip() != f"Bearer {TOKEN}" else got.status)
+        assert got.content_type in {"application/problem+json", "application/json"}
+
+
+async def test_a_token_of_odd_bytes_is_wrong(bench: Bench) -> None:
+    """Bytes that are no UTF-8 in the header are a wrong token, not a fault of ours."""
+    answer = await raw(bench, b"GET /rpc/v1/calls HTTP/1.1\r\nAuthorization: Bearer \xff\xfe\r\n")
+    assert answer.startswith(b"HTTP/1.1 401")
+
+
+async def test_an_account_sees_only_its_own(bench: Bench) -> None:
+    """Nobody reads, controls or guesses another account's calls: 404."""
+    call_id = await bench.started()
+    missing = f"{call_id[:-1]}{'0' if call_id[-1] != '0' else '1'}"
+    for found, account in ((call_id, "other"), (missing, "acme"), ("nonsense", "acme")):
+        for path in (f"/calls/{found}", f"/calls/{found}/timeline"):
+            assert await bench.problem("GET", f"{path}?account={account}") == (404, "not_found")
+        hangup = await bench.problem("POST", f"/calls/{found}/hangup", {"account": account})
+        assert hangup == (404, "not_found")
+    assert (await bench.ask("GET", f"/calls/{call_id}?account=acme"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "call", ["%D9%A3-pbx1-abcdefgh", "0-pbx1-abcdefgh%0A", "..%2f..", "%00", "9" * 4000]
+)
+async def test_odd_ids_are_unknown(bench: Bench, call: str) -> None:
+    """No id that is not ours does harm."""
+    from yarl import URL  # noqa: PLC0415 - to send a path as it is
+
+    url = URL(f"{bench.url}/rpc/v1/calls/{call}", encoded=True)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with bench.session.get(url, headers=headers) as got:
+        assert got.status == 404

@@ -1,0 +1,117 @@
+"""An account's agents over the RPC: kept, shown with presence, busy while a call has them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from engine.runtime.agents.presence import NodePresence
+from tests.contract.rpc.harness.bench import Bench, end
+from tests.harness.until import until
+from tests.unit.runtime.agents.test_presence import Endpoints
+
+AGENT = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
+SALES7 = "/agents/acme/sales7"
+
+
+@asynccontextmanager
+async def watched(bench: Bench, node: str, **states: str) -> AsyncIterator[NodePresence]:
+    """Let a node show endpoints by name, as `a1001="online"`."""
+    pbx = Endpoints()
+    pbx.states = {name.removeprefix("a"): state for name, state in states.items()}
+    presence = NodePresence(node, pbx, bench.roster.directory.is_trunk)
+    bench.roster.presences[node] = presence
+    presence.on_back()
+    await until(lambda: presence.is_heard, every_s=0.001)
+    yield presence
+    await presence.close()
+    del bench.roster.presences[node]
+
+
+async def view(bench: Bench, path: str = SALES7) -> dict[str, Any]:
+    """Show an agent."""
+    status, found = await bench.ask("GET", path)
+    assert status == 200
+    return dict(found)
+
+
+async def test_agents_are_kept_by_account(bench: Bench) -> None:
+    """An agent is stored, shown, listed and taken out, within its account."""
+    shown = {**AGENT, "agentId": "sales7", "presence": "unknown", "busy": False}
+    assert await bench.ask("PUT", SALES7, AGENT) == (200, shown)
+    assert await view(bench) == shown
+    assert await bench.ask("GET", "/agents?account=acme") == (200, {"agents": [shown]})
+    assert await bench.ask("GET", "/agents?account=other") == (200, {"agents": []})
+    assert await bench.problem("GET", "/agents/other/sales7") == (404, "not_found")
+    assert (await bench.problem("GET", "/agents"))[0] == 400
+    assert await bench.problem("DELETE", "/agents/other/sales7") == (404, "not_found")
+    assert (await bench.ask("DELETE", SALES7))[0] == 200
+    assert await bench.problem("DELETE", SALES7) == (404, "not_found")
+    assert await bench.problem("GET", SALES7) == (404, "not_found")
+
+
+async def test_an_agent_called_conference(bench: Bench) -> None:
+    """Its id is no word of the interface."""
+    assert (await bench.ask("PUT", "/agents/acme/conference", AGENT))[0] == 200
+    assert (await view(bench, "/agents/acme/conference"))["agentId"] == "conference"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"endpoint": "PJSIP/trunk"},
+        {"endpoint": "PJSIP/Trunk"},
+        {"endpoint": "PJSIP/+4790000000@trunk"},
+        {"endpoint": "Local/1@from-trunk"},
+        {"endpoint": "PJSIP/1002", "callerId": "Ada <1>"},
+        {"endpoint": "PJSIP/1002", "phone": "red"},
+    ],
+)
+async def test_what_is_no_agent_is_refused(bench: Bench, body: object) -> None:
+    """The trunk is nobody's phone, and an endpoint leads nowhere else."""
+    assert (await bench.problem("PUT", SALES7, body))[0] == 400
+    assert (await bench.problem("PUT", "/agents/acme/a%2Fb", AGENT))[0] == 400
+
+
+async def test_presence_is_told_over_all_nodes(bench: Bench) -> None:
+    """Online where any node has it; while a node is away, an agent not seen may be there."""
+    await bench.ask("PUT", SALES7, AGENT)
+    async with watched(bench, "pbx1", a1002="offline"):
+        async with watched(bench, "pbx2", a1002="online") as second:
+            found = await view(bench)
+            assert (found["presence"], found["nodes"]) == ("online", ["pbx2"])
+            second.on_lost("gone")
+            assert (await view(bench))["presence"] == "unknown"
+            assert "nodes" not in await view(bench)
+        assert (await view(bench))["presence"] == "offline"
+
+
+async def test_an_agent_without_a_document_is_shown(bench: Bench) -> None:
+    """By the template, if a node has that endpoint; the trunk's is none."""
+    async with watched(bench, "pbx1", a1001="online", trunk="online"):
+        found = await view(bench, "/agents/acme/1001")
+        assert (found["endpoint"], found["presence"]) == ("PJSIP/1001", "online")
+        assert await bench.problem("GET", "/agents/acme/1009") == (404, "not_found")
+        assert await bench.problem("GET", "/agents/acme/trunk") == (404, "not_found")
+
+
+async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
+    """From when it is called until its leg has ended; in its own account only."""
+    await bench.ask("PUT", SALES7, AGENT)
+    await bench.ask("PUT", "/agents/other/sales7", AGENT)
+    call = await bench.started(to="agent:sales7")
+    found = await view(bench)
+    assert (found["busy"], found["callId"]) == (True, call)
+    assert not (await view(bench, "/agents/other/sales7"))["busy"]
+    end(bench, call)
+    assert not (await view(bench))["busy"]
+
+
+async def test_an_extension_is_an_agent(bench: Bench) -> None:
+    """What a phone asks for is an agent where a node knows its endpoint, else a number."""
+    async with watched(bench, "pbx1", a1002="online"):
+        assert bench.roster.party_of("1002") == "agent:1002"
+        assert bench.roster.party_of("4712345678") == "4712345678"
+        assert bench.roster.party_of("") == ""

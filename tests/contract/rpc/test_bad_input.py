@@ -1,0 +1,138 @@
+"""What the RPC can't read is told so that its sender can mend it, and is never a fault of ours."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from engine.rpc.json_body import MOST_BYTES
+from engine.rpc.operations import OPERATIONS
+from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, raw
+
+FAULTS: list[tuple[Any, str]] = [
+    (b"", "account"),
+    (b"{", ""),
+    (b'{"account":"\xff"}', ""),
+    (b"[]", ""),
+    (b"null", ""),
+    ({**CALL, "extra": 1}, "extra"),
+    ({**CALL, "to": "x"}, "to"),
+    ({**CALL, "to": "+4711111111\n"}, "to"),
+    ({**CALL, "to": "1001&PJSIP/1002"}, "to"),
+    ({**CALL, "from": "agent:../x"}, "from"),
+    ({**CALL, "account": "a\r\nb"}, "account"),
+    ({**CALL, "callerId": '"Bob" <1>'}, "callerId"),
+    ({**CALL, "timeout": 0}, "timeout"),
+    ({**CALL, "timeout": -1}, "timeout"),
+    ({**CALL, "timeout": 601}, "timeout"),
+    ({**CALL, "timeout": "5"}, "timeout"),
+    ({**CALL, "requestId": "short"}, "requestId"),
+    ({**CALL, "requestId": "order-1234"}, "requestId"),
+    ({**CALL, "requestId": "order_1234\n"}, "requestId"),
+    ({**CALL, "action": {"type": "sing"}}, "action.type"),
+    ({**CALL, "action": "http://example.com/"}, "action"),
+    ({**CALL, "action": {"type": "dial", "data": {}}}, "action.data"),
+    ({**CALL, "machineDetection": {"onMachine": "stop"}}, "machineDetection.onMachine"),
+    ({**CALL, "machineDetection": {"onMachine": "http://a.b/"}}, "machineDetection.onMachine"),
+    (
+        {**CALL, "machineDetection": {"onMachine": {"type": "dial", "data": {}}}},
+        "machineDetection.onMachine.data",
+    ),
+    (
+        {**CALL, "fromFirst": True, "machineDetection": {"onMachine": {"type": "hangup"}}},
+        "machineDetection.onMachine",
+    ),
+    ({**CALL, "customData": []}, "customData"),
+    ({**CALL, "customData": {"n": 2**70}}, "customData"),
+    ({**CALL, "customData": {"a": "x" * 20_000}}, "customData"),
+    ({**CALL, "contact": {"n": -(2**70)}}, "contact"),
+]
+
+
+@pytest.mark.parametrize(("body", "path"), FAULTS, ids=range(len(FAULTS)))
+async def test_bad_input_is_told_with_its_path(bench: Bench, body: object, path: str) -> None:
+    """400 for invalid input, never 422; errors[] names the path and what is wrong."""
+    status, answer = await bench.ask("POST", "/calls", body)
+    assert status == 400
+    assert answer["title"] == "Invalid input"
+    assert [fault["path"] for fault in answer["errors"]] == [path]
+    assert answer["errors"][0]["message"]
+    assert bench.pbx.lines == []
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"customData":{"a":'])
+async def test_bottomless_bodies_are_bad_input(bench: Bench, opening: bytes) -> None:
+    """No depth of nesting is a fault of ours."""
+    for times in (100, 1_000, 10_000):
+        assert (await bench.problem("POST", "/calls", opening * times))[0] == 400
+    deep = b'{"a":' * 400 + b"1" + b"}" * 400
+    body = json.dumps(CALL).encode()[:-1] + b', "customData": ' + deep + b"}"
+    assert await bench.problem("POST", "/calls", body) == (400, "too_deep")
+
+
+async def test_a_body_has_a_size(bench: Bench) -> None:
+    """More than the most bytes is 413, and nothing is read of it."""
+    body = b" " * (MOST_BYTES + 1)
+    assert (await bench.problem("POST", "/calls", body))[0] == 413
+    assert (await bench.problem("PUT", "/flows/acme/f", body))[0] == 413
+
+
+@pytest.mark.parametrize("encoding", [b"gzip", b"deflate", b"br", b"nonsense"])
+async def test_a_body_packed_wrongly_is_not_our_fault(bench: Bench, encoding: bytes) -> None:
+    """Garbage under a Content-Encoding is a client's error."""
+    head = (
+        b"POST /rpc/v1/calls HTTP/1.1\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n"
+        b"Content-Encoding: " + encoding + b"\r\nContent-Length: 4\r\n"
+    )
+    answer = await raw(bench, head, b"\x00\xff\x00\xff")
+    assert re.match(rb"HTTP/1\.[01] 4[0-9]{2} ", answer), answer
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing", 404),
+        ("DELETE", "/calls", 405),
+        ("GET", "/calls/x/hangup", 405),
+        ("GET", "/flows/acme/none", 404),
+    ],
+)
+async def test_what_is_not_there(bench: Bench, method: str, path: str, status: int) -> None:
+    """Unknown paths and methods are problems too."""
+    assert (await bench.problem(method, path))[0] == status
+
+
+METHODS = [
+    (each.method, re.sub(r"[{}]", "", each.path)) for each in OPERATIONS if each.asked is not None
+]
+WORDS = some.sampled_from(
+    [*CALL, "action", "type", "data", "customData", "requestId", "number", "channelId", "target"]
+)
+VALUES = some.one_of(
+    some.none(), some.integers(), some.text(max_size=8), some.sampled_from([*CALL.values(), "dial"])
+)
+BODIES = some.one_of(
+    some.binary(max_size=60),
+    some.recursive(
+        VALUES, lambda inner: some.dictionaries(WORDS, inner, max_size=4), max_leaves=8
+    ).map(lambda value: json.dumps(value).encode()),
+    some.dictionaries(WORDS, VALUES, max_size=3).map(lambda d: json.dumps({**CALL, **d}).encode()),
+)
+
+
+async def test_no_body_is_a_fault_of_ours(bench: Bench) -> None:
+    """Any bytes to any operation: an answer or a problem below 500."""
+    bodies: list[tuple[str, str, bytes]] = []
+
+    @settings(max_examples=150, database=None, suppress_health_check=list(HealthCheck))
+    @given(some.sampled_from(METHODS), BODIES)
+    def collect(operation: tuple[str, str], body: bytes) -> None:
+        bodies.append((*operation, body))
+
+    collect()
+    for method, path, body in bodies:
+        status, _ = await bench.ask(method, path, body)
+        assert status < 500, (method, path, body)

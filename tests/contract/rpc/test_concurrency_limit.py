@@ -1,0 +1,32 @@
+"""An RPC that is asked more than it can answer."""
+
+import asyncio
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from engine.rpc.middleware.concurrency_limit import crowding
+
+
+async def test_beyond_its_limit_it_refuses() -> None:
+    """503 with Retry-After, at once; when one is done, there is room for the next."""
+    let_go = asyncio.Event()
+
+    async def slow(_request: web.Request) -> web.Response:
+        await let_go.wait()
+        return web.Response()
+
+    app = web.Application(middlewares=[crowding(2, streams="/events", most_streams=1)])
+    app.add_routes([web.get("/calls", slow), web.get("/events", slow)])
+    async with TestClient[Any, Any](TestServer(app)) as client:
+        paths = ("/calls", "/calls", "/events")
+        running = [asyncio.ensure_future(client.get(path)) for path in paths]
+        await asyncio.wait(running, timeout=0.1)
+        for path in ("/calls", "/events"):
+            refused = await client.get(path)
+            assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+            assert (await refused.json(content_type=None))["code"] == "overloaded"
+        let_go.set()
+        assert [each.status for each in await asyncio.gather(*running)] == [200] * 3
+        assert (await client.get("/calls")).status == 200

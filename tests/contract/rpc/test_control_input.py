@@ -1,0 +1,147 @@
+"""What is asked of a live call is checked first; then the call must be there, live, one's own."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.rpc.harness.bench import Bench
+from tests.contract.rpc.harness.conversation import AGENT, talking
+
+LEG = {"channelId": "x"}
+MUTE = {**LEG, "direction": "in"}
+DIAL = {"target": "+4733333333"}
+TARGET = {"kind": "agent", "agentId": "1002"}
+LEGS = {"customerChannelId": "x", "sourceChannelId": "y"}
+TRANSFER = {"transferMode": "blind", **LEGS, "target": TARGET}
+COMPLETE = {"completedByAgentId": AGENT, "reason": "manual_complete"}
+CANCEL = {"cancelledByAgentId": AGENT, "reason": "source_cancel"}
+ADD = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"]}
+OUTSIDE = {"requestedByAgentId": AGENT, "targetExternalNumber": "+4733333333"}
+SESSION = {"conferenceSessionId": "s"}
+KICK = {**SESSION, "requesterAgentId": AGENT, "targetChannelId": "x"}
+LEAVE = {**SESSION, "agentId": AGENT, "channelId": "x"}
+COACH = {**SESSION, "channelId": "x"}
+GOOD = [
+    ("mute", MUTE),
+    ("unmute", LEG),
+    ("hold", LEG),
+    ("unhold", LEG),
+    ("dial", DIAL),
+    ("hangup", {}),
+    ("hangup", {"channelId": "x"}),
+    ("hangup", {"agentId": AGENT}),
+    ("transfers", TRANSFER),
+    ("transfers/t/complete", COMPLETE),
+    ("transfers/t/cancel", CANCEL),
+    ("conference/members", ADD),
+    ("conference/members", OUTSIDE),
+    ("conference/members", {**ADD, **LEGS}),
+    ("conference/kick", KICK),
+    ("conference/leave", LEAVE),
+    ("conference/coach", COACH),
+]
+FAULTS: list[tuple[str, dict[str, Any], str]] = [
+    ("mute", {}, "channelId"),
+    ("mute", {"channelId": ""}, "channelId"),
+    ("mute", {"channelId": "x" * 150}, "channelId"),
+    ("mute", {**MUTE, "direction": ""}, "direction"),
+    ("mute", {**MUTE, "direction": "IN"}, "direction"),
+    ("unmute", MUTE, "direction"),
+    ("hold", {"channelId": 1}, "channelId"),
+    ("unhold", {**LEG, "account": "a b"}, "account"),
+    ("dial", {}, "target"),
+    ("dial", {"target": "1001&PJSIP/1002"}, "target"),
+    ("dial", {"target": "sip:bob@evil.example"}, "target"),
+    ("dial", {"target": "agent:../x"}, "target"),
+    ("dial", {**DIAL, "timeout": 0}, "timeout"),
+    ("dial", {**DIAL, "timeout": 601}, "timeout"),
+    ("dial", {**DIAL, "callerId": '"Bob" <1>'}, "callerId"),
+    ("hangup", {"channelId": ""}, "channelId"),
+    ("hangup", {"agentId": "a b"}, "agentId"),
+    ("hangup", {"by": "me"}, "by"),
+    ("transfers", {}, "transferMode"),
+    ("transfers", {**TRANSFER, "transferMode": "warm"}, "transferMode"),
+    ("transfers", {**TRANSFER, "target": "1002"}, "target"),
+    ("transfers", {**TRANSFER, "target": {"kind": "queue"}}, "target.kind"),
+    ("transfers", {**TRANSFER, "target": {"kind": "agent"}}, "target.agentId"),
+    ("transfers", {**TRANSFER, "target": {"kind": "agent", "number": "+4711"}}, "target.agentId"),
+    ("transfers", {**TRANSFER, "target": {**TARGET, "number": "+4711"}}, "target.number"),
+    ("transfers", {**TRANSFER, "target": {**TARGET, "agentId": "a/b"}}, "target.agentId"),
+    ("transfers", {**TRANSFER, "target": {"kind": "number"}}, "target.number"),
+    ("transfers", {**TRANSFER, "target": {**TARGET, "kind": "number"}}, "target.number"),
+    (
+        "transfers",
+        {**TRANSFER, "target": {**TARGET, "kind": "number", "number": "+4711"}},
+        "target.agentId",
+    ),
+    (
+        "transfers",
+        {**TRANSFER, "target": {"kind": "number", "number": "sip:a@evil.example"}},
+        "target.number",
+    ),
+    ("transfers", {**TRANSFER, "mohAudioUrl": "http://example.com/a"}, "mohAudioUrl"),
+    ("transfers", {**TRANSFER, "mohAudioUrl": "file:///etc/passwd"}, "mohAudioUrl"),
+    ("transfers", {**TRANSFER, "timeout": -1}, "timeout"),
+    ("transfers/t/complete", {**COMPLETE, "reason": "bored"}, "reason"),
+    ("transfers/t/complete", {"reason": "manual_complete"}, "completedByAgentId"),
+    ("transfers/t/cancel", {**CANCEL, "reason": "manual_complete"}, "reason"),
+    ("transfers/t/cancel", {"reason": "source_cancel"}, "cancelledByAgentId"),
+    ("conference/members", {}, "requestedByAgentId"),
+    ("conference/members", {"requestedByAgentId": AGENT}, "targetAgentIds"),
+    ("conference/members", {**ADD, "targetAgentIds": []}, "targetAgentIds"),
+    ("conference/members", {**ADD, "targetAgentIds": ["1", "2"]}, "targetAgentIds"),
+    ("conference/members", {**ADD, "targetAgentIds": ["a/b"]}, "targetAgentIds[0]"),
+    (
+        "conference/members",
+        {**ADD, "targetExternalNumber": "+4733333333"},
+        "targetExternalNumber",
+    ),
+    (
+        "conference/members",
+        {**OUTSIDE, "targetExternalNumber": "sip:a@evil.example"},
+        "targetExternalNumber",
+    ),
+    ("conference/members", {**ADD, "targetAgentNames": {"1003": "Bo"}}, "targetAgentNames"),
+    ("conference/members", {**OUTSIDE, "targetAgentNames": {"1": "Bo"}}, "targetAgentNames"),
+    ("conference/members", {**ADD, "mohAudioUrl": "http://example.com/a"}, "mohAudioUrl"),
+    ("conference/kick", {**SESSION, "requesterAgentId": AGENT}, "targetChannelId"),
+    ("conference/kick", {"requesterAgentId": AGENT}, "conferenceSessionId"),
+    ("conference/leave", {**SESSION, "agentId": AGENT}, "channelId"),
+    ("conference/coach", {**COACH, "coachedChannelId": ""}, "coachedChannelId"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "fault"), FAULTS, ids=range(len(FAULTS)))
+async def test_bad_requests_name_their_fault(
+    bench: Bench, path: str, body: dict[str, Any], fault: str
+) -> None:
+    """400 with the path of the fault, and nothing happens to the call."""
+    call = await bench.started()
+    asked = list(bench.pbx.lines)
+    status, answer = await bench.ask("POST", f"/calls/{call}/{path}", body)
+    assert (status, [each["path"] for each in answer["errors"]]) == (400, [fault])
+    assert answer["errors"][0]["message"]
+    assert bench.pbx.lines == asked
+
+
+@pytest.mark.parametrize(("path", "body"), GOOD, ids=range(len(GOOD)))
+async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str, Any]) -> None:
+    """Unknown calls and another account's are not found, by the same answer; ended ones are 409."""
+    talk = await talking(bench)
+    theirs = {**body, "account": "other"}
+    _, unknown = await bench.ask("POST", f"/calls/{talk.call[:-1]}_/{path}", body)
+    status, answer = await talk.post(path, **theirs)
+    assert (status, answer["code"]) == (404, "not_found")
+    assert answer | {"detail": ""} == unknown | {"detail": ""}
+    assert "state" in await talk.shown()
+    await talk.ends()
+    assert await talk.refused(path, **theirs) == (404, "not_found")
+    assert await talk.refused(path, **body) == (409, "call_ended")
+
+
+@pytest.mark.parametrize("path", ["mute", "unmute", "hold", "unhold", "hangup"])
+async def test_legs_that_are_not_there(bench: Bench, path: str) -> None:
+    """A channel of no call, or of another call, is not found."""
+    talk, other = await talking(bench), await talking(bench)
+    for leg in ("x", other.agent, f"{talk.call}.l9"):
+        assert await talk.refused(path, channelId=leg) == (404, "no_such_leg")

@@ -1,0 +1,126 @@
+"""The stream of call events over the RPC: followed, taken up again, ended."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.contract.rpc.harness.bench import TOKEN, Bench, end, running
+
+
+class Stream:
+    """A listener of the event stream."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def next(self) -> tuple[str, dict[str, Any]]:
+        """Give the next event, and its id for Last-Event-ID."""
+        fields: dict[str, str] = {}
+        async with asyncio.timeout(10):
+            while not fields.get("data"):
+                line = (await self._response.content.readline()).decode().rstrip("\n")
+                name, _, value = line.partition(": ")
+                if name and value:
+                    fields[name] = value
+        event: dict[str, Any] = json.loads(fields["data"])
+        assert fields["event"] == event["event"]
+        return fields["id"], event
+
+    async def ended(self) -> None:
+        """Wait for the stream's proper end: nothing more but comments."""
+        async with asyncio.timeout(10):
+            left = await self._response.content.read()
+        assert left.replace(b":\n\n", b"") == b""
+
+
+@asynccontextmanager
+async def listening(bench: Bench, query: str = "", last: str = "") -> AsyncIterator[Stream]:
+    """Follow the events."""
+    headers = {"Authorization": f"Bearer {TOKEN}"} | ({"Last-Event-ID": last} if last else {})
+    async with bench.session.get(f"{bench.url}/rpc/v1/events{query}", headers=headers) as got:
+        assert got.status == 200
+        assert got.content_type == "text/event-stream"
+        yield Stream(got)
+
+
+async def test_events_are_followed(bench: Bench) -> None:
+    """From now on, in order, each with an id; `callId` and `account` narrow it."""
+    old = await bench.started()
+    async with listening(bench) as all_, listening(bench, "?account=other") as other:
+        new = await bench.started(account="other")
+        for stream in (all_, other):
+            _, event = await stream.next()
+            assert (event["callId"], event["event"]) == (new, "initiated")
+        end(bench, old)
+        async with listening(bench, f"?callId={new}") as one:
+            end(bench, new)
+            _, event = await one.next()
+            assert (event["callId"], event["event"]) == (new, "completed")
+        ended = {(await all_.next())[1]["callId"] for _ in range(2)}
+        assert ended == {old, new}  # in order within a slot
+        assert (await other.next())[1]["event"] == "completed"
+
+
+async def test_a_filter_that_is_none(bench: Bench) -> None:
+    """Who misspells one is told so, instead of being sent everything."""
+    assert await bench.problem("GET", "/events?calId=x") == (400, "invalid")
+
+
+async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
+    """With Last-Event-ID nothing is lost and nothing is told twice."""
+    async with listening(bench) as stream:
+        calls = [await bench.started() for _ in range(6)]
+        seen = [await stream.next() for _ in range(2)]
+    async with listening(bench, last=seen[-1][0]) as stream:
+        rest = [await stream.next() for _ in range(4)]
+    told = [event["callId"] for _, event in [*seen, *rest]]
+    assert sorted(told) == sorted(calls)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "x",
+        "5-0",
+        "[]",
+        '{"0": 5}',
+        '{"0": "x"}',
+        '{"99": "0-0"}',
+        '{"-1": "0-0"}',
+        '{"0": "$"}',
+        '{"0": "18446744073709551616-0"}',
+    ],
+)
+async def test_a_place_that_is_none(bench: Bench, last: str) -> None:
+    """An id that this stream never gave is bad input, told before the stream begins."""
+    refused = await bench.problem("GET", "/events", headers={"Last-Event-ID": last})
+    assert refused == (400, "invalid")
+
+
+async def test_a_stream_ends_with_the_store(bench: Bench) -> None:
+    """A listener whose store goes away is let go; it comes back by itself."""
+    async with listening(bench) as stream:
+        bench.store.down = True
+        await stream.ended()
+    bench.store.down = False
+    async with listening(bench) as stream:
+        await bench.started()
+        assert (await stream.next())[1]["event"] == "initiated"
+
+
+async def test_the_server_lets_go_of_its_port(tmp_path: Path) -> None:
+    """Streams end with the server, not after it."""
+    async with running(tmp_path) as bench:
+        port = bench.port
+        stream = listening(bench)
+        await stream.__aenter__()
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", port))

@@ -1,0 +1,83 @@
+"""What the RPC answers while nodes or the store are away."""
+
+import asyncio
+
+import pytest
+
+from engine.calls.model.events import LegPlaced
+from engine.rpc.server import NotServed, serving
+from engine.runtime.shard.shard import Desk
+from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, happens
+from tests.harness.until import until
+
+
+async def test_without_a_node_nothing_begins(bench: Bench) -> None:
+    """503 with Retry-After when no node can serve; /readyz says so; nothing is stored."""
+    for desk in bench.switch.nodes["pbx1"].desks.values():
+        desk.hold()
+    assert await bench.problem("POST", "/calls", CALL) == (503, "no_node")
+    async with bench.session.get(bench.url + "/readyz") as got:
+        assert got.status == 503
+        assert "node pbx1 is away" in (await got.json())["faults"]
+    assert await bench.problem("POST", "/calls", {**CALL, "node": "pbx1"}) == (503, "no_node")
+
+
+async def test_an_address_that_another_has(bench: Bench) -> None:
+    """A second engine with the same port is told so, and the first one is not disturbed."""
+    with pytest.raises(NotServed, match=f"can't listen at 127.0.0.1:{bench.port}"):
+        async with serving(bench.parts, TOKEN, "127.0.0.1", bench.port):
+            raise AssertionError
+    assert (await bench.ask("GET", "/nodes"))[0] == 200
+
+
+async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
+    """A slot whose app nobody listens to would drop its legs: calls begin in another.
+
+    A requestId has its slot for good: while that is unheard, 503; and /readyz says so.
+    """
+    bench.switch.nodes["pbx1"].desks[0].hold()
+    answers = [await bench.ask("POST", "/calls", CALL) for _ in range(20)]
+    assert {(status, answer["callId"][0]) for status, answer in answers} == {(201, "1")}
+    named = [{**CALL, "requestId": f"request{number:02}"} for number in range(20)]
+    assert {(await bench.ask("POST", "/calls", each))[0] for each in named} == {201, 503}
+    async with bench.session.get(bench.url + "/readyz") as got:
+        assert got.status == 503
+
+
+async def test_while_the_store_is_away(bench: Bench) -> None:
+    """Redis gone: reads are refused with 503, and so are new calls once it is known."""
+    call_id = await bench.started()
+    bench.store.down = True
+    assert (await bench.problem("GET", "/calls/0-pbx1-abcdefgh")) == (503, "store_down")
+    assert (await bench.ask("GET", f"/calls/{call_id}"))[0] == 200
+    asked = {**CALL, "requestId": "order_1234"}
+    assert await bench.problem("POST", "/calls", asked) == (503, "store_down")
+    happens(bench, LegPlaced(f"{call_id}.l0"))
+    await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
+    async with bench.session.get(bench.url + "/readyz") as got:
+        assert got.status == 503
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    statuses = set()
+    while 503 not in statuses:
+        async with bench.session.post(
+            f"{bench.url}/rpc/v1/calls", json={**CALL, "node": "pbx1"}, headers=headers
+        ) as got:
+            statuses.add(got.status)
+            assert "Retry-After" in got.headers
+    bench.store.down = False
+
+
+async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
+    """While the store is away a hangup has no answer: its engine may lose the call with it."""
+    call_id = await bench.started()
+    bench.store.down = True
+    asking = asyncio.create_task(bench.ask("POST", f"/calls/{call_id}/hangup", {}))
+    await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
+    assert not asking.done()
+    bench.store.down = False
+    assert (await asking)[0] == 200
+
+
+def desks_with_calls(bench: Bench) -> list[Desk]:
+    """List the desks that have a call."""
+    return [desk for desk in bench.switch.nodes["pbx1"].desks.values() if desk.actors]

@@ -1,0 +1,80 @@
+"""What /metrics tells after a call."""
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from engine.calls.model.events import LegAnswered, LegPlaced
+from tests.contract.rpc.harness.bench import Bench, end, happens, is_stored_as
+from tests.harness.until import until
+
+Samples = dict[str, list[tuple[dict[str, str], float]]]
+
+
+async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
+    """It lives, then it has ended; its commits, timers and requests are counted by its slot."""
+    call = await bench.started()
+    slot = call.partition("-")[0]
+    lives = _at(await _seen(bench), "switchroom_calls", slot=slot)
+    assert {labels["state"]: value for labels, value in lives}["starting"] == 1
+    happens(bench, LegPlaced(f"{call}.l0"))
+    happens(bench, LegAnswered(f"{call}.l0"))
+    end(bench, call)
+    await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
+    seen = await _seen(bench)
+    assert sum(value for _, value in seen["switchroom_calls"]) == 0
+    (begun,) = _at(seen, "switchroom_calls_started_total")
+    assert begun == ({"node": "pbx1", "slot": slot, "direction": "outbound"}, 1)
+    ((labels, ended),) = _at(seen, "switchroom_calls_ended_total")
+    assert (labels["status"], labels["slot"], ended) == ("completed", slot, 1)
+    assert _at(seen, "switchroom_commit_seconds_count", slot=slot)[0][1] >= 2
+    assert _at(seen, "switchroom_calls_dropped_total", slot=slot)[0][1] == 0
+
+
+async def test_requests_are_counted_by_operation(bench: Bench) -> None:
+    """An operation's name has no ids in it, and a stranger's address makes no series."""
+    await bench.ask("GET", "/calls/0-pbx1-00000000")
+    await bench.ask("GET", "/what/ever")
+    async with bench.session.get(f"{bench.url}/rpc/v1/calls") as refused:
+        assert refused.status == 401
+    asked = {
+        (labels["operation"], labels["status"]): value
+        for labels, value in (await _seen(bench))["switchroom_rpc_request_seconds_count"]
+    }
+    assert asked == {
+        ("GET /calls/{call}", "404"): 1,
+        ("unknown", "404"): 1,
+        ("GET /calls", "401"): 1,
+    }
+
+
+async def test_a_refused_call_is_counted(bench: Bench) -> None:
+    """Of a call that is not let in, the reason is counted."""
+    bench.switch.placement.gate.most = 0
+    body = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
+    assert (await bench.problem("POST", "/calls", body)) == (503, "overloaded")
+    refused = _at(await _seen(bench), "switchroom_calls_rejected_total", reason="overloaded")
+    assert [value for labels, value in refused if labels["direction"] == "outbound"] == [1]
+
+
+async def test_limits_stand_beside_what_comes_near_them(bench: Bench) -> None:
+    """What is limited can be compared with its limit."""
+    seen = await _seen(bench)
+    assert seen["switchroom_calls_limit"] == [({}, 10_000)]
+    assert seen["switchroom_calls_headroom"][0][1] == 10_000
+    assert seen["switchroom_slots"] == [({}, 2)]
+    assert [value for _, value in seen["switchroom_slot_held"]] == [1, 1]
+    assert [value for _, value in seen["switchroom_store_up"]] == [1, 1]
+    assert seen["switchroom_node_up"] == [({"node": "pbx1"}, 1)]
+
+
+async def _seen(bench: Bench) -> Samples:
+    async with bench.session.get(f"{bench.url}/metrics") as got:
+        page = await got.text()
+    found: Samples = {}
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+def _at(seen: Samples, name: str, **labels: str) -> list[tuple[dict[str, str], float]]:
+    return [each for each in seen.get(name, []) if labels.items() <= each[0].items()]

@@ -1,0 +1,70 @@
+"""Nodes over the RPC: how they are, drained and given calls again."""
+
+from engine.runtime.admission.limits import Terms
+from tests.contract.rpc.harness.bench import CALL, Bench
+
+
+async def shown(bench: Bench) -> dict[str, object]:
+    """Show the bench's node."""
+    return dict((await bench.ask("GET", "/nodes"))[1]["nodes"][0])
+
+
+async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
+    """New ones are refused by name, with when to ask again; live ones go on."""
+    call = await bench.started()
+    status, view = await bench.ask("POST", "/nodes/pbx1/drain")
+    assert (status, view["drained"], view["unavailableReason"], view["calls"]) == (
+        200,
+        True,
+        "node_drained",
+        1,
+    )
+    assert await bench.problem("POST", "/calls", CALL) == (503, "node_drained")
+    assert (await bench.ask("GET", f"/calls/{call}"))[0] == 200
+    status, view = await bench.ask("POST", "/nodes/pbx1/undrain")
+    assert (status, "drained" in view, "unavailableReason" in view) == (200, False, False)
+    await bench.started()
+
+
+async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
+    """It is, before it comes back."""
+    for desk in bench.switch.nodes["pbx1"].desks.values():
+        desk.hold()
+    _, view = await bench.ask("POST", "/nodes/pbx1/drain")
+    assert (view["drained"], view["connected"], view["unavailableReason"]) == (
+        True,
+        False,
+        "no_node",
+    )
+
+
+async def test_no_such_node(bench: Bench) -> None:
+    """Nothing is noted of a node that there is not."""
+    assert await bench.problem("POST", "/nodes/pbx9/drain") == (404, "not_found")
+    assert await bench.problem("POST", "/nodes/pbx9/undrain") == (404, "not_found")
+
+
+async def test_a_refusal_names_the_limit(bench: Bench) -> None:
+    """And the node is shown with it."""
+    placement = bench.switch.placement
+    placement.know("pbx1", Terms(2.0, max_calls=1), placement.standing("pbx1").health)
+    await bench.started()
+    assert await bench.problem("POST", "/calls", CALL) == (503, "node_full")
+    view = await shown(bench)
+    assert (view["weight"], view["maxCalls"], view["unavailableReason"]) == (2.0, 1, "node_full")
+
+
+async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
+    """What its manager interface told."""
+    health = bench.switch.placement.standing("pbx1").health
+    health.booted()
+    health.counted(5)
+    health.contact("trunk", "sip:a", is_reachable=False)
+    health.registered("sip:me@carrier", is_so=False)
+    for _ in range(100):
+        health.reported(0.02, 12)
+    view = await shown(bench)
+    assert (view["amiConnected"], view["coreCalls"], view["trunkReachable"]) == (True, 5, False)
+    assert view["unregistered"] == ["sip:me@carrier"]
+    assert (view["loss"], view["jitterMs"]) == (0.02, 12.0)
+    assert await bench.problem("POST", "/calls", CALL) == (503, "trunk_away")

@@ -1,0 +1,171 @@
+"""Calls audited over the RPC: by any engine, from what the store has."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine.calls.model.codec import decode_entry, encode
+from engine.calls.model.events import LegEnded
+from engine.calls.model.requests import HoldRequested
+from engine.store.change import Change
+from engine.store.stream import Bounds
+from tests.contract.rpc.harness.bench import Bench, end
+from tests.contract.rpc.harness.conversation import talking as really_talking
+from tests.contract.store.stores import claimed
+from tests.contract.store.unreliable_memory import MoodyStore
+from tests.harness.recorded_call import Recorded, recorded
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import ID, MAIN, outbound, talking
+from tests.unit.calls.harness.control import BOB, PEER
+
+DIAL = {"type": "dial", "data": {"number": [BOB]}}
+
+
+async def audit(bench: Bench, call_id: str, query: str = "") -> dict[str, Any]:
+    """Audit a call."""
+    status, found = await bench.ask("GET", f"/calls/{call_id}/replay{query}")
+    assert status == 200, found
+    return dict(found)
+
+
+def talked() -> Recorded:
+    """Record a conversation with a hold, to its end."""
+    story = talking(BOB)
+    story.take(HoldRequested(PEER, held=True), 1_000)
+    story.take(LegEnded(PEER, 16), 2_000)
+    story.take(LegEnded(MAIN, 16), 10)
+    assert story.call.is_over
+    return recorded(outbound(DIAL), story.events)
+
+
+async def stored(bench: Bench, change: Change) -> None:
+    """Store a call as an engine would; its slot is no longer the bench's."""
+    token = await claimed(bench.store, 0, "test")
+    await bench.store.commit(0, token, [change])
+
+
+async def test_a_live_call_replays_the_same(bench: Bench) -> None:
+    """What is still to come is not missed."""
+    talk = await really_talking(bench)
+    await talk.posted("hold", channelId=talk.customer)
+    found = await audit(bench, talk.call)
+    assert (found["isSame"], found["isLive"]) == (True, True)
+    assert found["compared"] == found["lines"] - 1 > 3
+    assert found["events"] > 2
+    assert "trimmed" not in found
+
+
+async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
+    """With all that it told; and it is listed among those that ended last."""
+    calls = [await bench.started(account=account) for account in ("acme", "other")]
+    for call in calls:
+        end(bench, call)
+
+    async def listed() -> bool:
+        _, found = await bench.ask("GET", "/calls/ended")
+        return sorted(found["callIds"]) == sorted(calls)
+
+    await until(listed, what="both ends")
+    for call in calls:
+        found = await audit(bench, call)
+        assert (found["isSame"], found["events"]) == (True, 2)
+        assert "isLive" not in found
+    assert await bench.ask("GET", "/calls/ended?account=other") == (200, {"callIds": calls[1:]})
+    _, one = await bench.ask("GET", "/calls/ended?limit=1")
+    assert len(one["callIds"]) == 1
+
+
+async def test_another_decision_is_shown(bench: Bench) -> None:
+    """At its line, upon its event, with what is decided now."""
+    change = talked().change()
+    entry = decode_entry(change.log[3])
+    forged = encode(replace(entry, digest=entry.digest ^ 1))
+    await stored(bench, replace(change, log=(*change.log[:3], forged, *change.log[4:])))
+    found = await audit(bench, ID)
+    assert not found["isSame"]
+    (difference,) = found["differences"]
+    assert (difference["about"], difference["line"]) == ("commands", 3)
+    assert difference["event"]["type"] == "leg-answered"
+    assert [each["type"] for each in difference["commands"]] == [
+        "start-ringing",
+        "emit-event",
+        "emit-event",
+        "originate",
+    ]
+
+
+async def test_another_record_is_shown(bench: Bench) -> None:
+    """Where the log leads elsewhere than to what is stored."""
+    whole = talked()
+    other = replace(whole, call=replace(whole.call, status="failed"))
+    await stored(bench, other.change())
+    found = await audit(bench, ID)
+    assert [each["about"] for each in found["differences"]] == ["state"]
+    assert found["differences"][0]["detail"].endswith(": status")
+
+
+async def test_what_was_not_told_is_shown(bench: Bench) -> None:
+    """An event that should be on the stream, after one that is."""
+    change = talked().change()
+    await stored(bench, replace(change, told=(change.told[0], *change.told[2:])))
+    found = await audit(bench, ID)
+    (difference,) = found["differences"]
+    assert (difference["about"], difference["line"]) == ("events", 3)
+
+
+async def test_a_log_with_a_hole_is_told_honestly(bench: Bench) -> None:
+    """What came before it replays; that the rest can't is said."""
+    change = talked().change()
+    await stored(bench, replace(change, log=(*change.log[:4], b"", *change.log[5:])))
+    found = await audit(bench, ID)
+    assert (found["isSame"], found["gap"], found["compared"]) == (True, 4, 3)
+
+
+async def test_a_log_that_the_core_breaks_upon(bench: Bench) -> None:
+    """A line that this version can't read is a difference, not an error."""
+    change = talked().change()
+    await stored(bench, replace(change, log=(*change.log[:4], b"\xc1", *change.log[5:])))
+    found = await audit(bench, ID)
+    assert not found["isSame"]
+    assert "the core breaks upon the next line" in found["differences"][0]["detail"]
+
+
+async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:
+    """Stored by a version that is too new."""
+    await stored(bench, Change(ID, "pbx1", b"\xc1", 0, (b"line",), live=False))
+    assert await bench.problem("GET", f"/calls/{ID}/replay") == (409, "conflict")
+
+
+async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) -> None:
+    """The stream keeps less than the log: that is no difference."""
+    async with AsyncExitStack() as house:
+        bench = Bench(MoodyStore(bounds=Bounds(1, 1)))
+        await bench.open(house, tmp_path)
+        change = talked().change()
+        await stored(bench, change)
+        bench.store.stream.tell(0, [b'{"event":"sung","callId":"another"}'] * 200)
+        found = await audit(bench, ID)
+    assert (found["isSame"], found["trimmed"]) == (True, len(change.told))
+
+
+@pytest.mark.parametrize("call", ["9-pbx1-abcdefgh", "0-pbx1-unknown00", "x", "0-pbx1-x%20y"])
+async def test_no_such_call(bench: Bench, call: str) -> None:
+    """Of no slot, unknown, or no id at all."""
+    assert await bench.problem("GET", f"/calls/{call}/replay") == (404, "not_found")
+
+
+async def test_another_accounts_call_is_not_found(bench: Bench) -> None:
+    """As everywhere."""
+    call = await bench.started()
+    assert (await audit(bench, call, "?account=acme"))["isSame"]
+    assert await bench.problem("GET", f"/calls/{call}/replay?account=evil") == (404, "not_found")
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "x", "10001", "1.5", "²"])
+async def test_a_bad_limit_is_refused(bench: Bench, limit: str) -> None:
+    """With what is allowed."""
+    status, problem = await bench.ask("GET", f"/calls/ended?limit={limit}")
+    assert (status, problem["errors"][0]["path"]) == (400, "limit")

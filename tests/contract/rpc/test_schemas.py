@@ -1,0 +1,63 @@
+"""The RPC's published description."""
+
+import json
+import re
+from typing import Any
+
+from engine.rpc.peers.client import hopping
+from engine.rpc.schemas import schema
+from engine.rpc.server import rpc_app
+from tests.contract.rpc.harness.bench import TOKEN, Bench
+
+
+def refs(value: Any) -> list[str]:
+    """List all references of a document."""
+    if isinstance(value, dict):
+        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+        return own + [each for inner in value.values() for each in refs(inner)]
+    return [each for inner in value for each in refs(inner)] if isinstance(value, list) else []
+
+
+async def test_the_description_is_published(bench: Bench) -> None:
+    """/rpc/v1/openapi.json is what the code decodes: every reference resolves, every path works."""
+    status, document = await bench.ask("GET", "/openapi.json")
+    assert status == 200
+    assert document == json.loads(json.dumps(schema()))
+    assert document["openapi"].startswith("3.1")
+    for ref in refs(document):
+        assert ref.removeprefix("#/components/schemas/") in document["components"]["schemas"]
+    for path, operations in document["paths"].items():
+        names = re.findall(r"\{(\w+)\}", path)
+        for method, operation in operations.items():
+            assert [each["name"] for each in operation["parameters"]] == names
+            assert "default" in operation["responses"]
+            asked = path.removeprefix("/rpc/v1").format(**dict.fromkeys(names, "x"))
+            if asked != "/events":
+                assert (await bench.ask(method, asked))[0] != 405
+
+
+async def test_everything_is_described(bench: Bench) -> None:
+    """Whatever the RPC answers is in its description, with a summary and its shapes."""
+    async with hopping(bench.parts.owners, TOKEN) as hop:
+        routes = list(rpc_app(bench.parts, TOKEN, hop).router.routes())
+    served = {
+        (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
+        for each in routes
+        if each.resource is not None and each.method != "HEAD"
+    }
+    described = {
+        (method, path): operation
+        for path, operations in schema()["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert served - {("get", "/rpc/v1/openapi.json")} == described.keys()
+    assert all(each["summary"] for each in described.values())
+
+
+def test_the_descriptions_patterns_are_ecma() -> None:
+    """A JSON schema's patterns are ECMA 262: no construct that only Python knows."""
+    text = json.dumps(schema())
+    for pattern in re.findall(r'"pattern": "((?:[^"\\]|\\.)*)"', text):
+        found = json.loads(f'"{pattern}"')
+        assert not re.search(r"\\Z|\\A|\(\?P|\(\?[aiLmsux]", found)
+        re.compile(found)

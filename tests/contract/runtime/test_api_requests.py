@@ -1,0 +1,29 @@
+"""Accounts' API requests: read from the store, sent in calls and to tell events."""
+
+import json
+import time
+
+from aiohttp import web
+from msgspec.json import encode
+
+from engine.runtime.io.api_requests import ApiBook
+from engine.store.memory.store import Memory
+from engine.webhooks.address_guard import guarded_session
+from engine.webhooks.api_sender import ApiSender
+from tests.contract.webhooks.customer import LOOPBACK, Server
+from tests.sim.graphs import API
+from wire.request import ApiRequest
+
+
+async def test_an_event_is_told() -> None:
+    """Its fields are `{{event.…}}`, and what is answered does not matter."""
+    server, store = Server(web.Response(body=b"thanks")), Memory()
+    async with server.open() as url, guarded_session(LOOPBACK) as session:
+        body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
+        request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})
+        await store.put_request("acme", API, encode(request))
+        book = ApiBook(store, ApiSender(session, time.time, lambda: 0.5))
+        await book.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
+    [(headers, sent)] = server.asked
+    assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
+    assert headers["Idempotency-Key"] == "c1.e7"

@@ -1,0 +1,37 @@
+"""A server that tests may harm, and what is written to it."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from engine.store.change import Change
+from engine.store.redis.store import RedisStore
+from tests.harness.servers.valkey import Valkey
+
+
+class DurableValkey(Valkey):
+    """A server that answers a write when it is on the disk."""
+
+    def command(self) -> Sequence[str]:
+        """Return the server's command line."""
+        return [*super().command(), "--appendfsync", "always"]
+
+
+@asynccontextmanager
+async def opened(url: str, timeout_s: float = 2.0) -> AsyncIterator[RedisStore]:
+    """Open a store for the length of a test."""
+    store = RedisStore(url, timeout_s=timeout_s)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def change(number: int, call_id: str = "c1") -> Change:
+    """Make the change of step `number`, which logs and tells that number."""
+    word = b"%d" % number
+    return Change(call_id, "pbx1", word, number, (word,), (word,))
+
+
+async def told(store: RedisStore) -> list[bytes]:
+    """Read all events of slot 3."""
+    return [event for _, _, event in await store.stream.after({3: "0"}, limit=100_000)]

@@ -1,0 +1,19 @@
+"""Slots' outboxes in the tests of them: what is due, and to whom."""
+
+from engine.store.change import Change
+from engine.store.store import Store
+from tests.contract.callbacks.bench import told
+
+SLOT = 3
+CALL = "3-pbx1-aaaaaaaa"
+OTHER = "3-pbx1-bbbbbbbb"
+
+
+def change(call: str, *numbers: int, account: str = "acme", target: str = "auto-set") -> Change:
+    """Make the commit of some of a call's events."""
+    return told(call, *numbers, account=account, target=target)
+
+
+async def numbers(store: Store, call: str = CALL) -> list[int]:
+    """List the numbers that are due."""
+    return [seq for seq, _ in (await store.outbox.waiting(SLOT, call, 100)).events]

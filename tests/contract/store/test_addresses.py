@@ -1,0 +1,99 @@
+"""The real store over TLS, with a password, and by way of a sentinel while the primary fails over.
+
+The server itself speaks plainly: TLS ends at a line before it.
+"""
+
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from engine.store.errors import StoreDown
+from engine.store.redis.store import RedisStore
+from tests.contract.store.durable_server import change, opened
+from tests.contract.store.lossy_connection import LossyLine
+from tests.contract.store.stores import claimed
+from tests.harness.servers.certificate import certificate
+from tests.harness.servers.sentinel import NAME, Sentinel
+from tests.harness.servers.valkey import Valkey
+from tests.harness.until import until
+
+PASSWORD = "open-sesame"  # noqa: S105 - it opens a server that the test has made
+
+
+class LockedValkey(Valkey):
+    """A server that wants a password."""
+
+    def command(self) -> Sequence[str]:
+        """Return its command line."""
+        return [*super().command(), "--requirepass", PASSWORD]
+
+    async def answers(self) -> bool:
+        """Tell whether it lets somebody in."""
+        async with Redis(port=self.port, password=PASSWORD) as client:
+            try:
+                return bool(await client.ping())
+            except (RedisError, OSError):
+                return False
+
+
+async def test_over_tls_with_a_password(tmp_path: Path) -> None:
+    """Scripts and all else go the same way; who can't verify the server asks it nothing."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    key, signed = certificate()
+    (pair := tmp_path / "pair.pem").write_bytes(key + signed)
+    tls.load_cert_chain(pair)
+    async with LockedValkey(tmp_path / "valkey") as valkey:
+        line = LossyLine(valkey.port, tls)
+        async with line.listening():
+            place = f"rediss://:{PASSWORD}@localhost:{line.port}/0"
+            async with opened(f"{place}?ssl_ca_certs={pair}") as store:
+                token = await claimed(store, 3, "engine1")
+                await store.commit(3, token, [change(0)])
+                line.lose_next = True
+                await store.commit(3, token, [change(1)])
+                assert await store.log(3, "c1") == [b"0", b"1"]
+            async with opened(place) as store:
+                with pytest.raises(StoreDown, match="certificate"):
+                    await store.claim(3, "engine1", 1_000)
+            async with opened(f"rediss://localhost:{line.port}/0?ssl_ca_certs={pair}") as store:
+                with pytest.raises(StoreDown, match="Authentication"):
+                    await store.claim(3, "engine1", 1_000)
+
+
+async def test_a_failover_that_a_sentinel_makes(tmp_path: Path) -> None:
+    """The primary dies, and the next commit that is made finds the replica in its place."""
+    async with Valkey(tmp_path / "one") as one, Valkey(tmp_path / "two") as two:
+        async with Redis(port=two.port) as client:
+            await client.replicaof("127.0.0.1", str(one.port))
+        async with Sentinel(tmp_path / "sentinel", one) as sentinel:
+            await until(lambda: _knows_replica(sentinel), timeout_s=20, what="a replica")
+            async with opened(sentinel.address) as store:
+                token = await claimed(store, 3, "engine1")
+                await store.commit(3, token, [change(0)])
+                await until(lambda: _has(two, 1), what="the replica to have it")
+                await one.kill()
+                await until(lambda: _commits(store, token), timeout_s=30, what="another primary")
+                assert await store.log(3, "c1") == [b"0", b"1"]
+                assert await store.read(3, "c1") == b"1"
+
+
+async def _knows_replica(sentinel: Sentinel) -> bool:
+    async with Redis(port=sentinel.port, decode_responses=True) as client:
+        return bool(await client.sentinel_slaves(NAME))
+
+
+async def _has(server: Valkey, lines: int) -> bool:
+    async with Redis(port=server.port) as client:
+        return await client.llen("{s3}:log:c1") == lines
+
+
+async def _commits(store: RedisStore, token: int) -> bool:
+    try:
+        await store.commit(3, token, [change(1)])
+    except StoreDown:
+        return False
+    return True

@@ -1,0 +1,91 @@
+"""Whatever readers do and however they die: an event is acknowledged, still due, or lost aloud."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from engine.store.store import Store
+from engine.store.stream import Batch, Bounds, Reader
+from tests.contract.store.stores import Opener
+from tests.contract.store.streams import Teller, teller
+
+SLOTS = (3, 4)
+STEPS = 120
+
+
+class Readers:
+    """Two groups, each with two consumers that read, acknowledge, or die with what they have."""
+
+    def __init__(self, store: Store, rng: random.Random) -> None:
+        self.delivered: Counter[tuple[str, str]] = Counter()  # by group and event, as new
+        self.done: dict[str, set[str]] = {"cdr": set(), "live": set()}
+        self.lost: Counter[str] = Counter()
+        self._held: dict[str, Batch] = {}
+        self._store = store
+        self._rng = rng
+
+    async def step(self) -> None:
+        """Let one consumer do something."""
+        group = self._rng.choice(tuple(self.done))
+        consumer = f"{group}{self._rng.randrange(2)}"
+        if consumer in self._held and self._rng.random() < 0.7:
+            await self._finish(group, self._held.pop(consumer))
+        else:  # what it held, if anything, dies with it
+            idle_ms = self._rng.choice((0, 60_000))
+            self._held[consumer] = await self._take(Reader(group, consumer, idle_ms), 40)
+
+    async def drain(self) -> None:
+        """Let one consumer of each group take and acknowledge all that is due."""
+        for group in self.done:
+            while (batch := await self._take(Reader(group, "last", 0), 1_000)) != Batch():
+                await self._finish(group, batch)
+
+    async def _take(self, reader: Reader, limit: int) -> Batch:
+        batch = await self._store.stream.take(reader, SLOTS, 0, limit)
+        for each in batch.entries:
+            if not each.again:
+                self.delivered[reader.group, each.event.decode()] += 1
+        return batch
+
+    async def _finish(self, group: str, batch: Batch) -> None:
+        ids: dict[int, list[str]] = {}
+        for each in batch.entries:
+            ids.setdefault(each.slot, []).append(each.id)
+        for gap in batch.gaps:
+            # Another may have acknowledged it meanwhile, or it may have grown.
+            self.lost[group] += gap.most * await self._store.stream.acknowledge(
+                group, {}, {gap.slot: gap.end}
+            )
+        await self._store.stream.acknowledge(group, ids, {})
+        self.done[group] |= {each.event.decode() for each in batch.entries}
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_no_event_is_lost_in_silence(opened: Opener, seed: int) -> None:
+    """Over two slots, below the ceiling and above it."""
+    rng = random.Random(seed)
+    store = opened(bounds=Bounds(50, rng.choice((120, 100_000))))
+    tellers = [await teller(store, slot) for slot in SLOTS]
+    readers = Readers(store, rng)
+    await readers.drain()  # the groups are there before the first event
+    told: set[str] = set()
+    for step in range(STEPS):
+        if rng.random() < 0.5:
+            told |= await _some(rng, tellers, step)
+        else:
+            await readers.step()
+    await readers.drain()
+    for group, done in readers.done.items():
+        assert done <= told
+        assert len(told - done) <= readers.lost[group], f"{group}: lost in silence"
+        assert max(Counter(readers.delivered).values()) == 1, "new to a group twice"
+    if not readers.lost:
+        assert all(done == told for done in readers.done.values())
+
+
+async def _some(rng: random.Random, tellers: list[Teller], step: int) -> set[str]:
+    slot = rng.randrange(len(SLOTS))
+    events = {f"{slot}-{step}-{number}" for number in range(rng.choice((1, 5, 60)))}
+    await tellers[slot](*sorted(events))
+    return events

@@ -1,0 +1,97 @@
+"""A customer's server that answers as it is told, and an asker that asks it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+
+import pytest
+from aiohttp import ClientSession, web
+
+from engine.webhooks.action_client import Answer, Asker, Patience
+from engine.webhooks.errors import Attempt, WebhookFailed
+from engine.webhooks.signatures import Signer
+from wire.tree import Limits
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105  the standard's own example
+HANGUP = '{"type": "hangup"}'
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+
+
+class Server:
+    """A customer's server: its answers in turn, the last one again and again; what it was asked."""
+
+    def __init__(self, *answers: web.Response | Handler) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[dict[str, str], bytes]] = []
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Give the next answer."""
+        self.asked.append((dict(request.headers), await request.read()))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if not isinstance(answer, web.Response):
+            return await answer(request)
+        assert isinstance(answer.body, bytes | None)
+        return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+
+    @asynccontextmanager
+    async def open(self, port: int = 0) -> AsyncIterator[str]:
+        """Serve on loopback; gives the address."""
+        app = web.Application()
+        app.router.add_post("/next", self.handle)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        try:
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}/next"
+        finally:
+            await runner.cleanup()
+
+
+@asynccontextmanager
+async def raw_server(answer: bytes) -> AsyncIterator[str]:
+    """Serve bytes that no decent server would, then close."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/next"
+    finally:
+        server.close()
+
+
+def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> Asker:
+    """Make one with little patience."""
+    patience = Patience(connect_s=1.0, total_s=total_s)
+    limits = Limits(allow_insecure=True)
+    return Asker(session, limits, Signer(*secrets), time.time, lambda: 0.5, patience=patience)
+
+
+async def ask(session: ClientSession, url: str, total_s: float = 5.0) -> Answer:
+    """Ask once."""
+    return await asker(session, total_s).ask(url, b'{"callId":"c1"}', "c1.r0")
+
+
+async def refused(session: ClientSession, url: str, total_s: float = 5.0) -> WebhookFailed:
+    """Ask, and expect to fail."""
+    with pytest.raises(WebhookFailed) as caught:
+        await ask(session, url, total_s)
+    return caught.value
+
+
+def outcomes(attempts: tuple[Attempt, ...]) -> list[tuple[int, str]]:
+    """Leave the times out."""
+    return [(attempt.status, attempt.reason) for attempt in attempts]
+
+
+async def hang(request: web.Request) -> web.StreamResponse:
+    """Answer never."""
+    await asyncio.get_running_loop().create_future()
+    return web.Response()

@@ -1,0 +1,165 @@
+"""Asking a customer's server: what is sent, what is accepted, and what each misdeed is called."""
+
+import asyncio
+import gzip
+
+import pytest
+from aiohttp import ClientSession, web
+from standardwebhooks import Webhook
+
+from tests.contract.webhooks.customer import (
+    HANGUP,
+    SECRET,
+    Server,
+    ask,
+    asker,
+    hang,
+    outcomes,
+    raw_server,
+    refused,
+)
+from wire.verbs import Hangup
+
+
+async def test_an_action_is_asked_for_and_returned(session: ClientSession) -> None:
+    """The body goes out as JSON with its id as idempotency key; the action comes back parsed."""
+    server = Server(web.Response(text=HANGUP))
+    async with server.open() as url:
+        answer = await ask(session, url)
+    assert answer.action == Hangup()
+    assert outcomes(answer.attempts) == [(200, "")]
+    headers, body = server.asked[0]
+    assert body == b'{"callId":"c1"}'
+    assert headers["Content-Type"] == "application/json"
+    assert headers["webhook-id"] == headers["Idempotency-Key"] == "c1.r0"
+    assert "webhook-signature" not in headers
+
+
+async def test_an_address_is_an_action(session: ClientSession) -> None:
+    """A server may answer with a JSON string: where to ask next."""
+    async with Server(web.Response(text='"https://x.example/next"')).open() as url:
+        assert (await ask(session, url)).action == "https://x.example/next"
+
+
+@pytest.mark.parametrize("answer", [web.Response(status=204), web.Response(text=" \n")])
+async def test_nothing_means_go_on(session: ClientSession, answer: web.Response) -> None:
+    """204 and an empty body add nothing to the call."""
+    async with Server(answer).open() as url:
+        assert (await ask(session, url)).action is None
+
+
+async def test_requests_are_signed(session: ClientSession) -> None:
+    """A customer verifies with Standard Webhooks' library, by either of two rotating secrets."""
+    server = Server(web.Response(text=HANGUP))
+    secrets = (SECRET, "whsec_" + "YWJj" * 8)
+    async with server.open() as url:
+        await asker(session, 5.0, *secrets).ask(url, '{"dtmf":"é1"}'.encode(), "c1.r0")
+    headers, body = server.asked[0]
+    for secret in secrets:
+        assert Webhook(secret).verify(body, headers) == {"dtmf": "é1"}
+
+
+async def test_redirects_are_not_followed(session: ClientSession) -> None:
+    """A redirect could lead anywhere."""
+    server = Server(web.Response(status=302, headers={"Location": "http://127.0.0.1:1/"}))
+    async with server.open() as url:
+        failure = await refused(session, url)
+    assert failure.reason == "redirect"
+    assert len(server.asked) == 1
+
+
+async def test_a_web_page_is_not_an_action(session: ClientSession) -> None:
+    """HTML is named as what it is not."""
+    async with Server(web.Response(text="<html>Hello</html>")).open() as url:
+        assert (await refused(session, url)).reason == "not_json"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('{"type":"play","data":{"audioUrl":"ftp://x"}}', "data.audioUrl"),
+        ('{"type":"hangup","action":{"type":"play","data":{}}}', "action.data.audioUrl"),
+        ('{"type":"dance"}', "type"),
+        ("[" * 30_000 + "]" * 30_000, ""),
+        ('"http://x.example/"', "https:// address"),
+    ],
+)
+async def test_an_invalid_action_is_told_with_its_path(
+    session: ClientSession, body: str, told: str
+) -> None:
+    """The customer reads in the timeline where the fault is."""
+    async with Server(web.Response(text=body)).open() as url:
+        failure = await refused(session, url)
+    assert failure.reason == "invalid_action"
+    assert told in failure.detail
+    assert outcomes(failure.attempts) == [(200, "invalid_action")]
+
+
+async def test_a_huge_answer_is_not_read(session: ClientSession) -> None:
+    """Ten megabytes are given up after the limit, told by Content-Length or not."""
+
+    async def endless(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for _ in range(160):
+            await response.write(b" " * 65_536)
+        return response
+
+    for answer in (web.Response(body=b" " * 10_000_000), endless):
+        async with Server(answer).open() as url:
+            assert (await refused(session, url)).reason == "too_large"
+
+
+async def test_a_packed_answer_is_refused_unread(session: ClientSession) -> None:
+    """A bomb of gzip is never unpacked."""
+    bomb = gzip.compress(b" " * 20_000_000)
+    async with Server(web.Response(body=bomb, headers={"Content-Encoding": "gzip"})).open() as url:
+        assert (await refused(session, url)).reason == "encoded"
+
+
+async def test_silence_ends_in_time(session: ClientSession) -> None:
+    """A server that never answers is left when the whole time is over, and is not asked again."""
+    async with Server(hang).open() as url:
+        failure = await refused(session, url, total_s=0.2)
+    assert failure.reason == "timeout"
+    assert outcomes(failure.attempts) == [(0, "timeout")]
+    assert 150 <= failure.attempts[0].ms < 2000
+
+
+async def test_a_slow_drip_ends_in_time(session: ClientSession) -> None:
+    """A byte now and then does not stretch the time."""
+
+    async def drip(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.02)
+
+    async with Server(drip).open() as url:
+        failure = await refused(session, url, total_s=0.3)
+    assert outcomes(failure.attempts) == [(200, "timeout")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"],
+)
+async def test_a_lost_line_is_a_passing_failure(session: ClientSession, answer: bytes) -> None:
+    """A connection that ends before the whole answer is here is tried once more."""
+    async with raw_server(answer) as url:
+        failure = await refused(session, url)
+    assert failure.reason == "connect"
+    assert len(failure.attempts) == 2
+
+
+async def test_an_answer_that_is_not_http(session: ClientSession) -> None:
+    """Another protocol's greeting is told as such."""
+    async with raw_server(b"220 mail.example ESMTP\r\n") as url:
+        assert (await refused(session, url)).reason == "not_http"
+
+
+async def test_nobody_there_is_told(session: ClientSession) -> None:
+    """Two refused connections are a failure to connect."""
+    failure = await refused(session, "http://127.0.0.1:1/next")
+    assert outcomes(failure.attempts) == [(0, "connect")] * 2

@@ -1,0 +1,178 @@
+"""The messaging platform, simulated: its cloud API as its public documentation describes it.
+
+async with SimulatedMsgapp() as platform:
+    platform.settings("acme")                  # what the REST layer is to know of it
+    platform.business("acme").put("1", name="hello", status="PAUSED")
+    platform.next_answers(limited({"Retry-After": "7"}))     # one fault a request, in turn
+"""
+
+import itertools
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from aiohttp import web
+from msgspec import Struct
+
+from api.messaging_platform.settings import MsgappSettings
+from tests.harness.customers.msgapp_faults import Fault, error
+from tests.harness.customers.msgapp_names import (
+    APP,
+    PRODUCT,
+    SECRET,
+    VERIFY,
+    VERSION,
+    business_id,
+    phone_id,
+    token,
+)
+from tests.harness.customers.msgapp_templates import PlatformsTemplates, placeholders
+from tests.harness.servers.web_server import WebServer
+from tests.harness.until import until
+
+UNKNOWN_SUBCODE = 33
+
+
+class Seen(Struct, frozen=True):
+    """One request."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    body: Any
+
+
+class SimulatedMsgapp(WebServer):
+    """Each account has a business account of its own, with one phone number and one token."""
+
+    most_bytes = 110_000_000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Seen] = []
+        self.uploads: dict[str, dict[str, str]] = {}
+        self.files: dict[str, bytes] = {}
+        self.messages: list[dict[str, Any]] = []
+        self._businesses: dict[str, PlatformsTemplates] = {}
+        self._faults: list[Fault] = []
+        self._ids = itertools.count(1689556908129832)
+
+    def business(self, account: str) -> PlatformsTemplates:
+        """Give an account's templates there."""
+        return self._businesses.setdefault(account, PlatformsTemplates())
+
+    def settings(self, *accounts: str, **more: Any) -> MsgappSettings:
+        """Give what an operator would set for these accounts."""
+        known = {
+            each: {"business_id": business_id(each), "token": token(each)} for each in accounts
+        }
+        given = {
+            "url": self.url(),
+            "version": VERSION,
+            "product": PRODUCT,
+            "app_id": APP,
+            "app_secret": SECRET,
+            "verify_token": VERIFY,
+            "accounts": known,
+        }
+        return MsgappSettings.model_validate({**given, **more})
+
+    def next_answers(self, *faults: Fault) -> None:
+        """Let the next requests go wrong."""
+        self._faults += faults
+
+    def of(self, method: str, end: str) -> list[Seen]:
+        """List the requests of a method whose path ends so."""
+        return [each for each in self.seen if each.method == method and each.path.endswith(end)]
+
+    async def asked(self, method: str, end: str) -> None:
+        """Wait until such a request has come."""
+        await until(lambda: bool(self.of(method, end)), every_s=0.005, what=f"{method} {end}")
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Answer whatever is asked."""
+        return [web.route("*", "/{path:.*}", self._answer)]
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        await request.read()
+        if self._faults:
+            return await self._faults.pop(0)(request, self._serve)
+        return await self._serve(request)
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        raw = await request.read()
+        is_json = request.content_type == "application/json"
+        body = json.loads(raw) if is_json else raw
+        self.seen.append(Seen(request.method, request.path, dict(request.query), body))
+        version, _, path = request.path.lstrip("/").partition("/")
+        if version != VERSION:
+            return error(400, 2500, "Unknown path components")
+        account = _whose(request)
+        if account is None:
+            return error(401, 190, "Invalid OAuth access token")
+        return self._served(request, account, path, body)
+
+    def _served(
+        self, request: web.Request, account: str, path: str, body: Any
+    ) -> web.StreamResponse:
+        ours, query = self.business(account), dict(request.query)
+        match (request.method, path.split("/")):
+            case ("GET", [business, "message_templates"]) if business == business_id(account):
+                return ours.page(query, str(request.url.with_query(None)))
+            case ("POST", [business, "message_templates"]) if business == business_id(account):
+                return ours.made(body, str(next(self._ids)))
+            case ("DELETE", [business, "message_templates"]) if business == business_id(account):
+                return ours.removed(query.get("name", ""), query.get("hsm_id", ""))
+            case ("GET", [template]) if template in ours.all:
+                return web.json_response(ours.all[template])
+            case ("POST", [template]) if template in ours.all:
+                return ours.edited(template, body)
+            case ("POST", [phone, "messages"]) if phone == phone_id(account):
+                return self._sent(ours, body)
+            case ("POST", [app, "uploads"]) if app == APP:
+                return self._session(query)
+            case ("POST", [upload]) if upload in self.uploads:
+                return self._uploaded(request, upload, body)
+            case _:
+                text = "Object does not exist, or can't be loaded due to missing permissions"
+                return error(400, 100, text, error_subcode=UNKNOWN_SUBCODE)
+
+    def _sent(self, ours: PlatformsTemplates, body: dict[str, Any]) -> web.Response:
+        if body.get("messaging_product") != PRODUCT:
+            return error(400, 100, "The parameter messaging_product is required.")
+        wanted = body["template"]
+        template = ours.find(wanted["name"], wanted["language"]["code"])
+        if template is None:
+            return error(404, 132001, "Template name does not exist in the translation")
+        if template["status"] != "APPROVED":
+            return error(400, 132015, "Template is paused")
+        bodies = [each for each in wanted.get("components", []) if each["type"] == "body"]
+        if sum(len(each["parameters"]) for each in bodies) != placeholders(template):
+            return error(400, 132000, "Number of parameters does not match", error_data={
+                "messaging_product": PRODUCT, "details": "body: number of localizable_params"
+            })  # fmt: skip
+        self.messages.append(body)
+        sent = {"id": f"wamid.{len(self.messages)}", "message_status": "accepted"}
+        contact = {"input": body["to"], "wa_id": body["to"].removeprefix("+")}
+        told = {"messaging_product": PRODUCT, "contacts": [contact], "messages": [sent]}
+        return web.json_response(told)
+
+    def _session(self, query: dict[str, str]) -> web.Response:
+        upload = f"upload:{len(self.uploads)}"
+        self.uploads[upload] = query
+        return web.json_response({"id": f"{upload}?sig=ARZqkGCA"})
+
+    def _uploaded(self, request: web.Request, upload: str, body: bytes) -> web.Response:
+        told = self.uploads[upload]
+        is_whole = len(body) == int(told["file_length"])
+        is_so = request.headers.get("file_offset") == "0" and request.query.get("sig")
+        if not (is_so and is_whole and request.headers["Authorization"].startswith("OAuth ")):
+            return error(400, 100, "Invalid parameter")
+        self.files[upload] = body
+        return web.json_response({"h": f"4::{upload}"})
+
+
+def _whose(request: web.Request) -> str | None:
+    kind, _, given = request.headers.get("Authorization", "").partition(" ")
+    is_one = kind in {"Bearer", "OAuth"} and given.startswith(token(""))
+    return given.removeprefix(token("")) if is_one else None

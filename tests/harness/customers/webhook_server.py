@@ -1,0 +1,127 @@
+"""A customer's server: its answers are scripted by path, its requests kept with their times.
+
+async with WebhookServer() as hooks:
+    hooks.answers("/next", {"type": "hangup", "data": {}})
+    hooks.url("/next"); await hooks.asked("/next"); hooks.requests[0].body
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from aiohttp import web
+from msgspec import Struct
+
+from tests.harness.now import now_ms
+from tests.harness.servers.web_server import WebServer
+from tests.harness.until import until
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+SILENT_S = 60
+
+
+class Asked(Struct, frozen=True):
+    """One request: when its head came (monotonic ms), where to, its headers and its JSON body."""
+
+    at_ms: float
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Return what names the request at each repetition."""
+        return self.headers["webhook-id"]
+
+
+class WebhookServer(WebServer):
+    """Serves POSTs; a path without a script gets 404."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[Asked] = []
+        self._scripts: dict[str, list[Answer]] = {}
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Take any POST."""
+        return [web.post("/{path:.*}", self._serve)]
+
+    def answers(self, path: str, *answers: object, after_ms: int = 0) -> str:
+        """Script a path and return its address: each answer is given once, the last for ever.
+
+        Answers are JSON bodies, None for an empty one, or `status(500)`, `page()`, `silent()`, ….
+        """
+        self._scripts[path] = [_slowed(_answer(each), after_ms) for each in answers]
+        return self.url(path)
+
+    def of(self, path: str) -> list[Asked]:
+        """Return what a path was asked."""
+        return [each for each in self.requests if each.path == path]
+
+    async def asked(self, path: str, times: int = 1, timeout_s: float = 10) -> Asked:
+        """Wait until a path was asked so often; returns that request."""
+        await until(
+            lambda: len(self.of(path)) >= times,
+            timeout_s=timeout_s,
+            every_s=0.005,
+            what=f"{path} to be asked {times} times",
+        )
+        return self.of(path)[times - 1]
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        at_ms = now_ms()
+        body = json.loads(await request.read() or b"{}")
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        self.requests.append(Asked(at_ms, request.path, headers, body))
+        script = self._scripts.get(request.path)
+        if script is None:
+            raise web.HTTPNotFound
+        return await (script.pop(0) if len(script) > 1 else script[0])(request)
+
+
+def status(code: int) -> Answer:
+    """Answer with a status and no action."""
+    return _fixed(lambda: web.Response(status=code))
+
+
+def page() -> Answer:
+    """Answer with HTML, as a login page does."""
+    return _fixed(lambda: web.Response(text="<html>Log in</html>", content_type="text/html"))
+
+
+def raw(body: bytes) -> Answer:
+    """Answer with bytes, whatever they are."""
+    return _fixed(lambda: web.Response(body=body, content_type="application/json"))
+
+
+def silent() -> Answer:
+    """Take the question and never answer."""
+
+    async def serve(_request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(SILENT_S)
+        return web.Response()
+
+    return serve
+
+
+def _answer(answer: object) -> Answer:
+    if callable(answer):
+        scripted: Answer = answer
+        return scripted
+    return raw(b"" if answer is None else json.dumps(answer).encode())
+
+
+def _fixed(make: Callable[[], web.Response]) -> Answer:
+    async def serve(_request: web.Request) -> web.StreamResponse:
+        return make()
+
+    return serve
+
+
+def _slowed(answer: Answer, after_ms: int) -> Answer:
+    async def serve(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(after_ms / 1000)
+        return await answer(request)
+
+    return serve if after_ms else answer

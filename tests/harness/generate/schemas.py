@@ -1,0 +1,20 @@
+"""`make docs`: write the published JSON Schemas into docs/schemas."""
+
+from pathlib import Path
+
+import msgspec
+
+from wire.schemas import DOCUMENTS
+
+FOLDER = Path(__file__).parents[3] / "docs/schemas"
+
+
+def main() -> None:
+    """Write them all."""
+    for name, schema in DOCUMENTS.items():
+        text = msgspec.json.format(msgspec.json.encode(schema()))
+        (FOLDER / name).write_bytes(text + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""The lab in Docker: whether a Docker engine with compose answers here, and running compose."""
+
+import asyncio
+import os
+from asyncio.subprocess import DEVNULL
+from pathlib import Path
+
+HERE = Path(__file__).parents[3]
+
+
+async def wanted() -> bool:
+    """Tell whether Docker is to run the lab: SWITCHROOM_PBX says so, or, unset, it answers here."""
+    choice = os.environ.get("SWITCHROOM_PBX")
+    return choice == "docker" or (not choice and await answers())
+
+
+async def answers() -> bool:
+    """Tell whether a Docker engine and its compose plugin answer."""
+    return await _succeeds("docker", "compose", "version") and await _succeeds("docker", "info")
+
+
+async def run(*arguments: str) -> None:
+    """Run `docker compose …` in the repository; raises RuntimeError if it fails."""
+    process = await asyncio.create_subprocess_exec("docker", "compose", *arguments, cwd=HERE)
+    if await process.wait() != 0:
+        raise RuntimeError(f"`docker compose {' '.join(arguments)}` failed")
+
+
+async def _succeeds(*argv: str) -> bool:
+    try:
+        process = await asyncio.create_subprocess_exec(*argv, stdout=DEVNULL, stderr=DEVNULL)
+    except FileNotFoundError:
+        return False
+    return await process.wait() == 0

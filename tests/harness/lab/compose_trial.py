@@ -1,0 +1,102 @@
+"""Whether the lab works in Docker: `python -m tests.harness.lab.compose_trial` tries it.
+
+Compose brings it up; both nodes and both engines must be ready, one SIPp call must go through each
+node, and a live call must outlast a restart of each engine in turn; a call asked for over REST must
+leave a record. Ends with 0 and a word where no Docker engine with compose answers.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+
+import aiohttp
+
+from tests.harness.lab import compose
+from tests.harness.lab.compose_roll import ENGINES, Rolling
+from tests.harness.lab.env import ARI_PORTS, ensure_env
+from tests.harness.phones.sipp_caller import answering, call_through
+from tests.harness.until import until
+
+NUMBER = "15550199"
+SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
+LISTENS = {"type": "gather", "data": {"timeout": 120_000}}
+GREETS = {"type": "say", "data": {"text": "Hello. This was said over REST."}}
+API = "http://127.0.0.1:8000"
+TRUNK_PORT = 5080
+SHORT_S = 1
+LONG_S = 45  # SIPp is silent: after 60 s the PBX would hang up
+
+
+async def trial() -> None:
+    """Bring the lab up, try it, and take it down again; raises RuntimeError on the first fault."""
+    if not await compose.answers():
+        sys.stdout.write("no Docker engine here\n")
+        return
+    settings = ensure_env(compose.HERE / ".env")
+    await compose.run("up", "--detach", "--build", "--wait")
+    try:
+        await check_ready(settings)
+        await check_calls(settings)
+        await check_rest(settings)
+    finally:
+        await compose.run("down")
+    sys.stdout.write(
+        "compose: both nodes and both engines are ready, a call went through each node, "
+        "one outlasted a restart of each engine, and one asked for over REST has its record\n"
+    )
+
+
+async def check_ready(settings: Mapping[str, str]) -> None:
+    """Ask each node's ARI and each engine whether they are ready."""
+    login = aiohttp.encode_basic_auth("switchroom", settings["SWITCHROOM_ARI_PASSWORD"])
+    async with aiohttp.ClientSession(raise_for_status=True) as session:
+        for port in ARI_PORTS.values():
+            url = f"http://127.0.0.1:{port}/ari/asterisk/ping"
+            await session.get(url, headers={"Authorization": login})
+        for port in ENGINES.values():
+            await session.get(f"http://127.0.0.1:{port}/readyz")
+        await session.get(f"{API}/readyz")
+
+
+async def check_calls(settings: Mapping[str, str]) -> None:
+    """Let a number listen, have SIPp call it through each node, and restart engines meanwhile."""
+    token = {"Authorization": f"Bearer {settings['SWITCHROOM_RPC_TOKEN']}"}
+    body = {"account": settings["SWITCHROOM_ACCOUNT"], "action": LISTENS}
+    async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
+        rolling = Rolling(session, compose.run)
+        route = f"{rolling.url('engine1')}/routes/{NUMBER}"
+        await session.put(route, json=body)
+        for port in SIP_PORTS.values():
+            await call_through(port, NUMBER, SHORT_S)
+        await until(rolling.is_idle, what="the short calls to be over")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(call_through(SIP_PORTS["pbx1"], NUMBER, LONG_S))
+            group.create_task(rolling.restart_each())
+        await session.delete(route)
+
+
+async def check_rest(settings: Mapping[str, str]) -> None:
+    """Get a token, call a phone behind the trunk, and find the call's record."""
+    account, called = settings["SWITCHROOM_ACCOUNT"], settings["SWITCHROOM_CALLER_IDS"]
+    key = {"apiKey": settings["SWITCHROOM_API_KEY"], "apiSecret": settings["SWITCHROOM_API_SECRET"]}
+    body = {"from": json.loads(called)[0], "to": "+4722222222", "action": GREETS}
+    async with aiohttp.ClientSession(API, raise_for_status=True) as session, answering(TRUNK_PORT):
+        reply = await session.post(f"/auth/get-access-token/{account}", json=key)
+        token = {"Authorization": (await reply.json())["accessToken"]}
+        reply = await session.post("/srmain/voice/call", json=body, headers=token)
+        call = (await reply.json())["callId"]
+
+        async def has_record() -> bool:
+            path = f"/srmain/cdr/{call}"
+            async with session.get(path, headers=token, raise_for_status=False) as found:
+                return found.status == 200 and (await found.json())["status"] == "completed"
+
+        await until(has_record, timeout_s=30, what="the record of the call asked for over REST")
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(trial())
+    except* (RuntimeError, TimeoutError, aiohttp.ClientError) as errors:
+        sys.exit(f"compose trial: {errors.exceptions[0]}")

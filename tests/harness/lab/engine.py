@@ -1,0 +1,32 @@
+"""The engine of the lab: the installed `switchroom` command, with the settings of `.env`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.harness.servers.server import Server, is_well
+
+
+class LabEngine(Server):
+    """One engine that lives on when this process has ended."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str], port: int) -> None:
+        super().__init__(folder, bound=False)
+        self._settings = settings
+        self._port = port
+
+    def command(self) -> Sequence[str]:
+        """Return the command that operators use."""
+        return (str(Path(sys.executable).with_name("switchroom")), "engine")
+
+    def environment(self) -> Mapping[str, str]:
+        """Return all settings, for the engine does not run where `.env` lies."""
+        return {
+            **self._settings,
+            "SWITCHROOM_RPC_PORT": str(self._port),
+            "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
+        }
+
+    async def answers(self) -> bool:
+        """Tell whether it can take calls."""
+        return await is_well(f"http://127.0.0.1:{self._port}/readyz")

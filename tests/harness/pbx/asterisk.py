@@ -1,0 +1,167 @@
+"""An Asterisk node of our own, as a process, in the very configuration that operators use.
+
+    async with Pbx(tmp_path / "pbx1", trunk="sip:127.0.0.1:15080") as pbx:
+        pbx.url, pbx.ari_user, pbx.ari_password      # ARI: http://127.0.0.1:<port>, without /ari
+        pbx.sip_port                                 # INVITE here: a call from the trunk
+        await pbx.cli("core show channels")
+        await pbx.kill()                             # a crash; then start(): same ports, same files
+
+Ready means fully booted: until then ARI answers 503 ("Asterisk not booted").
+"""
+
+import asyncio
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import aiohttp
+from msgspec import Struct
+
+from tests.harness.pbx.find import find_asterisk
+from tests.harness.ports import free_ports
+from tests.harness.servers.server import Server, is_well
+
+PREPARE = Path(__file__).parents[3] / "asterisk-config/prepare.py"
+
+
+class Ports(Struct, frozen=True):
+    """What a node listens on, on 127.0.0.1; RTP is a range that nodes may share."""
+
+    ari: int
+    ami: int
+    sip: int
+    rtp_first: int = 20_000
+    rtp_last: int = 24_999
+
+
+class Secrets(Struct, frozen=True):
+    """The passwords of a node."""
+
+    ari: str
+    ami: str
+    agents: str
+
+
+class Pbx(Server):
+    """One Asterisk node; `log` is what Asterisk prints, `messages` its own log."""
+
+    ari_user = "switchroom"
+    ami_user = "switchroom"
+
+    def __init__(  # noqa: PLR0913 - a test names only what it varies
+        self,
+        folder: Path,
+        *,
+        name: str = "pbx1",
+        trunk: str = "sip:127.0.0.1:5080",
+        ports: Ports | None = None,
+        passwords: Secrets | None = None,
+        slots: int = 8,
+        rtp_timeout_s: int = 60,
+        qualify_s: int = 0,
+        trunk_refers: bool = False,
+        bound: bool = True,
+    ) -> None:
+        super().__init__(folder, bound=bound)
+        self.name = name
+        self.ports = ports or Ports(*free_ports(3))
+        self.passwords = passwords or Secrets(*(secrets.token_hex(8) for _ in range(3)))
+        self.url = f"http://127.0.0.1:{self.ports.ari}"
+        self._settings = {
+            "TRUNK": trunk,
+            "TRUNK_QUALIFY_S": qualify_s,
+            "TRUNK_REFER": "yes" if trunk_refers else "no",
+            "SLOTS": slots,
+            "RTP_TIMEOUT_S": rtp_timeout_s,
+        }
+
+    @property
+    def ari_password(self) -> str:
+        """Return the password of ARI's user."""
+        return self.passwords.ari
+
+    @property
+    def sip_port(self) -> int:
+        """Return the UDP port that takes calls."""
+        return self.ports.sip
+
+    @property
+    def ami_port(self) -> int:
+        """Return the TCP port of AMI."""
+        return self.ports.ami
+
+    @property
+    def messages(self) -> Path:
+        """Return Asterisk's own log: notices, warnings and errors."""
+        return self.folder / "var/log/messages.log"
+
+    @property
+    def recordings(self) -> Path:
+        """Return where ARI's recordings lie."""
+        return self.folder / "var/spool/recording"
+
+    def prepare(self) -> None:
+        """Find an Asterisk (the first time on a machine this builds one) and write its files."""
+        super().prepare()
+        self._asterisk = find_asterisk()
+        env = {
+            **os.environ,
+            **{f"PBX_{name}": str(value) for name, value in self._values().items()},
+        }
+        subprocess.run([sys.executable, PREPARE, self.folder], env=env, check=True)
+
+    def command(self) -> Sequence[str]:
+        """Return Asterisk in the foreground, quiet, without a terminal."""
+        return (*self._client(), "-f", "-n")
+
+    async def answers(self) -> bool:
+        """Tell whether ARI answers, which it does when Asterisk has fully booted."""
+        login = aiohttp.encode_basic_auth(self.ari_user, self.ari_password)
+        return await is_well(f"{self.url}/ari/asterisk/ping", Authorization=login)
+
+    async def cli(self, command: str) -> str:
+        """Run one console command and return what it prints."""
+        process = await asyncio.create_subprocess_exec(
+            *(*self._client(), "-rx", command), stdout=asyncio.subprocess.PIPE
+        )
+        printed, _ = await process.communicate()
+        return printed.decode()
+
+    async def stop(self) -> None:
+        """End it in good order and remove its control socket's folder."""
+        await super().stop()
+        shutil.rmtree(self._run_dir, ignore_errors=True)
+
+    def _client(self) -> tuple[str, ...]:
+        return (*self._asterisk.command, "-C", str(self.folder / "etc/asterisk.conf"))
+
+    @property
+    def _run_dir(self) -> Path:
+        # a socket's path has 107 bytes at most (unix(7)), and test folders run long
+        digest = hashlib.sha256(str(self.folder).encode()).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"switchroom-{digest}"
+
+    def _values(self) -> Mapping[str, object]:
+        return {
+            **self._settings,
+            "NODE": self.name,
+            "ARI_PORT": self.ports.ari,
+            "ARI_USER": self.ari_user,
+            "ARI_PASSWORD": self.passwords.ari,
+            "AMI_PORT": self.ports.ami,
+            "AMI_USER": self.ami_user,
+            "AMI_PASSWORD": self.passwords.ami,
+            "AGENT_PASSWORD": self.passwords.agents,
+            "SIP_PORT": self.ports.sip,
+            "RTP_FIRST": self.ports.rtp_first,
+            "RTP_LAST": self.ports.rtp_last,
+            "MODULES_DIR": self._asterisk.modules_dir,
+            "DATA_DIR": self._asterisk.data_dir,
+            "RUN_DIR": self._run_dir,
+        }

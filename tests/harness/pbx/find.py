@@ -1,0 +1,67 @@
+"""Where an Asterisk to run is found: on the PATH, or in the private Debian root of `root.py`."""
+
+import os
+import shutil
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.harness.pbx.debian_root import ensure_root
+
+
+class Asterisk(Struct, frozen=True):
+    """One installed Asterisk: the command that runs it and where its modules and data lie."""
+
+    command: tuple[str, ...]
+    modules_dir: Path
+    data_dir: Path
+
+
+def find_asterisk() -> Asterisk:
+    """Return the Asterisk of this machine, building the private root if there is none (a minute).
+
+    `SWITCHROOM_PBX=native|local` forces one; `docker` concerns `make up` only.
+    """
+    wanted = os.environ.get("SWITCHROOM_PBX", "")
+    native = shutil.which("asterisk", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if wanted == "native" and native is None:
+        raise RuntimeError("SWITCHROOM_PBX=native, but there is no asterisk on the PATH")
+    if native is not None and wanted != "local":
+        return native_asterisk(native)
+    return rooted_asterisk(ensure_root())
+
+
+def native_asterisk(program: str) -> Asterisk:
+    """Return the Asterisk installed on this machine, under jemalloc where that is installed too."""
+    jemalloc = next(Path("/usr/lib").glob("*/libjemalloc.so.2"), None)
+    preload = () if jemalloc is None else ("env", f"LD_PRELOAD={jemalloc}")
+    return Asterisk(
+        command=(*preload, program),
+        modules_dir=_first(Path("/usr/lib"), "asterisk/modules", "*/asterisk/modules"),
+        data_dir=_first(Path("/"), "usr/share/asterisk", "var/lib/asterisk"),
+    )
+
+
+def rooted_asterisk(root: Path) -> Asterisk:
+    """Return the Asterisk of a Debian root, run by the root's own dynamic linker.
+
+    No chroot and no mounts: files may lie anywhere, and once built the root needs no privileges.
+    """
+    libraries = _first(root, "usr/lib/*-linux-gnu")
+    linker = _first(root, "usr/lib*/ld-linux-*.so.*")
+    return Asterisk(
+        command=(
+            *(str(linker), "--library-path", str(libraries)),
+            *("--preload", str(libraries / "libjemalloc.so.2")),
+            str(root / "usr/sbin/asterisk"),
+        ),
+        modules_dir=libraries / "asterisk/modules",
+        data_dir=root / "usr/share/asterisk",
+    )
+
+
+def _first(base: Path, *patterns: str) -> Path:
+    for pattern in patterns:
+        for found in sorted(base.glob(pattern)):
+            return found
+    raise RuntimeError(f"Asterisk is there, but not {' or '.join(patterns)} in {base}")

@@ -1,0 +1,107 @@
+"""Two PBX nodes under one engine, and what tests of them ask again and again."""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+from tests.harness.live import Lab
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Engine, Refused
+from tests.harness.servers.valkey import Valkey
+from tests.harness.until import until
+
+WAITS = {"type": "gather", "data": {"timeout": 120_000}}
+TERMS = {"pbx1": {"weight": 3}, "pbx2": {"weight": 1, "max_calls": 4}}
+GRACE_S = 3
+
+
+class TwoNodes:
+    """pbx1 of weight 3, pbx2 of weight 1 with room for four; ten legs on the trunk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.trunk_port = free_port()
+        self._token = secrets.token_hex(16)
+        self.valkey = Valkey(folder / "valkey")
+        trunk = f"sip:127.0.0.1:{self.trunk_port}"
+        self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in TERMS]
+        self.engine = self.engine_of(folder / "engine", self.nodes)
+
+    def engine_of(self, folder: Path, nodes: list[Pbx], **settings: str) -> Engine:
+        """Make an engine on these nodes or some of them; it is not started."""
+        given = {
+            "SWITCHROOM_NODE_GRACE_S": str(GRACE_S),
+            "SWITCHROOM_REAP_S": "1",
+            "SWITCHROOM_TRUNK_MAX_CALLS": "10",
+            **settings,
+        }
+        return Engine(
+            folder,
+            valkey=self.valkey,
+            nodes=nodes,
+            settings=given,
+            terms=TERMS,
+            token=self._token,
+        )
+
+    async def mended(self) -> None:
+        """Start what does not run; no node is drained, and no call lives."""
+        for server in (self.valkey, *self.nodes, self.engine):
+            if not server.running():
+                await server.start()
+        await until(self._is_whole, timeout_s=30, what="both nodes, empty")
+
+    async def stop(self) -> None:
+        """End them all."""
+        for server in (self.engine, *self.nodes, self.valkey):
+            await server.stop()
+
+    async def call(self, **asked: object) -> str:
+        """Start a call that waits; returns its id."""
+        return await self.engine.originate(
+            **{"from": "+15550001", "to": "+15550100", "action": WAITS, **asked}
+        )
+
+    async def refused(self, **asked: object) -> tuple[int, str]:
+        """Ask for a call that must be refused; returns status and code."""
+        try:
+            call = await self.call(**asked)
+        except Refused as refused:
+            return refused.status, str(refused.problem["code"])
+        raise AssertionError(f"not refused: {call}")
+
+    async def talks(self, call: str) -> None:
+        """Wait until a call has been answered."""
+        await self.at(0).doing(call, "gathering")
+
+    async def shown(self, name: str) -> dict[str, Any]:
+        """Show a node as the engine does."""
+        found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
+        return dict(next(each for each in found if each["name"] == name))
+
+    async def counts(self) -> dict[str, int]:
+        """Count live calls by node."""
+        found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
+        return {each["name"]: each["calls"] for each in found}
+
+    async def hang_up_all(self) -> None:
+        """End all calls."""
+        for call in (await self.engine.rpc("GET", "/calls"))["calls"]:
+            await self.engine.rpc("POST", f"/calls/{call['callId']}/hangup", {})
+
+    def at(self, number: int) -> Lab:
+        """Give one node and the engine as other live tests know them."""
+        return Lab(self.valkey, self.nodes[number], self.engine, self.trunk_port)
+
+    async def _is_whole(self) -> bool:
+        await self.hang_up_all()
+        found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
+        for node in found:
+            if node.get("drained"):
+                await self.engine.rpc("POST", f"/nodes/{node['name']}/undrain")
+        return all(each["connected"] and not each["calls"] for each in found)
+
+
+def node_of(call: str) -> str:
+    """Name the node of a call."""
+    return call.split("-")[1]

@@ -1,0 +1,22 @@
+"""Whoever is called, answered: one SIPp that takes any number of calls, without a sound."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.harness.ports import media_port, taken_ports
+from tests.harness.servers.process import Process
+from tests.harness.until import until
+
+
+@asynccontextmanager
+async def answering_all(folder: Path, port: int) -> AsyncIterator[None]:
+    """Answer all calls to a port until the context ends."""
+    media = ("-mi", "127.0.0.1", "-mp", str(media_port()))
+    argv = ("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(port), *media, "-nostdin")
+    sipp = Process.start(argv, log=folder / "answerer.log", cwd=folder)
+    try:
+        await until(lambda: bool(taken_ports([port])), what="SIPp to listen")
+        yield
+    finally:
+        await sipp.kill()

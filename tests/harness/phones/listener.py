@@ -1,0 +1,84 @@
+"""What a phone hears just now: the tones of others by name, ringing, music, or nothing."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.harness.now import now_ms
+from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, HEARD, RATE_HZ, Frame, level
+from tests.harness.phones.phone import Phone
+
+LATELY_MS = 200
+FEWEST = 4  # frames in that time: fewer are the edge of something
+RING_HZ = (440, 480)
+RING_FRAMES = 5  # 100 ms, in which whole periods of the ring tone fit
+MUSIC_MS = 700
+OFTEN = 0.25
+QUIET = 60  # µ-law's noise is less, beside tones in proportion
+NOISE = 0.05
+
+Sound = NDArray[np.float64]
+
+
+class Ear:
+    """One phone's ear, which knows some tones by name."""
+
+    def __init__(self, phone: Phone, tones: Mapping[str, int]) -> None:
+        self._phone = phone
+        self._tones = tones
+
+    def hears(self) -> frozenset[str]:
+        """Name what was heard throughout the last moments."""
+        lately = self._lately(LATELY_MS)
+        if len(lately) < FEWEST:
+            return frozenset()
+        newest = np.concatenate([each.samples for each in lately[-RING_FRAMES:]])
+        if all(level(newest, hz) > HEARD for hz in RING_HZ):
+            named = {name for name, hz in self._tones.items() if level(newest, hz) > HEARD}
+            return frozenset({"ringing", *named})
+        waves = _waves(tuple(self._tones.values()))
+        strength = np.median(np.abs(2 * _stacked(lately) @ waves / FRAME_SAMPLES), axis=0)
+        named = {name for name, loud in zip(self._tones, strength > HEARD, strict=True) if loud}
+        return frozenset({"music", *named} if _is_music(self._lately(MUSIC_MS), waves) else named)
+
+    def gap_ms(self, name: str) -> float:
+        """Tell how long nothing at all came before a tone was heard for the first time."""
+        frames = self._phone.frames
+        first = frames.index(self._heard(name)[0])
+        return frames[first].at_ms - frames[first - 1].at_ms
+
+    def first_ms(self, name: str, after_ms: float = 0) -> float:
+        """Tell when a tone was heard first, after a moment."""
+        return next(each.at_ms for each in self._heard(name) if each.at_ms > after_ms)
+
+    def last_ms(self, name: str) -> float:
+        """Tell when a tone was heard last."""
+        return self._heard(name)[-1].at_ms
+
+    def _heard(self, name: str) -> list[Frame]:
+        hz = self._tones[name]
+        return [each for each in self._phone.frames if level(each.samples, hz) > HEARD]
+
+    def _lately(self, for_ms: int) -> list[Frame]:
+        since_ms = now_ms() - for_ms
+        latest = self._phone.frames[-2 * for_ms // FRAME_MS :]
+        return [f for f in latest if f.at_ms > since_ms and len(f.samples) == FRAME_SAMPLES]
+
+
+def _stacked(frames: list[Frame]) -> Sound:
+    return np.stack([each.samples.astype(np.float64) for each in frames])
+
+
+def _waves(tones_hz: tuple[int, ...]) -> NDArray[np.complex128]:
+    moments = np.arange(FRAME_SAMPLES) / RATE_HZ
+    waves: NDArray[np.complex128] = np.exp(-2j * np.pi * np.outer(moments, tones_hz))
+    return waves
+
+
+def _is_music(lately: list[Frame], waves: NDArray[np.complex128]) -> bool:
+    """Tell whether anything is left without the tones, now and again: chords die away."""
+    sound = _stacked(lately)
+    rest = sound - np.real(2 * sound @ waves / FRAME_SAMPLES @ waves.conj().T)
+    left, whole = (np.sqrt(np.mean(each**2, axis=1)) for each in (rest, sound))
+    return bool(np.mean(left > np.maximum(QUIET, NOISE * whole)) > OFTEN)

@@ -1,0 +1,154 @@
+"""The parties of one call, each with a phone and a tone of its own, and who hears whom.
+
+async with Crowd(lab) as crowd:
+    await crowd.talk()                          # the customer has called in, the source was dialled
+    await crowd.hear(customer="source", source="customer")
+    await crowd.steer("hold", channelId=await crowd.leg("customer"))
+    await crowd.hear(customer="music", source="")
+"""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from typing import Any, Self
+
+from tests.harness.live import Lab
+from tests.harness.now import now_ms
+from tests.harness.phones.listener import Ear
+from tests.harness.phones.phone import NEVER_MS, Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Refused
+from tests.harness.until import until
+
+# Not multiples of one another: a mixture's overtones are nobody's voice.
+TONES_HZ = {
+    "customer": 600,
+    "source": 700,
+    "target": 850,
+    "fourth": 1050,
+    "prompt": 1300,
+    "song": 1550,
+}
+STEADY_MS = 300
+CUSTOMER = "+15550077"
+
+View = dict[str, Any]
+
+
+class Crowd:
+    """Phones by the name of their tone; `call` is the call that they are in."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.call = ""
+        self.phones: dict[str, Phone] = {}
+        self._parties: dict[str, str] = {}
+        self._house = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._house.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._house.aclose()
+
+    def __getitem__(self, name: str) -> Phone:
+        return self.phones[name]
+
+    async def phone(self, name: str, *, picks_up: bool = True, port: int = 0) -> Phone:
+        """Let a party wait to be called; one that does not pick up answers on `pick_up`."""
+        answers = Phone.answering(
+            port or free_port(), tone_hz=TONES_HZ[name], after_ms=1 if picks_up else NEVER_MS
+        )
+        return await self._let_in(name, answers)
+
+    async def agent(self, name: str, agent: str) -> Phone:
+        """Let a party wait at an agent's registered phone."""
+        self._parties[name] = f"agent:{agent}"
+        return await self._let_in(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
+
+    async def refusing(self, name: str, status: int, port: int = 0) -> Phone:
+        """Let a party wait that refuses to be called."""
+        return await self._let_in(name, Phone.refusing(port or free_port(), status))
+
+    async def caller(self, number: str) -> Phone:
+        """Let the customer call a number; the call is found by that."""
+        calling = Phone.calling(self.lab.pbx, number, tone_hz=TONES_HZ["customer"], caller=CUSTOMER)
+        customer = await self._let_in("customer", calling)
+        self._parties["customer"] = CUSTOMER
+        self.call = await self.lab.only_call()
+        return customer
+
+    async def talk(self, then: object = None) -> None:
+        """Let the customer call in, and the source be dialled, who is agent ada; `then` follows."""
+        source = await self.phone("source")
+        await self.caller(await self.lab.number(_dial(source, then, "ada")))
+        await self.hear(customer="source", source="customer")
+
+    async def talk_by_source(self, then: object = None, account: str = "acme") -> None:
+        """Call the source for an account; it then has the customer dialled."""
+        source, customer = await self.phone("source"), await self.phone("customer")
+        action = _dial(customer, then)
+        self.call = await self.lab.call(account=account, to=source.address, action=action)
+        await self.hear(customer="source", source="customer")
+
+    async def hear(self, **expected: str) -> None:
+        """Wait until each hears just what is said of it: "source music"; "" is nothing."""
+        await self.hear_for(STEADY_MS, expected)
+
+    async def hear_for(
+        self, for_ms: float, expected: Mapping[str, str], timeout_s: float = 15
+    ) -> None:
+        """Wait until that has been so for some time."""
+        wanted = {name: frozenset(what.split()) for name, what in expected.items()}
+        since_ms = now_ms()
+
+        def is_steady() -> bool:
+            nonlocal since_ms
+            if self.heard(*wanted) != wanted:
+                since_ms = now_ms()
+            return now_ms() - since_ms > for_ms
+
+        try:
+            await until(is_steady, timeout_s=timeout_s, every_s=0.04, what="it")
+        except TimeoutError:
+            raise TimeoutError(f"heard {self.heard(*wanted)} instead of {wanted}") from None
+
+    def heard(self, *names: str) -> dict[str, frozenset[str]]:
+        """Say what some hear just now."""
+        return {name: self.ear(name).hears() for name in names}
+
+    def ear(self, name: str) -> Ear:
+        """Give a party's ear."""
+        return Ear(self.phones[name], TONES_HZ)
+
+    async def view(self) -> View:
+        """Show the call."""
+        return await self.lab.engine.call(self.call)
+
+    async def leg(self, name: str) -> str:
+        """Return a party's channel."""
+        party = self._parties[name]
+        legs = (await self.view())["legs"]
+        return str(next(each["channelId"] for each in legs if each["party"] == party))
+
+    async def steer(self, path: str, **asked: object) -> View:
+        """Ask something of the call."""
+        return await self.lab.engine.rpc("POST", f"/calls/{self.call}/{path}", asked)
+
+    async def part(self) -> None:
+        """End the call, if it has not ended."""
+        if self.call:
+            with suppress(Refused):
+                await self.steer("hangup")
+            await self.lab.ended(self.call)
+
+    async def _let_in(self, name: str, phone: Any) -> Phone:
+        made: Phone = await self._house.enter_async_context(phone)
+        self.phones[name] = made
+        self._parties.setdefault(name, made.address)
+        return made
+
+
+def _dial(whom: Phone, then: object, agent: str | None = None) -> View:
+    dial = {"type": "dial", "data": {"number": whom.address, "agent_id": agent}}
+    return dial if then is None else {**dial, "action": then}

@@ -1,0 +1,196 @@
+"""A phone for one call: SIPp speaks SIP, we speak and hear: a tone of its own, digits, a record.
+
+async with Phone.answering(port, tone_hz=600, after_ms=200) as called:
+    async with Phone.calling(pbx, "+15550100", tone_hz=400) as caller:
+        await caller.answered()
+        await caller.until_hears(600)
+        presses = await caller.press("12#", gap_ms=80)
+        await caller.hang_up()
+    await called.ended()
+    caller.heard(600)[0].length_ms
+"""
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.hearing import Hearing
+from tests.harness.phones.registration import register
+from tests.harness.phones.rtp import Press, RtpLine
+from tests.harness.phones.sip import SCENARIOS, SipCall, SipMessage
+from tests.harness.ports import free_port
+from tests.harness.until import until
+
+NEVER_MS = 600_000
+
+
+class Phone(Hearing):
+    """One leg's far end; times are milliseconds of the monotonic clock (`now_ms`)."""
+
+    def __init__(self, sip: SipCall, line: RtpLine) -> None:
+        self.port = sip.port
+        self.presses: list[Press] = []
+        self._sip = sip
+        self._line = line
+        self._peer_port = 0
+        sip.on_message = self._on_message
+
+    @classmethod
+    @asynccontextmanager
+    async def answering(
+        cls, port: int, *, tone_hz: int = 0, after_ms: int = 1, rings: bool = True
+    ) -> AsyncIterator["Phone"]:
+        """Ring when called on a port (or only say 183), answer so much later; 0 Hz is silence."""
+        progress = "180 Ringing" if rings else "183 Session Progress"
+        values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress}
+        async with cls._made("answer", port, tone_hz, values) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def ringing(cls, port: int) -> AsyncIterator["Phone"]:
+        """Ring when called, and never answer."""
+        async with cls.answering(port, after_ms=NEVER_MS) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def refusing(cls, port: int, status: int) -> AsyncIterator["Phone"]:
+        """Refuse a call with a SIP status: 486 busy, 480 away, 403 or 603 no, 503 broken."""
+        async with cls._made("refuse", port, 0, {"STATUS": status}) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def calling(
+        cls, pbx: Pbx, number: str, *, tone_hz: int = 0, caller: str = "+15550001", agent: str = ""
+    ) -> AsyncIterator["Phone"]:
+        """Call a number as a call from the trunk, or from an agent's phone."""
+        login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
+        values = {
+            "CHALLENGE": (SCENARIOS / "challenge.xml").read_text() if agent else "",
+            "LOGIN": login if agent else "",
+            "NUMBER": number,
+            "FROM": agent or caller,
+        }
+        remote = f"127.0.0.1:{pbx.sip_port}"
+        async with cls._made("call", free_port(), tone_hz, values, remote) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def agent(
+        cls, pbx: Pbx, agent: str, *, tone_hz: int = 0, after_ms: int = 1
+    ) -> AsyncIterator["Phone"]:
+        """Register as an agent, 1001 to 1009, then ring and answer when called."""
+        port = free_port()
+        await register(pbx, agent, port)
+        async with cls.answering(port, tone_hz=tone_hz, after_ms=after_ms) as phone:
+            yield phone
+
+    @classmethod
+    @asynccontextmanager
+    async def _made(
+        cls, scenario: str, port: int, tone_hz: int, values: Mapping[str, object], remote: str = ""
+    ) -> AsyncIterator["Phone"]:
+        line = RtpLine(tone_hz)
+        with tempfile.TemporaryDirectory(prefix="phone") as folder:
+            sip = SipCall(Path(folder), scenario, port, remote)
+            phone = cls(sip, line)
+            try:
+                await sip.start({**values, "RTP_PORT": await line.open()})
+                yield phone
+            finally:
+                line.close()
+                await sip.close()
+
+    @property
+    def address(self) -> str:
+        """Return what `dial` takes to call it, whatever the trunk is."""
+        return f"sip:phone@127.0.0.1:{self.port}"
+
+    @property
+    def messages(self) -> list[SipMessage]:
+        """Return the SIP messages so far, in order."""
+        return self._sip.messages
+
+    @property
+    def status(self) -> int:
+        """Return the last status of the INVITE, whoever gave it; 0 before there is one."""
+        found = [m.status for m in self.messages if m.method == "INVITE" and m.status]
+        return found[-1] if found else 0
+
+    @property
+    def caller_id(self) -> str:
+        """Return the number that a called phone shows."""
+        sender = self.messages[0].header("From") if self.messages else ""
+        return sender.partition("sip:")[2].partition("@")[0]
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the call was refused, canceled or hung up."""
+        return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
+
+    async def rung(self, timeout_s: float = 10) -> None:
+        """Wait to be called."""
+        await until(lambda: self.status >= 180, timeout_s=timeout_s, what="the phone to ring")
+
+    async def answered(self, timeout_s: float = 10) -> None:
+        """Wait for the call to be answered, by whichever side."""
+        await until(lambda: self.status == 200, timeout_s=timeout_s, what="an answer")
+
+    async def ended(self, timeout_s: float = 10) -> None:
+        """Wait for the end of the call, or its refusal."""
+        await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
+
+    def speaks_for(self, length_ms: int) -> None:
+        """Be silent so long after the answer: a person who has said a word, a machine's end."""
+        self._line.voice_ms = length_ms
+
+    async def pick_up(self) -> None:
+        """Answer as soon as it rings, instead of later."""
+        await self.rung()
+        self._sip.tell("OPTIONS")
+
+    def refer(self, elsewhere: str) -> None:
+        """Ask for the other party to be handed to an address, as one in angle brackets."""
+        self._sip.tell("REFER", f"Refer-To: {elsewhere}")
+
+    async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
+        """Press keys and return when they went down and up."""
+        before = len(self.presses)
+        await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
+        return self.presses[before:]
+
+    async def speak_for(self, for_ms: int) -> None:
+        """Let so much more be said."""
+        until_ms = self._line.spoken_ms + for_ms
+        await until(lambda: self._line.spoken_ms >= until_ms, what="something to be said")
+
+    def hush(self) -> None:
+        """Say nothing more, but go on sending that."""
+        self._line.hush()
+
+    def fall_silent(self) -> None:
+        """Send nothing more."""
+        self._line.silence()
+
+    async def hang_up(self) -> None:
+        """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""
+        if not self.is_ended:
+            self._sip.tell("INFO")
+            await self.ended()
+        await self._sip.ended()
+
+    async def vanish(self) -> None:
+        """Die without a word, as a phone that loses its line."""
+        self._line.close()
+        await self._sip.close()
+
+    def _on_message(self, message: SipMessage) -> None:
+        if message.rtp_port and not message.is_sent:
+            self._peer_port = message.rtp_port
+        if message.status == 200 and message.method == "INVITE":
+            self._line.speak_to(self._peer_port)

@@ -1,0 +1,103 @@
+"""What people ask of a crowd's call: transfers and conferences, parties by their names."""
+
+from typing import Any
+
+from tests.harness.phones.parties import Crowd, View
+from tests.harness.until import until
+
+
+class Transfer:
+    """A transfer of the customer from the source to the target."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._crowd = crowd
+        self.id = ""
+
+    async def start(self, mode: str = "attended", **more: object) -> View:
+        """Begin it."""
+        crowd = self._crowd
+        asked = {
+            "transferMode": mode,
+            "customerChannelId": await crowd.leg("customer"),
+            "sourceChannelId": await crowd.leg("source"),
+            "target": {"kind": "number", "number": crowd["target"].address},
+        }
+        view = await crowd.steer("transfers", **{**asked, **more})
+        self.id = view["transferSessionId"]
+        return view
+
+    async def complete(self) -> View:
+        """Leave the source out."""
+        asked = {"completedByAgentId": "ada", "reason": "manual_complete"}
+        return await self._crowd.steer(f"transfers/{self.id}/complete", **asked)
+
+    async def cancel(self) -> View:
+        """Bring the customer back."""
+        asked = {"cancelledByAgentId": "ada", "reason": "source_cancel"}
+        return await self._crowd.steer(f"transfers/{self.id}/cancel", **asked)
+
+    async def becomes(self, state: str, reason: str = "") -> None:
+        """Wait for a state."""
+        seen: View = {}
+
+        async def is_so() -> bool:
+            path = f"/calls/{self._crowd.call}/transfers/{self.id}"
+            seen.update(await self._crowd.lab.engine.rpc("GET", path))
+            return (seen["state"], seen.get("reason", "")) == (state, reason)
+
+        await until(is_so, what=f"the transfer to be {state} {reason}")
+
+
+class Conference:
+    """A conference of the crowd, asked for by the source."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._crowd = crowd
+        self.id = ""
+
+    async def add(self, name: str, **more: object) -> View:
+        """Call a party in."""
+        address = self._crowd[name].address
+        asked = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
+        view = await self._crowd.steer("conference/members", **asked)
+        self.id = view["conferenceSessionId"]
+        return view
+
+    async def kick(self, name: str) -> View:
+        """Put a party out."""
+        return await self.ask("kick", requesterAgentId="ada", targetChannelId=await self._leg(name))
+
+    async def leave(self, name: str) -> View:
+        """Let a party leave."""
+        return await self.ask("leave", agentId="ada", channelId=await self._leg(name))
+
+    async def coach(self, name: str, coached: str | None) -> View:
+        """Let a party be heard by one other only, or by all again."""
+        other = {"coachedChannelId": await self._leg(coached)} if coached else {}
+        return await self.ask("coach", channelId=await self._leg(name), **other)
+
+    async def view(self) -> View:
+        """Show it."""
+        path = f"/calls/{self._crowd.call}/conference/members"
+        return await self._crowd.lab.engine.rpc("GET", path)
+
+    async def becomes(self, state: str) -> None:
+        """Wait for a state."""
+
+        async def is_so() -> bool:
+            return bool((await self.view())["state"] == state)
+
+        await until(is_so, what=f"the conference to be {state}")
+
+    async def _leg(self, name: str) -> str:
+        return await self._crowd.leg(name)
+
+    async def ask(self, path: str, **asked: Any) -> View:
+        """Ask something of it."""
+        asked = {"conferenceSessionId": self.id, **asked}
+        return await self._crowd.steer(f"conference/{path}", **asked)
+
+
+def among(*names: str, silent: str = "") -> dict[str, str]:
+    """Say what each of some hears when all hear all others, but not who is silent."""
+    return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}

@@ -1,0 +1,145 @@
+"""The SIP half of a phone: one SIPp process for one call, watched through its message trace."""
+
+import asyncio
+import re
+import socket
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Self
+
+from msgspec import Struct
+
+from tests.harness.ports import media_port
+from tests.harness.servers.process import Process
+from tests.harness.until import until
+
+SCENARIOS = Path(__file__).with_name("sipp")
+LOOK_S = 0.01
+OURSELVES = "<sip:harness@127.0.0.1>;tag=1"
+_MESSAGE = re.compile(r"^-{47} [^\n]*\nUDP message (sent|received)[^\n]*:\n\n", re.MULTILINE)
+
+
+class SipMessage(Struct, frozen=True):
+    """One SIP message as it went over the wire; at_ms is when we saw it, on the monotonic clock."""
+
+    at_ms: float
+    is_sent: bool
+    text: str
+
+    @property
+    def first_line(self) -> str:
+        """Return the request or status line."""
+        return self.text.partition("\n")[0].strip()
+
+    @property
+    def status(self) -> int:
+        """Return the status code; 0 for a request."""
+        found = re.match(r"SIP/2.0 (\d{3})", self.text)
+        return int(found[1]) if found else 0
+
+    @property
+    def method(self) -> str:
+        """Return a request's method, or that of the request which a status answers."""
+        return self.header("CSeq").rpartition(" ")[2]
+
+    def header(self, name: str) -> str:
+        """Return a header's first value; empty when there is none."""
+        found = re.search(rf"^{name}: *(.*?)\r?$", self.text, re.MULTILINE)
+        return found[1] if found else ""
+
+    @property
+    def rtp_port(self) -> int:
+        """Return the port that its SDP names; 0 without SDP."""
+        found = re.search(r"^m=audio (\d+)", self.text, re.MULTILINE)
+        return int(found[1]) if found else 0
+
+
+class SipCall:
+    """A SIPp process with a scenario of `sipp/`, in which `@NAME@` stands for a value."""
+
+    def __init__(self, folder: Path, scenario: str, port: int, remote: str = "") -> None:
+        self.port = port
+        self.messages: list[SipMessage] = []
+        self.on_message: Callable[[SipMessage], None] = lambda _message: None
+        self._folder = folder / f"{scenario}-{port}-{time.monotonic_ns()}"
+        self._scenario = scenario
+        self._remote = remote
+        self._process: Process | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self, values: Mapping[str, object]) -> Self:
+        """Run it; returns when a called phone listens."""
+        self._folder.mkdir(parents=True)
+        text = (SCENARIOS / f"{self._scenario}.xml").read_text()
+        for name, value in values.items():
+            text = text.replace(f"@{name}@", str(value))
+        (self._folder / "scenario.xml").write_text(text)
+        self._process = Process.start(
+            self._command(), log=self._folder / "output.log", cwd=self._folder
+        )
+        await until(self._is_bound, what=f"SIPp to listen on {self.port}")
+        self._watch = asyncio.get_running_loop().create_task(self._watched())
+        return self
+
+    def tell(self, method: str, *headers: str) -> None:
+        """Send SIPp a request upon which its scenario does something: after INFO, it hangs up."""
+        request = (
+            f"{method} sip:phone@127.0.0.1 SIP/2.0",
+            f"Via: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bK{time.monotonic_ns()}",
+            f"From: {OURSELVES}",
+            "To: <sip:phone@127.0.0.1>",
+            f"Call-ID: {self.messages[0].header('Call-ID')}",
+            f"CSeq: 1 {method}",
+            *headers,
+            "Content-Length: 0",
+            "\r\n",
+        )
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+            line.sendto("\r\n".join(request).encode(), ("127.0.0.1", self.port))
+
+    async def ended(self) -> None:
+        """Wait for SIPp to have ended by itself."""
+        await until(lambda: self._process is None or not self._process.alive(), what="SIPp's end")
+
+    async def close(self) -> None:
+        """End SIPp if it runs."""
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._process is not None:
+            await self._process.kill()
+            self._process = None
+
+    def _command(self) -> tuple[str, ...]:
+        remote = (self._remote,) if self._remote else ()
+        return (
+            *("sipp", *remote, "-sf", "scenario.xml", "-m", "1", "-nostdin"),
+            *("-i", "127.0.0.1", "-p", str(self.port), "-mp", str(media_port())),
+            *("-trace_msg", "-message_file", "messages.log", "-trace_err"),
+        )
+
+    def _is_bound(self) -> bool:
+        ends_early = self._process is None or not self._process.alive()
+        return ends_early or f":{self.port:04X} " in Path("/proc/net/udp").read_text()
+
+    async def _watched(self) -> None:
+        trace = self._folder / "messages.log"
+        read = 0
+        while True:
+            if trace.exists() and trace.stat().st_size > read:
+                read += self._take(trace.read_bytes()[read:].decode(errors="replace"))
+            await asyncio.sleep(LOOK_S)
+
+    def _take(self, text: str) -> int:
+        """Take the whole messages of a piece of trace; returns how many bytes they were."""
+        heads = list(_MESSAGE.finditer(text))
+        ends = [head.start() for head in heads[1:]] + [len(text)]
+        for head, end in zip(heads, ends, strict=True):
+            body = text[head.end() : end]
+            if end == len(text) and "\n\n" not in body.replace("\r", ""):
+                return len(text[: head.start()].encode())
+            message = SipMessage(time.monotonic() * 1000, head[1] == "sent", body)
+            if message.header("From") != OURSELVES:
+                self.messages.append(message)
+                self.on_message(message)
+        return len(text.encode())

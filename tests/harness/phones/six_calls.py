@@ -1,0 +1,166 @@
+"""Six calls, each at another step, and proof that each goes on from there.
+
+One hears a prompt, one is half through its digits, one lets a phone ring, two talk, one of two is
+on hold, one waits for a slow webhook.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any, Self
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.now import now_ms
+from tests.harness.phones.audio import assert_whole
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Refused
+from tests.harness.until import until
+
+PROMPT_MS = 13_000
+RINGS_MS = 11_000
+THINKS_MS = 9_000
+SLACK_MS = 150  # a prompt that is steered is stopped and played on from where it was
+KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
+
+
+class SixCalls:
+    """Calls by kind in `ids`; who was called first is in `phones`, who was dialled in `far`."""
+
+    def __init__(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+        self.ids: dict[str, str] = {}
+        self.phones: dict[str, Phone] = {}
+        self.far: dict[str, Phone] = {}
+        self._lab = lab
+        self._hooks = hooks
+        self._sounds = sounds
+        self._house = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Begin them all, and bring each to its step."""
+        await asyncio.gather(*map(self._begin, KINDS))
+        await self.phones["prompt"].until_hears(600)
+        await self._lab.doing(self.ids["gather"], "gathering")
+        await self.phones["gather"].press("1")
+        for kind in ("talk", "hold"):
+            await self.phones[kind].until_hears(500)
+            await self.far[kind].until_hears(400)
+        await self.steer(self._lab, "hold", "hold")
+        await self.far["ring"].rung()
+        await self._hooks.asked("/next")
+        await until(self._is_stored, what="the first digit and the ringing to be stored")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._house.aclose()
+
+    async def steer(self, lab: Lab, kind: str, deed: str, **more: object) -> None:
+        """Ask something of a call's first leg through some engine; what is refused is said."""
+        call = self.ids[kind]
+        asked = {"channelId": f"{call}.l0", **more}
+        await lab.engine.rpc("POST", f"/calls/{call}/{deed}", asked)
+
+    async def controlled(self, lab: Lab, timeout_s: float = 10) -> float:
+        """Wait until each can be controlled through an engine; returns how many ms that took."""
+        began_ms = now_ms()
+        await asyncio.gather(*(self._steered(lab, kind, timeout_s) for kind in self.ids))
+        return now_ms() - began_ms
+
+    async def go_on(self, lab: Lab) -> None:
+        """See each go on from where it stood, looked at and steered through some engine."""
+        await asyncio.gather(
+            self._prompt(), self._gather(), self._ring(), self._talk(), self._hold(lab), self._ask()
+        )
+        for call in self.ids.values():
+            assert (await lab.ended(call))["status"] == "completed"
+
+    async def _begin(self, kind: str) -> None:
+        phone = await self._let_in(Phone.answering(free_port(), tone_hz=400))
+        self.phones[kind] = phone
+        if kind in {"ring", "talk", "hold"}:
+            after_ms = RINGS_MS if kind == "ring" else 1
+            answering = Phone.answering(free_port(), tone_hz=500, after_ms=after_ms)
+            self.far[kind] = await self._let_in(answering)
+        self.ids[kind] = await self._lab.call(to=phone.address, action=self._action(kind))
+
+    def _action(self, kind: str) -> object:
+        play = {"type": "play", "data": {"audioUrl": self._sounds.tone(700, 300)}}
+        match kind:
+            case "prompt":
+                prompt = {"audioUrl": self._sounds.tone(600, PROMPT_MS)}
+                return {"type": "play", "data": prompt, "action": play}
+            case "gather":
+                data = {"maxDigits": 2, "timeout": 20_000, "digitTimeout": 20_000}
+                told = self._hooks.answers("/told", None)
+                return {"type": "gather", "data": data, "action": told}
+            case "ask":
+                return self._hooks.answers("/next", play, after_ms=THINKS_MS)
+            case _:
+                after = self._hooks.answers(f"/after-{kind}", None)
+                number = self.far[kind].address
+                return {"type": "dial", "data": {"number": number}, "action": after}
+
+    async def _let_in(self, phone: Any) -> Phone:
+        made: Phone = await self._house.enter_async_context(phone)
+        return made
+
+    async def _is_stored(self) -> bool:
+        stories = [await self._lab.story(self.ids[kind]) for kind in ("gather", "ring")]
+        happened = [[each["type"] for each in story] for story in stories]
+        return "digit-pressed" in happened[0] and "leg-ringing" in happened[1]
+
+    async def _steered(self, lab: Lab, kind: str, timeout_s: float) -> None:
+        async def is_done() -> bool:
+            try:
+                await self.steer(lab, kind, "mute", direction="in")
+                await self.steer(lab, kind, "unmute")
+            except Refused as refused:
+                if refused.status != 503:
+                    raise
+                return False
+            return True
+
+        await until(is_done, timeout_s=timeout_s, what=f"{kind} to be controlled")
+
+    async def _prompt(self) -> None:
+        phone = self.phones["prompt"]
+        await phone.ended(timeout_s=20)
+        heard = phone.heard(600, 700)
+        assert [each.hz for each in heard] == [600, 700], heard
+        assert abs(heard[0].length_ms - PROMPT_MS) <= SLACK_MS, heard
+
+    async def _gather(self) -> None:
+        await self.phones["gather"].press("2")
+        told = await self._hooks.asked("/told")
+        assert (told.body["dtmf"], told.body["reason"]) == ("12", "max-digits")
+
+    async def _ring(self) -> None:
+        await self._bridged("ring")
+        await self._parted("ring")
+
+    async def _talk(self) -> None:
+        assert_whole(self.phones["talk"].heard(500))
+        await self._parted("talk")
+
+    async def _hold(self, lab: Lab) -> None:
+        await self.steer(lab, "hold", "unhold")
+        await self._bridged("hold")
+        await self._parted("hold")
+
+    async def _ask(self) -> None:
+        phone = self.phones["ask"]
+        await phone.ended(timeout_s=20)
+        assert len(phone.heard(700)) == 1
+        assert len({each.id for each in self._hooks.of("/next")}) == 1
+
+    async def _bridged(self, kind: str) -> None:
+        await self.phones[kind].until_hears(500, timeout_s=20)
+        await self.far[kind].until_hears(400, timeout_s=20)
+
+    async def _parted(self, kind: str) -> None:
+        await self.far[kind].hang_up()
+        after = await self._hooks.asked(f"/after-{kind}")
+        assert after.body["dial"]["status"] == "completed"
+        assert len(self._hooks.of(f"/after-{kind}")) == 1
+        await self.phones[kind].ended()

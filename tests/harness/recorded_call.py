@@ -1,0 +1,48 @@
+"""A call that was told step by step, written down as an engine does: its log, record and events."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.json import encode as to_json
+
+from engine.calls.model.call import Call
+from engine.calls.model.codec import Record, encode, logged
+from engine.calls.model.commands import Tell
+from engine.calls.model.events import Event
+from engine.calls.step import step
+from engine.store.change import Change
+from wire.events import CallEvent
+
+
+class Recorded(Struct, frozen=True):
+    """What an engine leaves behind of a call."""
+
+    call: Call
+    log: tuple[bytes, ...]
+    told: tuple[CallEvent, ...]
+
+    @property
+    def record(self) -> Record:
+        """The call as it is stored."""
+        return Record(self.call, (), len(self.log))
+
+    def change(self) -> Change:
+        """Give all of it as one commit."""
+        told = tuple(map(to_json, self.told))
+        live, state = not self.call.is_over, encode(self.record)
+        return Change(self.call.id, "pbx1", state, 0, self.log, told, live)
+
+
+def recorded(opened: Call, events: Iterable[tuple[int, Event]]) -> Recorded:
+    """Let events happen to a call, each at its time."""
+    call, log, told = opened, [encode(opened)], list[CallEvent]()
+    for now, event in events:
+        call, commands = step(call, event, now)
+        log.append(logged(now, event, commands))
+        told += [each.event for each in commands if isinstance(each, Tell)]
+    return Recorded(call, tuple(log), tuple(told))
+
+
+def with_line(whole: Recorded, place: int, line: bytes) -> Sequence[bytes]:
+    """Give a log in which a line is another."""
+    return (*whole.log[:place], line, *whole.log[place + 1 :])

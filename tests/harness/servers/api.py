@@ -1,0 +1,61 @@
+"""A REST layer of our own before engines, and an account's calls over it.
+
+async with Api(tmp_path / "api", engines=[engine]) as api:
+    call = await api.ask("POST", "/srmain/voice/call", {"from": …})
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from tests.harness.servers.api_process import ApiProcess
+from tests.harness.servers.engine import Engine, Refused
+
+ACCOUNT, NUMBER = "rest", "+15550001"
+
+
+class Api(ApiProcess):
+    """Its account has a number."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        engines: Sequence[Engine],
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            folder,
+            engine_urls=[each.url for each in engines],
+            rpc_token=engines[0].token,
+            account=ACCOUNT,
+            settings={
+                "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
+                "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+                "SWITCHROOM_CALLER_IDS": json.dumps([NUMBER]),
+                **(settings or {}),
+            },
+        )
+
+    async def token(self, agent: str | None = None) -> str:
+        """Get an access token, of an agent if named."""
+        body = {"apiKey": self.api_key, "apiSecret": self.api_secret, "agentId": agent}
+        path = f"/auth/get-access-token/{ACCOUNT}"
+        return str((await self.ask("POST", path, body, token=""))["accessToken"])
+
+    async def ask(
+        self, method: str, path: str, body: object = None, *, token: str
+    ) -> dict[str, Any]:
+        """Ask; raises Refused."""
+        headers = {"Authorization": token} if token else {}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.request(method, self.url + path, json=body) as reply,
+        ):
+            answer: dict[str, Any] = await reply.json(content_type=None)
+            if not reply.ok:
+                raise Refused(reply.status, answer)
+            return answer

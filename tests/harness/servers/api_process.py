@@ -1,0 +1,60 @@
+"""A REST layer as a process: killed and started like an operator's."""
+
+import json
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.harness.ports import free_port
+from tests.harness.servers.server import Server, is_well
+
+ACCOUNT = "acme"
+
+
+class ApiProcess(Server):
+    """One process on a free port, with an account and its key.
+
+    Engines judge by the account's terms from then on, so with others' tests it has a name of its
+    own.
+    """
+
+    ready_path = "/readyz"
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        engine_urls: Sequence[str],
+        rpc_token: str,
+        settings: Mapping[str, str],
+        account: str = ACCOUNT,
+    ) -> None:
+        super().__init__(folder)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.api_key = f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
+        self.api_secret = secrets.token_urlsafe(32)
+        self._settings = {
+            "SWITCHROOM_API_PORT": str(self.port),
+            "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{self.folder / 'switchroom.db'}",
+            "SWITCHROOM_ENGINE_URLS": json.dumps(engine_urls),
+            "SWITCHROOM_RPC_TOKEN": rpc_token,
+            "SWITCHROOM_TOKEN_SECRET": secrets.token_urlsafe(32),
+            "SWITCHROOM_ACCOUNT": account,
+            "SWITCHROOM_API_KEY": self.api_key,
+            "SWITCHROOM_API_SECRET": self.api_secret,
+            **settings,
+        }
+
+    def command(self) -> Sequence[str]:
+        """Return the command that operators use."""
+        return (sys.executable, "-m", "engine", "api")
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings."""
+        return self._settings
+
+    async def answers(self) -> bool:
+        """Tell whether it can do its work."""
+        return await is_well(self.url + self.ready_path)

@@ -1,0 +1,139 @@
+"""A Switchroom engine of our own, as a process: killed and started again like an operator's.
+
+async with Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]) as engine:
+    call = await engine.rpc("POST", "/calls", {"account": "acme", …})
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.ports import free_port
+from tests.harness.servers.cut import Cut
+from tests.harness.servers.server import Server, is_well
+from tests.harness.servers.valkey import Valkey
+
+
+class Refused(Exception):
+    """The RPC said no: the status and the problem."""
+
+    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+        super().__init__(f"{status}: {problem}")
+        self.status = status
+        self.problem = problem
+
+
+class Engine(Server):
+    """One engine on a free port; everything on loopback may be fetched and asked."""
+
+    def __init__(  # noqa: PLR0913 - a test names only what it varies
+        self,
+        folder: Path,
+        *,
+        valkey: Valkey,
+        nodes: Sequence[Pbx],
+        settings: Mapping[str, str] | None = None,
+        terms: Mapping[str, Mapping[str, object]] | None = None,
+        token: str = "",
+        ways: Sequence[Cut] = (),
+    ) -> None:
+        super().__init__(folder)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.token = token or secrets.token_hex(16)  # engines of one store have the same
+        self._valkey = valkey
+        self._nodes = nodes
+        self._settings = settings or {}
+        self._terms = terms or {}  # weight and limits, by node
+        self._ways = {way.leads_to: way.port for way in ways}  # else it goes there directly
+
+    def command(self) -> Sequence[str]:
+        """Return the command that operators use."""
+        return (sys.executable, "-m", "engine", "engine")
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings."""
+        return {
+            "SWITCHROOM_REDIS_URL": f"redis://127.0.0.1:{self._way(self._valkey.port)}/0",
+            "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
+            "SWITCHROOM_RPC_PORT": str(self.port),
+            "SWITCHROOM_RPC_TOKEN": self.token,
+            "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
+            "SWITCHROOM_RECORDINGS_URL": f"file://{self.recordings}",
+            "SWITCHROOM_RECORDINGS_S": "1",
+            "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
+            "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+            "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
+            "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+            **self._settings,
+        }
+
+    async def answers(self) -> bool:
+        """Tell whether it can take calls."""
+        return await is_well(self.url + "/readyz")
+
+    @property
+    def recordings(self) -> Path:
+        """Return where recordings are filed."""
+        return self.folder / "recordings"
+
+    async def rpc(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """Ask over RPC; raises Refused."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.request(method, f"{self.url}/rpc/v1{path}", json=body) as reply,
+        ):
+            answer: dict[str, Any] = await reply.json(content_type=None)
+            if reply.status >= 400:
+                raise Refused(reply.status, answer)
+            return answer
+
+    async def told(self, call_id: str, event: str, timeout_s: float = 15) -> dict[str, Any]:
+        """Wait for an event of a call, or find it among those that were told."""
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Last-Event-ID": json.dumps({call_id.partition("-")[0]: "0-0"}),
+        }
+        address = f"{self.url}/rpc/v1/events?callId={call_id}"
+        async with (
+            asyncio.timeout(timeout_s),
+            aiohttp.ClientSession(headers=headers) as session,
+            session.get(address) as reply,
+        ):
+            async for line in reply.content:
+                found = json.loads(line[6:]) if line.startswith(b"data: ") else {}
+                if found.get("event") == event:
+                    return dict(found)
+        raise TimeoutError(f"no event {event} of {call_id}")
+
+    async def originate(self, **asked: object) -> str:
+        """Start a call; returns its id."""
+        started = await self.rpc("POST", "/calls", {"account": "acme", **asked})
+        return str(started["callId"])
+
+    async def call(self, call_id: str) -> dict[str, Any]:
+        """Show a call."""
+        return await self.rpc("GET", f"/calls/{call_id}")
+
+    def _node(self, pbx: Pbx) -> dict[str, object]:
+        return {
+            "name": pbx.name,
+            "url": f"http://127.0.0.1:{self._way(pbx.ports.ari)}",
+            "user": pbx.ari_user,
+            "password": pbx.ari_password,
+            "media_url": self.url,
+            "ami_password": pbx.passwords.ami,
+            "ami_port": pbx.ami_port,
+            **self._terms.get(pbx.name, {}),
+        }
+
+    def _way(self, port: int) -> int:
+        return self._ways.get(port, port)

@@ -1,0 +1,86 @@
+"""A PostgreSQL of our own, from Debian's package; it never runs as root, so its folder is its own.
+
+async with Postgres() as postgres:
+    database = Database(postgres.url)
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import asyncpg
+
+from tests.harness.ports import free_port
+from tests.harness.servers.server import Server
+
+BINARIES = Path("/usr/lib/postgresql")
+USER = "postgres"
+FASTER = ("fsync=off", "full_page_writes=off", "max_connections=50")
+
+
+def find_postgres() -> Path | None:
+    """Find the newest installed server's programs."""
+    found = sorted(BINARIES.glob("*/bin"), key=lambda each: int(each.parent.name))
+    return found[-1] if found else None
+
+
+class Postgres(Server):
+    """One server on a free port of 127.0.0.1, with an empty database."""
+
+    def __init__(self, *settings: str) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="switchroom-postgres-"))
+        super().__init__(folder)
+        self._settings = (*FASTER, *settings)
+        self.port = free_port()
+        self.url = f"postgresql+asyncpg://{USER}@127.0.0.1:{self.port}/postgres"
+
+    def prepare(self) -> None:
+        """Make the cluster; trust is for who is on this machine, while the tests run."""
+        super().prepare()
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, USER, USER)
+        made = (f"{self._bin}/initdb", "-D", str(self._data), "-U", USER, "-A", "trust", "-N")
+        subprocess.run((*self._as_user(), *made), check=True, capture_output=True, cwd=self.folder)
+
+    def command(self) -> Sequence[str]:
+        """Return the server's command line."""
+        options = [part for each in self._settings for part in ("-c", each)]
+        place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port), "-k", "")
+        return [*self._as_user(), f"{self._bin}/postgres", *place, *options]
+
+    async def answers(self) -> bool:
+        """Tell whether it takes connections."""
+        try:
+            connection = await asyncpg.connect(
+                host="127.0.0.1", port=self.port, user=USER, database="postgres"
+            )
+        except (OSError, asyncpg.PostgresError):
+            return False
+        await connection.close()
+        return True
+
+    async def stop(self) -> None:
+        """End it, and leave nothing."""
+        await super().stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def _bin(self) -> Path:
+        found = find_postgres()
+        if found is None:
+            raise RuntimeError("no PostgreSQL: apt-get install postgresql")
+        return found
+
+    def _as_user(self) -> Sequence[str]:
+        if os.geteuid() != 0:
+            return ()
+        # Who changes its user loses the signal that was asked for before.
+        tie = ("--pdeathsig", "KILL") if self._bound else ()
+        return ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *tie, "--")

@@ -1,0 +1,119 @@
+"""What PBX, Valkey and engine have in common: start, be ready, stop, crash, start again."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import aiohttp
+
+from tests.harness.servers.process import Process
+from tests.harness.until import until
+
+
+class Server(ABC):
+    """A program that serves: ready when it answers; its ports and files outlive a restart.
+
+    `async with` starts it and ends it. With `bound` it dies with this process, else it lives on,
+    and `running()` finds it again by the files in its folder.
+    """
+
+    ready_within_s: float = 30
+
+    def __init__(self, folder: Path, *, bound: bool = True) -> None:
+        self.folder = folder.absolute()
+        self.log = self.folder / "output.log"
+        self._bound = bound
+        self._process: Process | None = None
+
+    @abstractmethod
+    def command(self) -> Sequence[str]:
+        """Return what to run."""
+
+    @abstractmethod
+    async def answers(self) -> bool:
+        """Tell whether it is ready to serve."""
+
+    def environment(self) -> Mapping[str, str]:
+        """Return what the program's environment has beside ours."""
+        return {}
+
+    def prepare(self) -> None:
+        """Make the folder and write what the program needs to find; may block."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    async def start(self) -> Self:
+        """Start it and return when it answers; raises RuntimeError, with its last words, if not."""
+        await asyncio.to_thread(self.prepare)
+        self._process = Process.start(
+            self.command(),
+            log=self.log,
+            env=self.environment(),
+            cwd=self.folder,  # away from the .env of whoever runs this
+            bound=self._bound,
+        )
+        self._process.save(self._pid_file)
+        try:
+            await until(
+                self._ready, timeout_s=self.ready_within_s, every_s=0.05, what=str(self.log)
+            )
+        except BaseException:
+            await self.kill()
+            raise
+        return self
+
+    def running(self) -> bool:
+        """Tell whether it runs, whoever started it in this folder."""
+        if self._process is None:
+            self._process = Process.load(self._pid_file)
+        return self._process is not None and self._process.alive()
+
+    @property
+    def pid(self) -> int:
+        """Return its process id; raises RuntimeError if it does not run."""
+        if not self.running() or self._process is None:
+            raise RuntimeError(f"{self.folder} does not run")
+        return self._process.pid
+
+    async def stop(self) -> None:
+        """End it in good order; nothing happens if it does not run."""
+        if self.running() and self._process is not None:
+            await self._process.stop()
+        self._process = None
+
+    async def kill(self) -> None:
+        """End it as a crash would."""
+        if self.running() and self._process is not None:
+            await self._process.kill()
+        self._process = None
+
+    async def restart(self) -> None:
+        """Stop it if it runs, and start it with the same ports and files."""
+        await self.stop()
+        await self.start()
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @property
+    def _pid_file(self) -> Path:
+        return self.folder / "pid"
+
+    async def _ready(self) -> bool:
+        if not self.running():
+            last_words = self.log.read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"{self.folder.name} ended before it was ready:\n{last_words}")
+        return await self.answers()
+
+
+async def is_well(url: str, **headers: str) -> bool:
+    """Tell whether an address answers with 200."""
+    try:
+        async with aiohttp.ClientSession(headers=headers) as session, session.get(url) as reply:
+            return reply.status == 200
+    except aiohttp.ClientError:
+        return False

@@ -1,0 +1,55 @@
+"""A collector of spans: takes OTLP over HTTP, as any tracing system does, and keeps them."""
+
+from collections.abc import Iterable
+
+from aiohttp import web
+from msgspec import Struct
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+from tests.harness.servers.web_server import WebServer
+
+
+class Told(Struct, frozen=True):
+    """A span: its name, its trace, its own id and its parent's, in hex, and its attributes."""
+
+    name: str
+    trace: str
+    span: str
+    parent: str
+    attributes: dict[str, str]
+
+
+class Collector(WebServer):
+    """Keeps the spans that are sent to its address."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spans: list[Told] = []
+
+    def named(self, name: str) -> list[Told]:
+        """List the spans of a name."""
+        return [span for span in self.spans if span.name == name]
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Take what is exported."""
+        return [web.post("/v1/traces", self._take)]
+
+    async def _take(self, request: web.Request) -> web.Response:
+        asked = ExportTraceServiceRequest.FromString(await request.read())
+        for resource in asked.resource_spans:
+            for scope in resource.scope_spans:
+                self.spans += [
+                    Told(
+                        span.name,
+                        span.trace_id.hex(),
+                        span.span_id.hex(),
+                        span.parent_span_id.hex(),
+                        {each.key: each.value.string_value for each in span.attributes},
+                    )
+                    for span in scope.spans
+                ]
+        body = ExportTraceServiceResponse().SerializeToString()
+        return web.Response(body=body, content_type="application/x-protobuf")

@@ -1,0 +1,182 @@
+"""What SimAsterisk consists of: channels, playbacks and bridges, and what was heard on them."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Literal
+
+from engine.ari.generated.models import Bridge, CallerID, Channel, DialplanCEP, Playback
+from tests.harness.sim.clock import SimTimer
+
+State = Literal["Down", "Ring", "Ringing", "Up"]
+_NOBODY = CallerID(name="", number="")
+_DIALLING = DialplanCEP(
+    context="", exten="", priority=1, app_name="AppDial2", app_data="(Outgoing Line)"
+)
+
+
+class SimSpan:
+    """A stretch of time in which something was heard, or somebody was in a bridge."""
+
+    __slots__ = ("begin_ms", "end_ms", "kind", "what")
+
+    def __init__(self, kind: str, what: str, begin_ms: float) -> None:
+        self.kind = kind  # ring, moh, play, bridge, mute in, mute out or refer
+        self.what = what
+        self.begin_ms = begin_ms
+        self.end_ms: float | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.what} {self.begin_ms:.0f}-{self.end_ms or 0:.0f}"
+
+
+class SimPlayback:
+    """One playback of a channel's queue; times in ms."""
+
+    __slots__ = (
+        "asked_ms",
+        "channel",
+        "ended_ms",
+        "id",
+        "length_ms",
+        "missing",
+        "span",
+        "stopped",
+        "timer",
+    )
+
+    def __init__(
+        self, playback_id: str, channel: "SimChannel", length_ms: int | None, asked_ms: float
+    ) -> None:
+        self.id = playback_id
+        self.channel = channel
+        self.missing = length_ms is None
+        self.length_ms = length_ms or 0
+        self.asked_ms = asked_ms
+        self.span: SimSpan | None = None
+        self.ended_ms: float | None = None
+        self.stopped = False
+        self.timer: SimTimer | None = None
+
+    def shape(self, state: Literal["done", "failed"]) -> Playback:
+        """Give it as ARI shows it."""
+        return Playback(
+            id=self.id, media_uri="sound:x", target_uri=f"channel:{self.channel.id}", state=state
+        )
+
+
+class SimChannel:
+    """One channel: one of ours (`args` None until its StasisStart), or one that came in."""
+
+    __slots__ = (
+        "app",
+        "blocked",
+        "born_ms",
+        "bridge",
+        "caller",
+        "cause",
+        "dialplan",
+        "ended_ms",
+        "endpoint",
+        "id",
+        "is_dialled",
+        "is_inbound",
+        "marks",
+        "open",
+        "playing",
+        "presses",
+        "snooped",
+        "spans",
+        "state",
+        "up_ms",
+    )
+
+    def __init__(self, channel_id: str, endpoint: str, app: str, born_ms: float) -> None:
+        self.id = channel_id
+        self.endpoint = endpoint
+        self.app = app
+        self.is_inbound = False
+        self.is_dialled = False
+        self.marks: set[str] = set()  # variables that were set
+        self.state: State = "Down"
+        self.caller = _NOBODY
+        self.dialplan = _DIALLING
+        self.bridge: SimBridge | None = None
+        self.snooped: SimChannel | None = None  # whom it hears, and who alone hears it
+        self.playing: deque[SimPlayback] = deque()
+        self.blocked: list[Callable[[], None]] = []  # requests that wait for a playback's end
+        self.open: dict[str, SimSpan] = {}  # by kind: what is heard now
+        self.spans: list[SimSpan] = []
+        self.presses: list[tuple[str, float, float]] = []  # digit, down, up
+        self.born_ms = born_ms
+        self.up_ms: float | None = None
+        self.ended_ms: float | None = None
+        self.cause = 0
+
+    def enter(self, *args: str) -> None:
+        """Be in the Stasis app."""
+        data = ",".join((self.app, *args))
+        self.dialplan = DialplanCEP(
+            context="from-trunk", exten="s", priority=1, app_name="Stasis", app_data=data
+        )
+
+    @property
+    def in_stasis(self) -> bool:
+        """Whether the app commands it."""
+        return self.dialplan is not _DIALLING
+
+    @property
+    def has_music(self) -> bool:
+        """Whether music or ringing is heard on it."""
+        return "ring" in self.open or "moh" in self.open
+
+    def begin(self, kind: str, what: str, now_ms: float) -> SimSpan:
+        """Begin to hear something, or to be somewhere."""
+        if kind not in self.open:
+            self.open[kind] = span = SimSpan(kind, what, now_ms)
+            self.spans.append(span)
+        return self.open[kind]
+
+    def end(self, kind: str, now_ms: float) -> None:
+        """End it, if it was."""
+        if span := self.open.pop(kind, None):
+            span.end_ms = now_ms
+
+    def shape(self) -> Channel:
+        """Give it as ARI shows it."""
+        return Channel(
+            id=self.id,
+            protocol_id="",
+            name=self.endpoint,
+            state=self.state,
+            caller=self.caller,
+            connected=_NOBODY,
+            accountcode="",
+            dialplan=self.dialplan,
+            creationtime="",
+            language="en",
+        )
+
+
+class SimBridge:
+    """A mixing bridge and who is in it."""
+
+    __slots__ = ("born_ms", "ended_ms", "id", "members")
+
+    def __init__(self, bridge_id: str, born_ms: float) -> None:
+        self.id = bridge_id
+        self.born_ms = born_ms
+        self.ended_ms: float | None = None
+        self.members: list[SimChannel] = []
+
+    def shape(self) -> Bridge:
+        """Give it as ARI shows it."""
+        return Bridge(
+            id=self.id,
+            technology="simple_bridge",
+            bridge_type="mixing",
+            bridge_class="stasis",
+            creator="Stasis",
+            name="",
+            channels=[each.id for each in self.members],
+            creationtime="",
+        )

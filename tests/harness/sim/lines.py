@@ -1,0 +1,187 @@
+"""SimLines: the channels of one PBX and what happens on its lines, told as ARI tells it.
+
+By the rules measured on Asterisk 22.10 (docs/asterisk.md). Phones act on it by the methods named
+after what happens; what no caller should have to hear is kept in `wrong`.
+"""
+
+from collections.abc import Callable
+
+from engine.ari.generated.events import (
+    ChannelDestroyed,
+    ChannelDtmfReceived,
+    ChannelStateChange,
+    PlaybackFinished,
+    StasisEnd,
+    StasisStart,
+)
+from engine.ari.generated.events import Event as AriEvent
+from engine.ari.generated.models import CallerID
+from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.ends import SimPhones
+from tests.harness.sim.manager import SimManager
+
+CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
+
+
+class SimLines:
+    """Channels, and what was heard on them; `is_listened_to`: whether the app has a websocket."""
+
+    def __init__(
+        self,
+        clock: SimClock,
+        phones: SimPhones,
+        tell: Callable[[AriEvent], None],
+        length_ms: Callable[[str], int | None],
+    ) -> None:
+        self.channels: dict[str, SimChannel] = {}
+        self.bridges: dict[str, SimBridge] = {}
+        self.past_bridges: list[SimBridge] = []
+        self.playbacks: dict[str, SimPlayback] = {}
+        self.past: dict[str, SimChannel] = {}
+        self.heard: dict[str, SimPlayback] = {}  # every playback that was ever asked for
+        self.wrong: list[tuple[str, str]] = []  # channel, what
+        self.called_again: list[str] = []  # channels
+        self.is_listened_to = False
+        self.manager = SimManager(clock)
+        self._clock = clock
+        self._phones = phones
+        self._tell = tell
+        self._length_ms = length_ms
+
+    def is_heard(self, app: str) -> bool:
+        """Tell whether an app has a websocket; here there is one app."""
+        del app
+        return self.is_listened_to
+
+    # What happens on the lines
+
+    def arrives(self, channel_id: str, caller: str, number: str, app: str) -> SimChannel:
+        """Let a call come in; without anybody listening the dialplan refuses it."""
+        channel = self._channel(channel_id, "PJSIP/trunk", app)
+        channel.is_inbound, channel.state = True, "Ring"
+        channel.caller = CallerID(name="", number=caller)
+        if self.is_heard(app):
+            self._entered(channel, "inbound", number)
+        else:
+            self._end(channel, 34, 0)
+        return channel
+
+    def rings(self, channel: SimChannel) -> None:
+        """180 Ringing."""
+        if channel.ended_ms is None and channel.state == "Down":
+            channel.state = "Ringing"
+            self._changed(channel)
+
+    def answers(self, channel: SimChannel) -> None:
+        """200 OK of a phone that we called."""
+        if channel.ended_ms is not None or channel.state == "Up":
+            return
+        self._up(channel)
+        self._phones.up(channel)
+
+    def refuses(self, channel: SimChannel, sip: int) -> None:
+        """Any final answer but 200."""
+        if channel.ended_ms is None and channel.state != "Up":
+            self._end(channel, CAUSES[sip], sip)
+
+    def hangs_up(self, channel: SimChannel) -> None:
+        """BYE, or CANCEL of one that came in; the cause is then 0 (measured)."""
+        if channel.ended_ms is None:
+            self._end(channel, 0, 0)
+
+    def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
+        """Let go of a key; False when nobody is on the line."""
+        if channel.ended_ms is not None or channel.state != "Up" or not channel.in_stasis:
+            return False
+        now = self._clock.at_ms
+        channel.presses.append((digit, now - held_ms, now))
+        self.manager.tell(channel.id, digit, round(held_ms))
+        self._tell(
+            ChannelDtmfReceived(
+                application=channel.app,
+                timestamp=self._clock.timestamp(),
+                digit=digit,
+                duration_ms=round(held_ms),
+                channel=channel.shape(),
+            )
+        )
+        return True
+
+    def restarts(self) -> None:
+        """Lose everything, without a word."""
+        for channel in list(self.channels.values()):
+            self._gone(channel, 0)
+
+    # What follows
+
+    def _channel(self, channel_id: str, endpoint: str, app: str) -> SimChannel:
+        channel = SimChannel(channel_id, endpoint, app, self._clock.at_ms)
+        self.channels[channel_id] = channel
+        return channel
+
+    def _up(self, channel: SimChannel) -> None:
+        channel.state, channel.up_ms = "Up", self._clock.at_ms
+        self._changed(channel)
+
+    def _end(self, channel: SimChannel, cause: int, sip: int) -> None:
+        self._gone(channel, cause)
+        if channel.in_stasis:
+            self._tell(StasisEnd(application=channel.app, timestamp="", channel=channel.shape()))
+        if not channel.is_inbound and channel.snooped is None:
+            self._tell(
+                ChannelDestroyed(
+                    application=channel.app,
+                    timestamp="",
+                    cause=cause,
+                    cause_txt="",
+                    tech_cause=sip or None,
+                    channel=channel.shape(),
+                )
+            )
+
+    def _gone(self, channel: SimChannel, cause: int) -> None:
+        now = self._clock.at_ms
+        channel.ended_ms, channel.cause = now, cause
+        del self.channels[channel.id]
+        self.past[channel.id] = channel
+        self._leave(channel)
+        for playback in channel.playing:
+            if playback.timer is not None:
+                playback.timer.cancel()
+            self._told_finished(playback, is_failed=True)
+        channel.playing.clear()
+        for kind in list(channel.open):
+            channel.end(kind, now)
+        self._unblock(channel)
+
+    def _leave(self, channel: SimChannel) -> None:
+        if channel.bridge is not None:
+            channel.bridge.members.remove(channel)
+            channel.bridge = None
+            channel.end("bridge", self._clock.at_ms)
+
+    def _unblock(self, channel: SimChannel) -> None:
+        blocked, channel.blocked = channel.blocked, []
+        for again in blocked:
+            again()
+
+    def _changed(self, channel: SimChannel) -> None:
+        self._tell(
+            ChannelStateChange(application=channel.app, timestamp="", channel=channel.shape())
+        )
+
+    def _entered(self, channel: SimChannel, *args: str) -> None:
+        channel.enter(*args)
+        self._tell(
+            StasisStart(
+                application=channel.app, timestamp="", args=list(args), channel=channel.shape()
+            )
+        )
+
+    def _told_finished(self, playback: SimPlayback, *, is_failed: bool) -> None:
+        playback.ended_ms = self._clock.at_ms
+        if self.playbacks.get(playback.id) is playback:
+            del self.playbacks[playback.id]
+        shape = playback.shape("failed" if is_failed else "done")
+        self._tell(PlaybackFinished(application=playback.channel.app, timestamp="", playback=shape))

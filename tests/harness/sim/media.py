@@ -1,0 +1,54 @@
+"""SimLibrary: audio whose address says how long it is and what is wrong with it.
+
+`https://audio/{length_ms}/{delay_ms}/{ok|bad|lost}`: bad cannot be fetched; lost is fetched, but
+the PBX cannot play it. A text to speak is the same without `https://audio/`.
+"""
+
+from engine.media.clip import MediaFailed
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.loop import SimLoop
+from wire.media import Audio, Clip, Source, Tone
+
+
+class SimLibrary:
+    """Implements `engine.runtime.io.runner.Library` for one life."""
+
+    def __init__(self, clock: SimClock, loop: SimLoop, at_hand: dict[Source, Clip]) -> None:
+        self._clock = clock
+        self._loop = loop
+        self._at_hand = at_hand  # on disk: outlives the engine
+
+    def known(self, source: Source) -> Clip | None:
+        """Give a clip that is at hand."""
+        return self._at_hand.get(source)
+
+    async def fetch(self, source: Source) -> Clip:
+        """Get a clip after its delay; raises MediaFailed."""
+        length_ms, delay_ms, kind = parts(source)
+        await self._loop.sleep(delay_ms)
+        if kind == "bad":
+            raise MediaFailed("unreachable", "sim")
+        return self._at_hand.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
+
+    def prefetch(self, sources: tuple[Source, ...]) -> None:
+        """Get clips without being waited for."""
+        for source in sources:
+            length_ms, delay_ms, kind = parts(source)
+            if kind != "bad" and source not in self._at_hand:
+                clip = Clip(f"{kind}-{length_ms}", length_ms)
+                self._clock.after(delay_ms, self._at_hand.setdefault, self._loop, source, clip)
+
+
+def parts(source: Source) -> tuple[int, int, str]:
+    """Read a source's length, delay and kind."""
+    if isinstance(source, Tone):
+        return source.duration_ms, 0, "ok"
+    text = source.url if isinstance(source, Audio) else source.text
+    length_ms, delay_ms, kind = text.rsplit("/", 3)[-3:]
+    return int(length_ms.rpartition(" ")[2]), int(delay_ms), kind
+
+
+def length_ms(media: str) -> int | None:
+    """Tell how long the PBX plays `sound:…/{kind}-{length}.wav`; None when it cannot."""
+    kind, _, length = media.rpartition("/")[2].removesuffix(".wav").partition("-")
+    return None if kind == "lost" else int(length)

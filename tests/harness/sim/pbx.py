@@ -1,0 +1,73 @@
+"""SimPbx: a PBX that several engines command: each app has one websocket, the youngest."""
+
+import random
+from collections.abc import Callable
+
+from engine.ari.generated.events import ApplicationReplaced
+from engine.ari.generated.events import Event as AriEvent
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.channel import SimChannel
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.phone import SimPhones
+from tests.harness.sim.socket import SimSocket
+
+
+class SimPbx(SimAsterisk):
+    """One of a world's nodes."""
+
+    def __init__(
+        self,
+        name: str,
+        clock: SimClock,
+        phones: SimPhones,
+        length_ms: Callable[[str], int | None],
+        rng: random.Random,
+    ) -> None:
+        super().__init__(clock, phones, self._bring, length_ms)
+        self.name = name
+        self.phones = phones
+        self.is_up = True
+        self.sockets: dict[str, SimSocket] = {}  # by app
+        self._rng = rng
+
+    def is_heard(self, app: str) -> bool:
+        """Tell whether an app has a websocket."""
+        return app in self.sockets
+
+    def opened(self, socket: SimSocket) -> None:
+        """Give an app to a websocket; the one that had it is told so."""
+        before = self.sockets.get(socket.app)
+        self.sockets[socket.app] = socket
+        if before is not None:
+            self.replaces(before)
+
+    def replaces(self, socket: SimSocket) -> None:
+        """Tell a websocket that its app is another's, and close it."""
+        socket.told(ApplicationReplaced(application=socket.app, timestamp=""))
+        socket.shut()
+
+    def closed(self, socket: SimSocket) -> None:
+        """Know that a websocket is gone."""
+        socket.shut()
+        if self.sockets.get(socket.app) is socket:
+            del self.sockets[socket.app]
+
+    def rings_in(self, channel_id: str, number: str, apps: list[str]) -> SimChannel | None:
+        """Let a call come in, as the dialplan does: to any app, or else the first that is heard."""
+        if not self.is_up:
+            return None
+        chosen = self._rng.choice(apps)
+        heard = [each for each in (chosen, *apps) if self.is_heard(each)]
+        return self.arrives(channel_id, "+4799", number, heard[0] if heard else chosen)
+
+    def dies(self) -> None:
+        """Lose everything, and be away."""
+        self.is_up = False
+        for socket in list(self.sockets.values()):
+            self.closed(socket)
+            socket.ended("closed")
+        self.restarts()
+
+    def _bring(self, event: AriEvent) -> None:
+        if socket := self.sockets.get(event.application):
+            socket.told(event)

@@ -1,0 +1,92 @@
+"""SimPhones: people at the ends of the lines, who answer, refuse, press keys and hang up."""
+
+import random
+from collections.abc import Callable
+
+from engine.calls.model.ids import call_of
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.channel import SimChannel, SimPlayback
+from tests.harness.sim.clock import SimClock
+
+REFUSALS = (486, 486, 480, 603, 404, 503)
+KEYS = "0123456789*##"
+
+
+class SimPhones:
+    """Seeded people; `pbx` is theirs once it has been made."""
+
+    def __init__(self, clock: SimClock, rng: random.Random) -> None:
+        self.pbx: SimAsterisk
+        self.patience = 1.0  # how much longer than usual they stay
+        self._clock = clock
+        self._rng = rng
+
+    def is_reachable(self, endpoint: str) -> bool:
+        """Know no endpoint whose name says so."""
+        return "unknown" not in endpoint
+
+    def called(self, channel: SimChannel) -> None:
+        """Answer, refuse, ring for ever, or be silent."""
+        rng, kind = self._rng, self._rng.random()
+        rings_ms = rng.uniform(5, 800)
+        if kind < 0.06:
+            return  # silent: not even a provisional answer
+        if kind > 0.12:
+            self._after(rings_ms, self.pbx.rings, channel)
+        if kind < 0.25:
+            sip = rng.choice(REFUSALS)
+            self._after(rings_ms + rng.uniform(0, 3_000), self.pbx.refuses, channel, sip)
+        elif kind > 0.35:
+            waits_ms = rng.choice((0, 50, 500, 3_000, 8_000)) * rng.random()
+            self._after(rings_ms + waits_ms, self.pbx.answers, channel)
+
+    def calls(self, channel: SimChannel) -> None:
+        """Be the caller of a call that came in; some lose patience at once."""
+        if self._rng.random() < 0.03:
+            self._after(self._rng.uniform(0, 30), self.pbx.hangs_up, channel)
+
+    def up(self, channel: SimChannel) -> None:
+        """Talk for a while, and press keys now and then."""
+        rng = self._rng
+        is_main = channel.is_inbound or channel.id.endswith(".l0")
+        stays_ms = rng.choice((500, 5_000, 20_000, 60_000, 180_000)) * (0.1 + rng.random())
+        stays_ms *= self.patience
+        if not is_main:
+            stays_ms /= 3
+        if rng.random() < 0.9:
+            self._after(stays_ms, self.pbx.hangs_up, channel)
+        if is_main and rng.random() < 0.5:
+            self._after(rng.uniform(0, 15_000), self._burst, channel)
+        if not channel.is_inbound and rng.random() < 0.8:
+            length_ms = rng.choice((50, 300, 700, 2_500))
+            self._after(rng.uniform(20, 2_000), self.pbx.speaks, channel, length_ms)
+
+    def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
+        """Press keys before the prompt is over, at its very end, after it, or not."""
+        rng, kind = self._rng, self._rng.random()
+        length_ms = playback.length_ms
+        if kind < 0.2:
+            self._after(rng.uniform(0, length_ms), self._burst, channel)
+        elif kind < 0.3:
+            at_ms = max(0, length_ms + rng.uniform(-20, 20))
+            self._after(at_ms, self._burst, channel)
+        elif kind < 0.6:
+            self._after(length_ms + rng.uniform(0, 4_000), self._burst, channel)
+
+    def _burst(self, channel: SimChannel) -> None:
+        rng, at_ms = self._rng, 0.0
+        for _ in range(rng.choice((1, 1, 2, 4, 6))):
+            held_ms = rng.uniform(40, 110)
+            at_ms += held_ms
+            digit = rng.choice(KEYS)
+            self._after(at_ms, self.pbx.pressed, channel, digit, held_ms)
+            at_ms += rng.choice((30, 200, 600, 2_000)) * (0.5 + rng.random())
+
+    def _after(self, delay_ms: float, act: Callable[..., object], *about: object) -> None:
+        self._clock.after(delay_ms, act, self.pbx, *about)
+
+
+def is_dialled(channel: SimChannel) -> bool:
+    """Tell whether a channel is a leg that a dial called, not the one a tree runs on."""
+    is_ours = call_of(channel.id) is not None and channel.snooped is None
+    return is_ours and not channel.id.endswith(".l0")

@@ -1,0 +1,173 @@
+"""SimTapes: what a PBX records: MixMonitor's tapes over AMI, messages over ARI; and their files."""
+
+import random
+from typing import ClassVar
+
+import msgspec
+
+from engine.ami.client import Answer
+from engine.ari.generated.events import RecordingFailed, RecordingFinished
+from engine.ari.generated.models import LiveRecording, StoredRecording
+from engine.ari.request import Reply
+from tests.harness.sim.channel import SimChannel, SimSpan
+from tests.harness.sim.request import CREATED, KNOWN, NO_CONTENT, NOT_FOUND, OK, Asked, Deeds
+from tests.harness.sim.talk_detect import SimTalk
+
+MONITOR = "MIXMONITOR_FILENAME"
+FAILED = Answer(False, "No such channel")
+LATE_MS = 1_500  # by which Asterisk's own limit is late
+
+
+class SimFile:
+    """A recording: when it was made is its span on the channel; `terminator` ends a message."""
+
+    __slots__ = ("channel", "is_message", "span", "terminator")
+
+    def __init__(
+        self, channel: SimChannel, span: SimSpan, terminator: str = "", *, is_message: bool = False
+    ) -> None:
+        self.channel = channel
+        self.span = span
+        self.terminator = terminator
+        self.is_message = is_message
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is still being made."""
+        return self.span.end_ms is None
+
+
+class SimTapes(SimTalk):
+    """The manager's actions and ARI's requests about recordings; files outlive a restart."""
+
+    chance: random.Random  # when people who leave messages fall silent
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*parts)  # type: ignore[arg-type]  # as SimLines has them
+        self.files: dict[str, SimFile] = {}
+        self.taped: dict[str, SimFile] = {}  # every file that there ever was
+        self._shown: dict[str, str] = {}  # a channel's MIXMONITOR_FILENAME
+        self.chance = random.Random(0)
+
+    # The manager's
+
+    def manage(self, action: str, fields: dict[str, str]) -> Answer:
+        """Do an action."""
+        channel = self.channels.get(fields["Channel"])
+        if channel is None:
+            return FAILED
+        now = self._clock.at_ms
+        match action:
+            case "MixMonitor":
+                self._tape(channel, fields["File"].rpartition("/")[2].removesuffix(".raw"))
+            case "MixMonitorMute" if fields["State"] == "1" and "tape" in channel.open:
+                channel.begin("tape mute", "", now)
+            case "MixMonitorMute":
+                channel.end("tape mute", now)
+            case "StopMixMonitor":
+                channel.end("tape", now)
+                channel.end("tape mute", now)
+        return Answer(True)
+
+    def _tape(self, channel: SimChannel, name: str) -> None:
+        if "tape" in channel.open:
+            self.wrong.append((channel.id, "two tapes at once"))
+        if name in self.taped:
+            self.wrong.append((channel.id, f"{name} is recorded over"))
+        self._shown[channel.id] = name
+        self._keep(name, SimFile(channel, channel.begin("tape", name, self._clock.at_ms)))
+
+    def _keep(self, name: str, file: SimFile) -> None:
+        self.files[name] = self.taped[name] = file
+
+    def shown(self, channel: SimChannel) -> Reply:
+        """Show the file that a channel is, or was last, recorded to."""
+        name = self._shown.get(channel.id)
+        if name is None:
+            return NOT_FOUND
+        return Reply(200, msgspec.json.encode({"value": f"/spool/{name}.raw"}))
+
+    # ARI's
+
+    def _record(self, asked: Asked) -> Reply:
+        channel, name = self.channels.get(asked.target), asked.query["name"]
+        if channel is None:
+            return NOT_FOUND
+        if name in self.files:
+            return KNOWN
+        was_joined = any(span.kind == "bridge" for span in channel.spans)
+        if channel.bridge is not None or not (channel.is_inbound or was_joined):
+            self._tell(
+                RecordingFailed(application=channel.app, timestamp="", recording=_live(name))
+            )
+            return CREATED
+        span = channel.begin("message", name, self._clock.at_ms)
+        file = SimFile(channel, span, asked.query.get("terminateOn", ""), is_message=True)
+        self._keep(name, file)
+        longest_ms = int(asked.query["maxDurationSeconds"]) * 1000 + LATE_MS
+        self._clock.after(longest_ms, self._over, self, file)
+        self._leave_message(file, int(asked.query.get("maxSilenceSeconds", "0")) * 1000)
+        return CREATED
+
+    def _leave_message(self, file: SimFile, silence_ms: int) -> None:
+        said_ms = self.chance.choice((0, 500, 3_000, 9_000)) * self.chance.random()
+        if silence_ms and self.chance.random() < 0.5:
+            self._clock.after(said_ms + silence_ms, self._over, self, file)
+        elif self.chance.random() < 0.5:
+            key = self.chance.choice("#*5")
+            self._clock.after(said_ms, self.pressed, self, file.channel, key, 80.0)
+
+    def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
+        """Let go of a key, which may end a message."""
+        is_heard = super().pressed(channel, digit, held_ms)
+        span = channel.open.get("message")
+        if is_heard and span and self.taped[span.what].terminator == digit:
+            self._over(self.taped[span.what])
+        return is_heard
+
+    def _over(self, file: SimFile) -> None:
+        channel = file.channel
+        if channel.open.get("message") is not file.span:
+            return
+        channel.end("message", self._clock.at_ms)
+        recording = _live(file.span.what)
+        self._tell(RecordingFinished(application=channel.app, timestamp="", recording=recording))
+
+    def _gone(self, channel: SimChannel, cause: int) -> None:
+        if span := channel.open.get("message"):
+            self._over(self.taped[span.what])
+        super()._gone(channel, cause)
+
+    def _list_files(self, _asked: Asked) -> Reply:
+        stored = [StoredRecording(name=name, format="raw") for name in self.files]
+        return Reply(200, msgspec.json.encode(stored))
+
+    def _delete_file(self, asked: Asked) -> Reply:
+        return NO_CONTENT if self.files.pop(asked.target, None) else NOT_FOUND
+
+    def _show_live(self, asked: Asked) -> Reply:
+        return OK if self._live_message(asked.target) else NOT_FOUND
+
+    def _stop_message(self, asked: Asked) -> Reply:
+        file = self._live_message(asked.target)
+        if file is None:
+            return NOT_FOUND
+        self._over(file)
+        return NO_CONTENT
+
+    def _live_message(self, name: str) -> SimFile | None:
+        file = self.files.get(name)
+        return file if file and file.is_message and file.is_live else None
+
+    DEEDS: ClassVar[Deeds] = {
+        **SimTalk.DEEDS,
+        ("POST", "channels", "record"): _record,
+        ("GET", "recordings/stored", ""): _list_files,
+        ("DELETE", "recordings/stored", ""): _delete_file,
+        ("GET", "recordings/live", ""): _show_live,
+        ("POST", "recordings/live", "stop"): _stop_message,
+    }
+
+
+def _live(name: str) -> LiveRecording:
+    return LiveRecording(name=name, format="sln", target_uri="", state="done")

@@ -1,0 +1,182 @@
+"""SimRedis and SimLink: one store for several engines, and each one's way to it; all can fail."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TypeVar
+
+from engine.store.change import Change
+from engine.store.errors import Fenced, StoreDown
+from tests.harness.sim.events import SimWeather
+from tests.harness.sim.loop import SimLoop
+from tests.harness.sim.memory import SimMemory
+from tests.harness.sim.store import done
+
+Got = TypeVar("Got")
+REFUSED_MS = 20.0
+TIMEOUT_S = 2.0  # as RedisStore has it
+
+
+class SimRedis:
+    """The server."""
+
+    def __init__(self, memory: SimMemory) -> None:
+        self.memory = memory
+        self.starts = 0
+        self.is_up = True
+        self.is_full = False  # whether it refuses writes
+        self.is_silent = False  # whether it stands still
+        self._unread: list[Callable[[], None]] = []
+
+    def comes_up(self) -> None:
+        """Be there again, for new connections."""
+        self.is_up = True
+        self.starts += 1
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it does what it is asked."""
+        return self.is_up and not self.is_full and not self.is_silent
+
+    def reads(self, request: Callable[[], None]) -> None:
+        """Take a request, which waits while it stands still."""
+        if self.is_silent:
+            self._unread.append(request)
+        else:
+            request()
+
+    def wakes(self) -> None:
+        """Go on, with all that came meanwhile, whether or not somebody still waits for it."""
+        self.is_silent = False
+        unread, self._unread = self._unread, []
+        for request in unread:
+            request()
+
+
+class SimLink:
+    """One engine's way to the store: what keeper, takeover, writer, switch and flows need of it."""
+
+    def __init__(
+        self, redis: SimRedis, loop: SimLoop, weather: SimWeather, random: Callable[[], float]
+    ) -> None:
+        self.is_cut = False  # whether it leads nowhere
+        self.connections = 0
+        self._leads_to = -1  # which start of the server; -1: nowhere
+        self._redis = redis
+        self._memory = redis.memory
+        self._loop = loop
+        self._weather = weather
+        self._random = random
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the store can be reached and written."""
+        return self._redis.is_well and not self.is_cut
+
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
+        """See Store."""
+        return await self._write(lambda: done(self._memory.claim(slot, owner, lease_ms, holder)))
+
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
+        """See Store."""
+        return await self._write(lambda: done(self._memory.renew(slot, token, lease_ms, number)))
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """See Store."""
+        return await self._write(lambda: done(self._memory.beat(engine, body, lease_ms)))
+
+    async def owner(self, slot: int) -> str:
+        """See Store."""
+        return await self._asked(lambda: done(self._memory.owner(slot)))
+
+    def changes(self) -> AsyncIterator[None]:
+        """See Store."""
+        return self._memory.changes()
+
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> None:
+        """See Store."""
+        await self._write(lambda: self._memory.commit_now(slot, token, changes, number))
+
+    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """See Store."""
+        for each in await self._asked(lambda: done(_all(self._memory.live(slot)))):
+            yield each
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """See Store."""
+        return await self._asked(lambda: done(self._memory.read(slot, call_id)))
+
+    async def route(self, number: str) -> bytes | None:
+        """See Store."""
+        return await self._asked(lambda: done(self._memory.route(number)))
+
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
+        """See Store."""
+        return await self._asked(lambda: done(self._memory.flow(account, flow_id, version)))
+
+    async def _write(self, do: Callable[[], Got]) -> Got:
+        if self._redis.is_full and not self.is_cut:
+            await self._loop.sleep(1)
+            self._leads_to = -1
+            raise StoreDown("sim: OOM command not allowed")
+        return await self._asked(do)
+
+    async def _asked(self, do: Callable[[], Got]) -> Got:
+        try:
+            return await self._sent(do)
+        except StoreDown:
+            self._leads_to = -1
+            raise
+
+    async def _sent(self, do: Callable[[], Got]) -> Got:
+        await self._loop.sleep(0.2 + 0.3 * self._random())
+        if self.is_cut:
+            await self._loop.sleep(TIMEOUT_S * 1000)
+            raise StoreDown("sim: no answer")
+        if not self._redis.is_up:
+            await self._loop.sleep(REFUSED_MS)
+            raise StoreDown("sim: refused")
+        self._connect()
+        if not self._weather.passes("stores"):
+            await self._loop.create_future()
+        if self._redis.is_silent:
+            return await self._waited(do)
+        got = do()
+        if not self._weather.passes("stored"):
+            await self._loop.create_future()
+        if self._weather.loses():
+            raise StoreDown("sim: the answer was lost")
+        return got
+
+    def _connect(self) -> None:
+        if self._leads_to != self._redis.starts:
+            self._leads_to = self._redis.starts
+            self.connections += 1
+
+    async def _waited(self, do: Callable[[], Got]) -> Got:
+        answer: asyncio.Future[Got] = self._loop.create_future()
+
+        def late() -> None:
+            try:
+                got = do()
+            except Fenced as fenced:
+                if self._is_awaited(answer):
+                    answer.set_exception(fenced)
+            else:
+                if self._is_awaited(answer):
+                    answer.set_result(got)
+
+        self._redis.reads(late)
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await answer
+        except TimeoutError:
+            raise StoreDown("sim: no answer") from None
+
+    def _is_awaited(self, answer: asyncio.Future[Got]) -> bool:
+        return not answer.done() and not self._loop.is_dead
+
+
+async def _all(found: AsyncIterator[tuple[str, str, bytes]]) -> list[tuple[str, str, bytes]]:
+    return [each async for each in found]

@@ -1,0 +1,55 @@
+"""SimReferrals: phones that ask by REFER to hand their party over, and what they are told."""
+
+from typing import ClassVar
+
+from engine.ari.generated.events import ChannelTransfer
+from engine.ari.generated.models import ReferredBy, ReferTo, RequiredDestination
+from engine.ari.request import Reply
+from tests.harness.sim.bridges import SimBridges
+from tests.harness.sim.channel import SimChannel
+from tests.harness.sim.request import NO_CONTENT, NOT_FOUND, Asked, Deeds
+
+LETS_GO_MS = 300  # phones hang up when they are told that it was done
+
+
+class SimReferrals(SimBridges):
+    """REFER, as `PJSIP_TRANSFER_HANDLING()=ari-only` leaves it to the app."""
+
+    def refers(self, channel: SimChannel, number: str, *, replaces: bool) -> None:
+        """REFER: the phone waits for an answer from now on; nothing else happens."""
+        if channel.ended_ms is None and channel.state == "Up" and "refer" not in channel.open:
+            channel.begin("refer", number, self._clock.at_ms)
+            call_id = "another-call" if replaces else None
+            wanted = RequiredDestination(destination=number, protocol_id=call_id)
+            self._told_referral(channel, wanted, None)
+
+    def _progress(self, asked: Asked) -> Reply:
+        channel = self.channels.get(asked.target)
+        if channel is None:
+            return NOT_FOUND
+        state = asked.query["states"]
+        if span := channel.open.get("refer"):
+            self._told_referral(channel, RequiredDestination(destination=span.what), state)
+            if state != "channel_progress":
+                channel.end("refer", self._clock.at_ms)
+            if state == "channel_answered":
+                self._clock.after(LETS_GO_MS, self.hangs_up, self, channel)
+        return NO_CONTENT
+
+    def _told_referral(
+        self, channel: SimChannel, wanted: RequiredDestination, state: str | None
+    ) -> None:
+        self._tell(
+            ChannelTransfer(
+                application=channel.app,
+                timestamp="",
+                state=state,
+                refer_to=ReferTo(requested_destination=wanted),
+                referred_by=ReferredBy(source_channel=channel.shape()),
+            )
+        )
+
+    DEEDS: ClassVar[Deeds] = {
+        **SimBridges.DEEDS,
+        ("POST", "channels", "transfer_progress"): _progress,
+    }

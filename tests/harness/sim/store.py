@@ -1,0 +1,84 @@
+"""SimStore: the memory twin behind a network that can fail before or after a commit is made."""
+
+import random
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from engine.store.change import Change
+from engine.store.errors import StoreDown
+from engine.store.memory.store import Memory
+from tests.harness.sim.events import SimWeather
+from tests.harness.sim.loop import SimLoop
+
+Got = TypeVar("Got")
+
+
+class SimStore:
+    """One life's way to the store: what takeover, writer, switch and flows need of it."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        loop: SimLoop,
+        weather: SimWeather,
+        rng: random.Random,
+    ) -> None:
+        self.is_up = True
+        self._memory = memory
+        self._loop = loop
+        self._weather = weather
+        self._random = rng.random
+
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
+        """See Store."""
+        return await self._memory.claim(slot, owner, lease_ms, holder)
+
+    def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+        """See Store."""
+        return self._memory.live(slot)
+
+    async def commit(
+        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
+        """See Store; the engine may die before it, and after it, before it learns so."""
+        await self._loop.sleep(0.2 + 0.3 * self._random())
+        if not self.is_up:
+            await self._loop.sleep(20)
+            raise StoreDown("sim: down")
+        self._weather.passes("commit")
+        if self._loop.is_dead:
+            return 0
+        overflowed = self._memory.commit_now(slot, token, changes, number)
+        if self._weather.passes("committed") and self._weather.loses():
+            raise StoreDown("sim: the answer was lost")
+        return overflowed
+
+    async def read(self, slot: int, call_id: str) -> bytes | None:
+        """See Store."""
+        self._check()
+        return await self._memory.read(slot, call_id)
+
+    async def route(self, number: str) -> bytes | None:
+        """See Store."""
+        self._check()
+        return await self._memory.route(number)
+
+    async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
+        """See Store."""
+        await self._loop.sleep(0.5)
+        self._check()
+        return await self._memory.flow(account, flow_id, version)
+
+    def _check(self) -> None:
+        if not self.is_up:
+            raise StoreDown("sim: down")
+
+
+def done(coroutine: Coroutine[Any, Any, Got]) -> Got:
+    """Give what a coroutine returns that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        result: Got = stop.value
+        return result
+    raise AssertionError("it waits")

@@ -1,0 +1,38 @@
+"""SimTalk: who speaks is heard by whom asked for it, as TALK_DETECT tells it."""
+
+from engine.ari.generated.events import ChannelTalkingFinished, ChannelTalkingStarted
+from tests.harness.sim.channel import SimChannel
+from tests.harness.sim.referrals import SimReferrals
+
+SILENCE_MS = 200  # what the engine sets
+
+
+class SimTalk(SimReferrals):
+    """Sounds of phones."""
+
+    def speaks(self, channel: SimChannel, length_ms: int) -> None:
+        """Make a sound; its end is told when the silence after it has lasted."""
+        if _is_listened_to(channel):
+            self._tell(
+                ChannelTalkingStarted(
+                    application=channel.app, timestamp="", channel=channel.shape()
+                )
+            )
+            self._clock.after(length_ms + SILENCE_MS, self._fell_silent, self, channel, length_ms)
+
+    def _fell_silent(self, channel: SimChannel, length_ms: int) -> None:
+        if _is_listened_to(channel):
+            self._tell(
+                ChannelTalkingFinished(
+                    application=channel.app,
+                    timestamp="",
+                    duration=length_ms,
+                    channel=channel.shape(),
+                )
+            )
+
+
+def _is_listened_to(channel: SimChannel) -> bool:
+    marks = channel.marks
+    is_asked = "TALK_DETECT(set)" in marks and "TALK_DETECT(remove)" not in marks
+    return is_asked and channel.ended_ms is None

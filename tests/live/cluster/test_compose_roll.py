@@ -1,0 +1,34 @@
+"""The rolling restart that `make compose-trial` tries, tried without Docker."""
+
+import asyncio
+from pathlib import Path
+
+import aiohttp
+
+from tests.harness.lab.compose_roll import Rolling
+from tests.harness.phones.sipp_caller import call_through
+from tests.harness.servers.cluster import Cluster
+
+LISTENS = {"type": "gather", "data": {"timeout": 60_000}}
+TALKS_S = 25
+
+
+async def test_a_call_outlasts_a_restart_of_each_engine(tmp_path: Path) -> None:
+    """Stopped and started one after the other, the engines keep the call; its caller ends it."""
+    async with Cluster(tmp_path) as cluster:
+        engines = {f"engine{at}": lab.engine for at, lab in enumerate(cluster.labs, 1)}
+
+        async def run(command: str, *options: str) -> None:
+            engine = engines[options[-1]]
+            await (engine.stop() if command == "stop" else engine.start())
+
+        first = cluster.labs[0]
+        number = await first.number(LISTENS)
+        token = {"Authorization": f"Bearer {first.engine.token}"}
+        async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
+            ports = {name: engine.port for name, engine in engines.items()}
+            rolling = Rolling(session, run, ports)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(call_through(cluster.nodes[0].ports.sip, number, TALKS_S))
+                group.create_task(rolling.restart_each())
+        await cluster.emptied()

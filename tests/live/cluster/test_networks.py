@@ -1,0 +1,48 @@
+"""What callers notice when an engine's network to its store, or to a PBX, goes dead: nothing."""
+
+from pathlib import Path
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.phones.six_calls import SixCalls
+from tests.harness.servers.cluster import Cluster
+from tests.harness.servers.cut import Cut
+from tests.harness.until import until
+
+
+async def test_an_engine_without_its_store(
+    tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
+    cluster = Cluster(tmp_path, engines=0, nodes=2)
+    async with Cut(cluster.valkey.port) as way:
+        cut_off, other = cluster.engine(ways=[way]), cluster.engine()
+        async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
+            way.cut()
+            await calls.controlled(other)
+            way.mend()
+            await until(lambda: "slot lost" in cut_off.engine.log.read_text(), what="it to notice")
+            await calls.go_on(other)
+            await cluster.shared()
+            await cluster.emptied()
+
+
+async def test_an_engine_without_a_pbx(
+    tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Another, which reaches it, goes on with its calls; it takes part again when it can."""
+    cluster = Cluster(tmp_path, engines=0, nodes=2)
+    async with Cut(cluster.nodes[0].ports.ari) as way:
+        cut_off, other = cluster.engine(ways=[way]), cluster.engine()
+        async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
+            way.cut()
+
+            async def is_handed_over() -> bool:
+                return not await cluster.slots_of(cut_off.engine)
+
+            await until(is_handed_over, timeout_s=12, what="its slots to be the other's")
+            await calls.controlled(other)
+            await calls.go_on(other)
+            way.mend()
+            await cluster.shared()
+            await cluster.emptied()

@@ -1,0 +1,78 @@
+"""A deploy at noon: both engines are replaced, one after the other, under calls."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import aiohttp
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.cluster import Cluster
+from tests.harness.servers.engine import Refused
+from tests.harness.until import until
+
+CALLS = 24
+EVERY_MS = 350
+UNAVAILABLE = 503
+
+
+async def test_a_rolling_restart(tmp_path: Path, sounds: MediaServer) -> None:
+    """Under a few calls a second none fails, and of no call an event is missing or told twice."""
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1500)}}
+    async with Cluster(tmp_path) as cluster:
+        async with asyncio.TaskGroup() as group:
+            restarting = group.create_task(_restarted(cluster))
+            calls = [
+                group.create_task(_heard(cluster, number, play, restarting.done))
+                for number in range(CALLS)
+            ]
+        ids = [each.result() for each in calls]
+        statuses = [(await cluster.labs[0].ended(each))["status"] for each in ids]
+        assert statuses == ["completed"] * CALLS
+        told: dict[str, list[int]] = defaultdict(list)
+        for event in await cluster.events():
+            told[event["callId"]].append(event["sequenceNumber"])
+        assert set(told) == set(ids)
+        assert all(numbers == list(range(len(numbers))) for numbers in told.values()), told
+        await cluster.emptied()
+
+
+async def _restarted(cluster: Cluster) -> None:
+    for lab in cluster.labs:
+        await lab.engine.restart()
+        await cluster.shared()
+
+
+async def _heard(cluster: Cluster, number: int, action: object, is_over: Callable[[], bool]) -> str:
+    """Place one call in its turn, and hear all of it."""
+    await asyncio.sleep(number * EVERY_MS / 1000)
+    async with Phone.answering(free_port()) as phone:
+        call = await _placed(cluster, phone, action, f"rolling_{number:04}")
+        await phone.ended(timeout_s=15)
+        assert [each.hz for each in phone.heard(600)] == [600]
+    return call
+
+
+async def _placed(cluster: Cluster, phone: Phone, action: object, request: str) -> str:
+    """Ask engines in turn until one takes the call, as who balances the load does."""
+    placed: list[str] = []
+
+    async def is_placed() -> bool:
+        for lab in cluster.labs:
+            try:
+                asked = {"to": phone.address, "action": action, "requestId": request}
+                placed.append(await lab.call(**asked))
+            except Refused as refused:
+                if refused.status != UNAVAILABLE:
+                    raise
+            except (aiohttp.ClientError, OSError):
+                pass  # it is being restarted
+            else:
+                return True
+        return False
+
+    await until(is_placed, what="an engine to take the call")
+    return placed[0]

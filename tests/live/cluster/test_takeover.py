@@ -1,0 +1,58 @@
+"""An app that goes from one websocket to the next is heard, however close their end and begin are.
+
+Without `engine/ari/subscription_probe.py`, one run in three has a websocket without events.
+"""
+
+import asyncio
+import random
+import time
+from functools import partial
+from pathlib import Path
+
+from engine.ari.client import Ari
+from engine.ari.generated.events import ChannelUserevent
+from engine.ari.generated.operations import events
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.until import until
+from tests.live.pbx.test_ari import Ear, address, call, client, send
+
+TIMES = 400
+LATEST_S = 0.003  # a handshake takes about as long
+
+
+async def test_an_app_that_changes_hands_is_heard(tmp_path: Path) -> None:
+    """The new one is there at any moment around the old one's end, and hears what is said."""
+    chance = random.Random(7)
+    async with Pbx(tmp_path / "pbx1", slots=1) as node, client(address(node)) as ari:
+        first = Ear()
+        old = asyncio.create_task(ari.events("switchroom-0", first).run())
+        await until(partial(first.states.__contains__, "back"))
+        await send(ari, call("c1"), may_block=True)
+        for turn in range(TIMES):
+            ear = Ear()
+            new = asyncio.create_task(ari.events("switchroom-0", ear).run())
+            await _passed(chance.random() * LATEST_S)
+            old.cancel()
+            await until(
+                partial(ear.states.__contains__, "back"), every_s=0.002, what=f"change {turn}"
+            )
+            await _heard(ari, ear, f"word-{turn}")
+            old = new
+        old.cancel()
+
+
+async def _passed(span_s: float) -> None:
+    """Let a span pass that is shorter than the loop's own timers can tell."""
+    due_s = time.perf_counter() + span_s
+    while time.perf_counter() < due_s:  # noqa: ASYNC110 - the loop is to turn, and no clock rings
+        await asyncio.sleep(0)
+
+
+async def _heard(ari: Ari, ear: Ear, word: str) -> None:
+    await ari.ask(events.user_event(word, application="switchroom-0"))
+
+    def is_heard() -> bool:
+        told = [each for each in ear.events if isinstance(each, ChannelUserevent)]
+        return [each.eventname for each in told] == [word]
+
+    await until(is_heard, every_s=0.002, what=f"{word} to be heard")

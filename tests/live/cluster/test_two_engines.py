@@ -1,0 +1,184 @@
+"""What callers notice when there are two engines and one of them goes: nothing."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.now import now_ms
+from tests.harness.phones.phone import Phone
+from tests.harness.phones.registration import register
+from tests.harness.phones.six_calls import SixCalls
+from tests.harness.ports import free_port
+from tests.harness.servers.cluster import LEASE_S, Cluster, freeze, thaw
+from tests.harness.until import until
+
+BACK_WITHIN_MS = (LEASE_S + 1) * 1000
+HANDED_OVER_WITHIN_MS = 250
+SLACK_MS = 500  # two requests a call, and a machine that does other things too
+log = logging.getLogger(__name__)
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
+    """Give two engines at two PBX nodes; afterwards nothing may be left on them."""
+    async with Cluster(tmp_path, nodes=2) as made:
+        yield made
+        await made.emptied()
+
+
+async def test_a_killed_engine(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
+    """SIGKILL: each of its calls goes on under the other, in the lease's time and a second."""
+    gone, stays = cluster.labs
+    async with SixCalls(gone, hooks, sounds) as calls:
+        await gone.engine.kill()
+        took_ms = await calls.controlled(stays)
+        await calls.go_on(stays)
+    log.info("controlled again after %.0f ms", took_ms)
+    assert took_ms < BACK_WITHIN_MS
+
+
+async def test_a_stopped_engine(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """SIGTERM: its slots are handed over; control is hardly away, and no call is lost."""
+    gone, stays = cluster.labs
+    async with SixCalls(gone, hooks, sounds) as calls:
+        going = asyncio.create_task(gone.engine.stop())
+        longest_ms = await _longest_ms(calls, stays, going.done)
+        await going
+        await calls.go_on(stays)
+    log.info("two requests a call took %.0f ms at most", longest_ms)
+    assert longest_ms < HANDED_OVER_WITHIN_MS + SLACK_MS
+
+
+async def test_a_frozen_engine(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
+    """SIGSTOP, longer than the lease, then SIGCONT: it acts on nothing, and takes nothing back."""
+    frozen, other = cluster.labs
+    async with SixCalls(frozen, hooks, sounds) as calls:
+        freeze(frozen.engine)
+        await calls.controlled(other)
+        assert set((await cluster.owners()).values()) == {other.engine.pid}
+        thaw(frozen.engine)
+        await until(lambda: "slot lost" in frozen.engine.log.read_text(), what="it to notice")
+        await calls.go_on(other)
+        assert "app taken over" not in other.engine.log.read_text()
+        assert len(calls.phones["prompt"].heard(600)) == 1
+    await cluster.shared()
+
+
+async def test_an_app_that_is_taken(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Somebody takes an app's events for a moment: its owner looks, and takes them back."""
+    lab, other = cluster.labs
+    async with SixCalls(lab, hooks, sounds) as calls:
+        slot = calls.ids["gather"][0]
+        node = next(each for each in cluster.nodes if each.name in calls.ids["gather"])
+        login = aiohttp.encode_basic_auth(node.ari_user, node.ari_password)
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": login}) as session,
+            session.ws_connect(f"{node.url}/ari/events?app=switchroom-{slot}") as websocket,
+        ):
+            while "ApplicationReplaced" not in (await websocket.receive()).data:
+                pass
+        await calls.controlled(other)
+        await calls.go_on(other)
+
+
+async def test_an_engine_joins(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
+    """A third engine gets its share of the slots while calls run, which go on."""
+    first, second = cluster.labs
+    async with SixCalls(first, hooks, sounds) as calls:
+        third = await cluster.join()
+        await cluster.shared()
+        assert len(await cluster.slots_of(third.engine)) in {2, 3}
+        for lab in (first, second, third):
+            await calls.controlled(lab)
+        await calls.go_on(third)
+
+
+async def test_any_engine_answers(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Lists show the calls of all engines, and a call is shown by each."""
+    first, second = cluster.labs
+    async with (
+        SixCalls(first, hooks, sounds) as calls,
+        Phone.answering(free_port()) as phone,
+    ):
+        play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 20_000)}}
+        there = await second.call(to=phone.address, action=play)
+        await phone.until_hears(600)
+        for lab in cluster.labs:
+            shown = (await lab.engine.rpc("GET", "/calls?account=acme"))["calls"]
+            assert {each["callId"] for each in shown} == {there, *calls.ids.values()}
+            for call in (there, calls.ids["talk"]):
+                assert (await lab.engine.call(call))["callId"] == call
+        await first.engine.rpc("POST", f"/calls/{there}/hangup", {})
+        await phone.ended()
+        await calls.go_on(second)
+
+
+async def test_the_store_is_killed(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """The store is away for longer than the leases: the calls of both engines wait, and go on."""
+    first, second = cluster.labs
+    async with SixCalls(first, hooks, sounds) as calls:
+        await cluster.valkey.kill()
+        away_ms = now_ms()
+        await until(lambda: now_ms() - away_ms > BACK_WITHIN_MS, what="the leases to run out")
+        await cluster.valkey.start()
+        await calls.controlled(second)
+        await calls.go_on(first)
+
+
+async def test_the_store_loses_everything(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """FLUSHALL: each engine stores its calls again, and they go on; none is doubled or left."""
+    first, second = cluster.labs
+    async with SixCalls(first, hooks, sounds) as calls:
+        before = await cluster.owners()
+        await cluster.flush()
+        await until(lambda: "lost a slot" in first.engine.log.read_text(), what="it to notice")
+        await cluster.shared()
+        assert await cluster.owners() == before
+        await calls.controlled(second)
+        await calls.go_on(first)
+
+
+async def test_who_registers_is_known_to_all(cluster: Cluster) -> None:
+    """A phone that registers is online for each engine, and still when one of them is gone."""
+    first, second = cluster.labs
+    await register(cluster.nodes[1], "1001", free_port())
+    for lab in cluster.labs:
+        await _sees(lab, "1001", "online")
+    await first.engine.kill()
+    await cluster.shared()
+    await _sees(second, "1001", "online")
+    await register(cluster.nodes[1], "1002", free_port())
+    await _sees(second, "1002", "online")
+
+
+async def _sees(lab: Lab, agent: str, presence: str) -> None:
+    async def is_so() -> bool:
+        view = await lab.engine.rpc("GET", f"/agents/acme/{agent}")
+        return bool(view["presence"] == presence)
+
+    await until(is_so, timeout_s=3, what=f"{agent} to be {presence}")
+
+
+async def _longest_ms(calls: SixCalls, lab: Lab, is_over: Callable[[], bool]) -> float:
+    """Steer all calls again and again; returns the longest time that this took."""
+    longest_ms = 0.0
+    while not is_over():
+        longest_ms = max(longest_ms, await calls.controlled(lab))
+    return longest_ms

@@ -1,0 +1,79 @@
+"""Two engines on two nodes: calls are spread, limited and drained as if there were one engine."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
+from tests.harness.servers.engine import Engine, Refused
+from tests.harness.until import until
+
+
+@pytest.fixture
+async def other(two: TwoNodes, tmp_path: Path) -> AsyncIterator[Engine]:
+    """Give a second engine on the same nodes, which has its half of the slots."""
+    async with two.engine_of(tmp_path / "other", two.nodes) as engine:
+        await until(lambda: _shares(two.engine, engine), what="both engines to hear both nodes")
+        yield engine
+
+
+async def test_engines_count_each_others_calls(two: TwoNodes, other: Engine) -> None:
+    """Weights and limits hold over all engines; each shows the calls of both."""
+    engines = [two.engine, other] * 4
+    placed: Counter[str] = Counter()
+    for engine in engines:
+        placed[node_of(await _call(engine))] += 1
+        await until(lambda: _agree(two.engine, other, placed), what="both to know of all calls")
+    assert placed == {"pbx1": 6, "pbx2": 2}
+    for _ in range(2):
+        placed[node_of(await _call(other, node="pbx2"))] += 1
+    await until(lambda: _agree(two.engine, other, placed), what="both to know of all calls")
+    for engine in (two.engine, other):
+        assert await _refused(engine, node="pbx2") == (503, "node_full")
+        assert await _refused(engine) == (503, "trunk_full")
+
+
+async def test_a_drain_holds_for_all_engines(two: TwoNodes, other: Engine) -> None:
+    """Each knows within a second, whichever was told, and knows when it is over."""
+    await other.rpc("POST", "/nodes/pbx1/drain")
+    await until(lambda: _is_drained(two.engine), timeout_s=1, what="the first engine to know")
+    assert {node_of(await _call(engine)) for engine in (two.engine, other)} == {"pbx2"}
+    await two.engine.rpc("POST", "/nodes/pbx1/undrain")
+    await until(lambda: _is_free(other), timeout_s=1, what="the other engine to know")
+
+
+async def _call(engine: Engine, **asked: object) -> str:
+    return await engine.originate(
+        **{"from": "+15550001", "to": "+15550100", "action": WAITS, **asked}
+    )
+
+
+async def _refused(engine: Engine, **asked: object) -> tuple[int, str]:
+    with pytest.raises(Refused) as refused:
+        await _call(engine, **asked)
+    return refused.value.status, str(refused.value.problem["code"])
+
+
+async def _nodes(engine: Engine) -> list[dict[str, object]]:
+    return list((await engine.rpc("GET", "/nodes"))["nodes"])
+
+
+async def _shares(*engines: Engine) -> bool:
+    nodes = [node for engine in engines for node in await _nodes(engine)]
+    return all(node["connected"] for node in nodes)
+
+
+async def _agree(first: Engine, second: Engine, placed: Counter[str]) -> bool:
+    counts = [{n["name"]: n["calls"] for n in await _nodes(e)} for e in (first, second)]
+    expected = {"pbx1": placed["pbx1"], "pbx2": placed["pbx2"]}
+    return counts == [expected, expected]
+
+
+async def _is_drained(engine: Engine) -> bool:
+    return bool((await _nodes(engine))[0].get("drained"))
+
+
+async def _is_free(engine: Engine) -> bool:
+    return not await _is_drained(engine)

@@ -1,0 +1,182 @@
+"""The ARI client against a real Asterisk: events, requests, outages, and its own source."""
+
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from engine.ari import generated
+from engine.ari.client import Ari, open_ari
+from engine.ari.config import Patience, PbxAddress
+from engine.ari.decode import UnknownEvent, decode
+from engine.ari.generated.events import (
+    ChannelDestroyed,
+    ChannelDtmfReceived,
+    Message,
+    StasisEnd,
+    StasisStart,
+)
+from engine.ari.generated.models import Channel
+from engine.ari.generated.operations import bridges, channels
+from engine.ari.generator.description import read
+from engine.ari.generator.write import render
+from engine.ari.request import Reply, Request
+from tests.contract.ari.fake_pbx import Replies, running
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.find import find_asterisk
+from tests.harness.until import until
+
+PATIENCE = Patience(refused_s=0.2, retry_s=0.2)
+
+
+class Ear:
+    """A listener that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.events: list[Message | UnknownEvent] = []
+        self.states: list[str] = []
+
+    def on_back(self) -> None:
+        """Note it."""
+        self.states.append("back")
+
+    def on_event(self, event: Message | UnknownEvent) -> None:
+        """Keep it."""
+        self.events.append(event)
+
+    def on_lost(self, reason: str) -> None:
+        """Note the reason."""
+        self.states.append(reason)
+
+    def on_replaced(self) -> None:
+        """Note it."""
+        self.states.append("replaced")
+
+    def of(self, channel_id: str) -> list[str]:
+        """Give the kinds of events of one channel, in order."""
+        return [
+            type(event).__name__
+            for event in self.events
+            if getattr(getattr(event, "channel", None), "id", "") == channel_id
+        ]
+
+
+@pytest.fixture
+async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
+    """Run a PBX of this test's own."""
+    async with Pbx(tmp_path / "pbx1", slots=1) as node:
+        yield node
+
+
+def address(pbx: Pbx) -> PbxAddress:
+    """Name a PBX as the client does."""
+    return PbxAddress(pbx.name, f"{pbx.url}/ari", pbx.ari_user, pbx.ari_password)
+
+
+@asynccontextmanager
+async def client(at: PbxAddress) -> AsyncIterator[Ari]:
+    """Open the way to a PBX, lanes and all."""
+    async with (
+        open_ari(at, "test", random.Random(7).random, time.monotonic, PATIENCE) as ari,
+        running(ari.run()),
+    ):
+        yield ari
+
+
+async def send(ari: Ari, request: Request, *, may_block: bool = False) -> Reply:
+    """Send a request and wait for its reply."""
+    replies = Replies()
+    ari.send(request, "call-1", may_block, replies)
+    await until(lambda: bool(replies))
+    return replies[0]
+
+
+def call(channel_id: str) -> Request:
+    """Ask for a call of two ends, both ours."""
+    # Both ends are ours: the Local channel's other end comes in as a call from the trunk.
+    return channels.originate_with_id(
+        channel_id,
+        endpoint="Local/15551234567@from-trunk",
+        app="switchroom-0",
+        app_args="outbound",
+        other_channel_id=f"{channel_id}-in",
+        variables={"COLOUR": 'green, "or" blue'},
+    )
+
+
+def test_what_is_committed_is_what_this_asterisk_describes() -> None:
+    """Generating from the installed description gives the committed files, byte for byte."""
+    fresh = render(read(find_asterisk().data_dir / "rest-api"), generated.ASTERISK_VERSION)
+    folder = Path(generated.__file__).parent
+    kept = {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in folder.rglob("*.py")
+    }
+    assert kept == fresh
+
+
+async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
+    """Requests over the websocket and over HTTP do their work; the events tell it in order."""
+    ear = Ear()
+    async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
+        await until(lambda: ear.states == ["back"] and ari.lanes.ready)
+        assert (await ari.version() or "").startswith("22.")
+        assert (await send(ari, call("c1"), may_block=True)).ok
+        bridge = bridges.create_with_id("b1", type="mixing")
+        assert [(await send(ari, bridge)).status for _ in range(2)] == [200, 409]
+        await until(lambda: "StasisStart" in ear.of("c1-in"))
+        assert (await send(ari, channels.answer("c1-in"))).ok
+        await until(lambda: "StasisStart" in ear.of("c1"))
+        colour = await send(ari, channels.get_channel_var("c1", variable="COLOUR"))
+        assert b'green, \\"or\\" blue' in colour.body
+        assert decode(await ari.ask(channels.get("c1")), Channel).state == "Up"
+        assert (await send(ari, channels.send_dtmf("c1", dtmf="5"))).ok
+        await until(lambda: any(isinstance(one, ChannelDtmfReceived) for one in ear.events))
+        assert (await send(ari, channels.hangup("c1", reason_code="21"))).ok
+        await until(lambda: "ChannelDestroyed" in ear.of("c1") and "StasisEnd" in ear.of("c1-in"))
+        assert ear.of("c1")[-2:] == [StasisEnd.__name__, ChannelDestroyed.__name__]
+        ended = [event for event in ear.events if isinstance(event, ChannelDestroyed)]
+        assert {event.cause for event in ended if event.channel.id == "c1"} == {21}
+        assert (await send(ari, channels.hangup("c1"))).status == 404
+        assert not [event for event in ear.events if isinstance(event, UnknownEvent)]
+
+
+async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
+    """After a crash and a restart, events and all lanes are back without anyone's doing."""
+    ear = Ear()
+    async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
+        await until(lambda: ear.states == ["back"] and ari.lanes.ready)
+        await pbx.kill()
+        await until(lambda: len(ear.states) == 2 and not ari.lanes.ready)
+        assert (await send(ari, channels.list_())).status == 0
+        await pbx.start()
+        await until(lambda: len(ear.states) == 3 and ari.lanes.ready)
+        assert ear.states[2] == "back"
+        assert (await send(ari, channels.list_())).body == b"[]"
+
+
+async def test_a_wrong_password_is_said(pbx: Pbx) -> None:
+    """A user or password that Asterisk refuses is named as the reason."""
+    ear = Ear()
+    wrong = replace(address(pbx), password="wrong")  # noqa: S106 - it opens nothing
+    async with client(wrong) as ari, running(ari.events("switchroom-0", ear).run()):
+        await until(lambda: ear.states == ["user or password refused (401)"])
+
+
+async def test_the_newer_session_has_the_app(pbx: Pbx) -> None:
+    """The older one hears it was replaced and ends; closing it takes nothing from the newer."""
+    first, second = Ear(), Ear()
+    async with AsyncExitStack() as stack:
+        ari = await stack.enter_async_context(client(address(pbx)))
+        older = await stack.enter_async_context(running(ari.events("switchroom-0", first).run()))
+        await until(lambda: first.states == ["back"])
+        await stack.enter_async_context(running(ari.events("switchroom-0", second).run()))
+        await until(lambda: older.done() and second.states == ["back"])
+        assert first.states == ["back", "replaced"]
+        assert (await send(ari, call("c1"))).ok
+        await until(lambda: StasisStart.__name__ in second.of("c1-in"))
+        assert not first.events

@@ -1,0 +1,48 @@
+"""An engine is killed while customers are told: they are told all the same, in order."""
+
+import asyncio
+from pathlib import Path
+
+from tests.harness.customers.callback_server import Customer, scripted
+from tests.harness.customers.receipts import receipts
+from tests.harness.phones.answerer import answering_all
+from tests.harness.servers.cluster import LEASE_S, Cluster
+from tests.harness.until import until
+
+CALLS = 16
+WAITS = {"type": "gather", "data": {"maxDigits": 1, "timeout": 4000}}
+SETTINGS = {
+    "SWITCHROOM_CALLBACK_RETRIES_S": "[0, 0.2, 0.5, 1, 2, 4, 8]",
+    "SWITCHROOM_CALLBACK_CIRCUIT_S": "1",
+}
+
+
+async def test_the_owner_is_killed(tmp_path: Path) -> None:
+    """Nothing is lost or out of order, and what comes twice has the same id and body."""
+    cluster = Cluster(tmp_path, engines=0)
+    labs = [cluster.engine(SETTINGS) for _ in range(2)]
+    async with (
+        cluster,
+        answering_all(tmp_path, cluster.trunk_port),
+        Customer() as customer,
+    ):
+        gone, stays = labs
+        customer.answers["/flaky"] = scripted(*[500, 204, 204] * 200)
+        await stays.engine.rpc("PUT", "/callbacks/acme", {"target": customer.url("/flaky")})
+        calls = await asyncio.gather(
+            *(lab.call(to="+15550100", action=WAITS) for lab in labs for _ in range(CALLS // 2))
+        )
+        await until(lambda: len(customer.got) > CALLS, what="the first steps to be told")
+        await gone.engine.kill()
+
+        def are_ended() -> bool:
+            told = receipts(customer.accepted)
+            return sum(each.is_ended for each in told.values()) == CALLS
+
+        await until(are_ended, timeout_s=LEASE_S + 30, what="the end of each call to be told")
+        found = receipts(customer.accepted)
+        await cluster.emptied()
+    assert found.keys() == set(calls)
+    assert all(each.is_in_order and not each.missing for each in found.values())
+    assert sum(each.changed for each in found.values()) == 0
+    assert len(customer.got) > len(customer.accepted)  # those that failed came again

@@ -1,0 +1,70 @@
+"""What callers notice when a PBX or the store goes away and comes back."""
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.now import now_ms
+from tests.harness.phones.audio import assert_whole
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Refused
+from tests.harness.until import until
+
+
+async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServer) -> None:
+    """A killed PBX: originate answers 503 no_node, its calls are told as lost when it is back.
+
+    The engine reconnects by itself and a new call works.
+    """
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 20_000)}}
+    async with Phone.answering(lab.trunk_port) as phone:
+        lost = await lab.call(to="+15550100", action=play)
+        await phone.until_hears(600)
+        await lab.pbx.kill()
+        refused = await _refused(lab)
+        assert (refused.status, refused.problem["code"]) == (503, "no_node")
+        await phone.vanish()
+    await lab.pbx.start()
+    view = await lab.ended(lost)
+    assert (view["status"], view["reason"]) == ("completed", "lost")
+    await until(lab.engine.answers, what="the engine to be ready again")
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=play)
+        await phone.until_hears(600)
+        await phone.hang_up()
+
+
+async def test_without_the_store_media_goes_on(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """The store is away for seconds: a prompt is heard on, new calls get 503; then all goes on."""
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 8000)}}
+    action = {**play, "action": hooks.answers("/after", None)}
+    async with Phone.answering(lab.trunk_port) as phone, Phone.refusing(free_port(), 486) as busy:
+        call = await lab.call(to="+15550100", action=action)
+        await phone.until_hears(600)
+        await lab.valkey.stop()
+        away_ms = now_ms()
+        assert (await _refused(lab, busy.address)).status == 503
+        await until(lambda: now_ms() - away_ms > 3000, what="three seconds")
+        assert phone.hears(600)
+        await lab.valkey.start()
+        await hooks.asked("/after")
+        await phone.ended()
+        assert_whole(phone.heard(600))
+    assert (await lab.ended(call))["status"] == "completed"
+
+
+async def _refused(lab: Lab, to: str = "+15559999") -> Refused:
+    """Ask for a call until that is refused."""
+    refusals: list[Refused] = []
+
+    async def is_refused() -> bool:
+        try:
+            await lab.call(to=to, action={"type": "hangup", "data": {}})
+        except Refused as refused:
+            refusals.append(refused)
+        return bool(refusals)
+
+    await until(is_refused, what="a refusal")
+    return refusals[0]

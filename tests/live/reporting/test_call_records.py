@@ -1,0 +1,107 @@
+"""Call records of real calls: over REST soon after the end, with times that are right."""
+
+import time
+from collections.abc import AsyncIterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.api.databases import sqlite_url
+from tests.harness.live import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.records_api import RecordsApi
+from tests.harness.until import until
+
+ACCOUNT = "records"
+FILTERS = {
+    "dialedNumber": "",
+    "dispositionLevel1Id": "",
+    "dispositionLevel2Id": "",
+    "dispositionLevel3Id": "",
+}
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
+    """Run a REST layer before the engine."""
+    async with RecordsApi(
+        tmp_path / "api",
+        database_url=sqlite_url(tmp_path),
+        engine_url=lab.engine.url,
+        rpc_token=lab.engine.token,
+        account=ACCOUNT,
+    ) as found:
+        yield found
+
+
+async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None:
+    """Who talked, for how long, what was held meanwhile; found by its filters."""
+    began_ms = time.time() * 1_000
+    async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
+        action = {"type": "dial", "data": {"number": far.address}}
+        call = await lab.call(
+            account=ACCOUNT, to="+15550100", action=action, labels={"clientId": "c-7"}
+        )
+        await phone.answered()
+        await far.rung()
+        rang_ms = time.time() * 1_000
+        await far.pick_up()
+        await lab.doing(call, "bridged")
+        main = {"channelId": (await lab.engine.call(call))["mainChannelId"]}
+        held_ms = time.time() * 1_000
+        await lab.engine.rpc("POST", f"/calls/{call}/hold", main)
+        await phone.speak_for(1_000)
+        await lab.engine.rpc("POST", f"/calls/{call}/unhold", main)
+        unheld_ms = time.time() * 1_000
+        await phone.speak_for(500)
+        hung_up_ms = time.time() * 1_000
+        await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
+        await phone.ended()
+        await far.ended()
+    ended_ms = time.time() * 1_000
+    record = await _record(api, call)
+    assert (record["toNumber"], record["status"], record["endedBy"]) == (
+        "+15550100", "completed", "api",
+    )  # fmt: skip
+    assert began_ms - 50 <= _ms(record["startTime"]) <= _ms(record["answerTime"]) <= ended_ms
+    assert hung_up_ms - 50 <= _ms(record["endTime"]) <= ended_ms
+    assert record["ringMs"] + record["talkMs"] + record["holdMs"] == record["durationMs"]
+    assert 950 <= record["holdMs"] <= unheld_ms - held_ms + 50
+    _main, other = record["legs"]
+    assert (other["party"], other["status"]) == (far.address, "completed")
+    assert other["answeredMs"] >= rang_ms - 50
+    told = [each["event"] for each in record["timeline"]]
+    assert (told[0], told[-1], "leg-held" in told) == ("initiated", "completed", True)
+    for query in ({"clientId": "c-7"}, {"dialedNumber": far.address}, {"answerStatus": "answered"}):
+        _, page = await api.ask("GET", "/srmain/cdr", **{**FILTERS, **query})
+        assert [each["reqId"] for each in page["data"]] == [call], query
+
+
+async def test_a_call_that_nobody_answered(lab: Lab, api: RecordsApi) -> None:
+    """It is missed, and only rang."""
+    async with Phone.refusing(lab.trunk_port, 486) as phone:
+        call = await lab.call(account=ACCOUNT, to="+15550101")
+        await phone.ended()
+    record = await _record(api, call)
+    assert (record["status"], record["answerStatus"], record["sipCode"]) == ("busy", "missed", 486)
+    assert (record["talkMs"], record["holdMs"]) == (0, 0)
+    assert "answerTime" not in record
+
+
+async def _record(api: RecordsApi, call: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    async def is_there() -> bool:
+        status, body = await api.ask("GET", f"/srmain/cdr/{call}")
+        found.update(body)
+        return status == 200
+
+    await until(is_there, what=f"the record of {call}")
+    return found
+
+
+def _ms(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp() * 1_000

@@ -1,0 +1,122 @@
+"""What a customer is told of real calls, as it happens."""
+
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+
+from tests.harness.customers.callback_server import Customer
+from tests.harness.customers.grpc_server import GrpcCustomer
+from tests.harness.live import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Refused
+from tests.harness.until import until
+
+SAY = {"type": "say", "data": {"text": "Hello."}}
+
+
+async def _events(customer: Customer, call: str) -> list[dict[str, Any]]:
+    """Wait for the end of a call as it is told, and give all of it."""
+
+    def is_over() -> bool:
+        return any(each.event["event"] == "completed" for each in customer.got if call in each.id)
+
+    await until(is_over, what=f"the end of {call} to be told")
+    return [each.event for each in customer.got if each.id.startswith(call)]
+
+
+async def test_each_step_of_a_call(lab: Lab) -> None:
+    """A call that is made, with a dialled leg: told in order, signed, with its references."""
+    account, port = "told1", free_port()
+    async with (
+        Customer() as customer,
+        Phone.answering(lab.trunk_port) as first,
+        Phone.answering(port) as second,
+    ):
+        target = {"target": customer.url("/status")}
+        secret = (await lab.engine.rpc("PUT", f"/callbacks/{account}", target))["secret"]
+        data = {"number": second.address, "agent_id": "sales7", "reference_id": "r-1"}
+        call = await lab.call(
+            to="+4722222222",
+            account=account,
+            action={"type": "dial", "data": data},
+            statusCallbackUrl="auto-set",
+            customData={"order": 4711},
+        )
+        await second.answered()
+        await first.hang_up()
+        events = await _events(customer, call)
+    assert [each["sequenceNumber"] for each in events] == list(range(len(events)))
+    kinds = [each["event"] for each in events]
+    assert kinds[:3] == ["initiated", "ringing", "answered"]
+    assert kinds[3:6] == ["leg-initiated", "leg-ringing", "leg-answered"]
+    assert sorted(kinds[6:]) == ["completed", "leg-completed"]
+    leg = events[3]
+    assert (leg["agent_id"], leg["reference_id"]) == ("sales7", "r-1")
+    assert leg["parentCallId"] == call
+    assert events[-1]["callStatus"] == "completed"
+    assert all(each["customData"] == {"order": 4711} for each in events)
+    assert "record" not in events[-1]  # that is the platform's own
+    for got in customer.got:
+        assert Webhook(secret).verify(got.body, dict(got.headers)) == got.event
+
+
+async def test_how_unanswered_calls_end(lab: Lab) -> None:
+    """Busy, no-answer, failed and canceled are told as the status of the end."""
+    account = "told2"
+    async with Customer() as customer:
+        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
+        for status, ends in {486: "busy", 480: "no-answer", 603: "failed"}.items():
+            async with Phone.refusing(lab.trunk_port, status):
+                call = await lab.call(to="+15550100", account=account)  # told by default
+                events = await _events(customer, call)
+            assert (events[-1]["callStatus"], events[-1]["hangupCause"] > 0) == (ends, True)
+        async with Phone.ringing(lab.trunk_port) as phone:
+            call = await lab.call(to="+15550100", account=account)
+            await phone.rung()
+            await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
+            assert (await _events(customer, call))[-1]["callStatus"] == "canceled"
+
+
+async def test_a_call_that_comes_in(lab: Lab) -> None:
+    """Its number's route may name a target; the account's is the default."""
+    account = "told3"
+    async with Customer() as customer, GrpcCustomer() as other:
+        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
+        for more in ({}, {"statusCallbackUrl": other.target}):
+            number = await lab.number(SAY, **{"account": account, **more})
+            async with Phone.calling(lab.pbx, number) as phone:
+                await phone.ended()
+        await until(
+            lambda: any(each.event.event == "completed" for each in other.got),
+            what="the second call's end to be told",
+        )
+        await until(lambda: len(customer.got) >= 3, what="the first call's end to be told")
+    assert [each.event["event"] for each in customer.got] == ["initiated", "answered", "completed"]
+    assert [each.event.event for each in other.got] == ["initiated", "answered", "completed"]
+    assert {each.event.direction for each in other.got} == {"inbound"}
+
+
+@pytest.mark.parametrize(
+    ("target", "account"),
+    [
+        ("https://example.com/status", "told4"),
+        ("http://127.0.0.1/", "told4"),
+        ("grpc://example.com", "told4"),
+        ("grpc://example.com:99999", "told4"),
+        ("grpc://user@example.com:1", "told4"),
+        ("auto", "told4"),
+        ("", "told4"),
+        ("0123456789abcdef0123456", "told4"),
+        ("auto-set", "nobody"),
+    ],
+)
+async def test_what_is_no_target(lab: Lab, target: str, account: str) -> None:
+    """It is refused before anybody is called, by the field's name and what is allowed."""
+    with pytest.raises(Refused) as refused:
+        await lab.call(to="+15550100", account=account, statusCallbackUrl=target)
+    assert refused.value.status == 400
+    (fault,) = refused.value.problem["errors"]
+    assert fault["path"] == "statusCallbackUrl"
+    assert any(word in fault["message"] for word in ("auto-set", "port", "no target"))

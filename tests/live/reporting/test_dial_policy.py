@@ -1,0 +1,150 @@
+"""What an account may dial, on real lines: who may not be called is not, and the tree goes on."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from redis.asyncio import Redis
+
+from api.accounts.store import Accounts
+from api.common.clock import now_ms
+from api.db.database import Database
+from api.dnc.tokens import DncTokens
+from tests.contract.api.databases import sqlite_url
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+from tests.harness.servers.engine import Refused
+from tests.harness.until import until
+
+ABROAD, CALLED, LISTED = "+4722222222", "+15550100", "+15550199"
+ALLOWED = ("+1", "sip:")
+
+
+class Customer:
+    """An account that may call few, over REST."""
+
+    def __init__(self, lab: Lab, api: Api, token: str, dnc_token: str) -> None:
+        self.lab = lab
+        self.api = api
+        self.token = token
+        self.dnc_token = dnc_token
+
+    async def call(self, action: object, to: str = CALLED) -> str:
+        """Call somebody."""
+        asked = {"from": NUMBER, "to": to, "action": action}
+        made = await self.api.ask("POST", "/srmain/voice/call", asked, token=self.token)
+        return str(made["callId"])
+
+    async def says(self, deed: str, number: str) -> None:
+        """Put a number on the do-not-call list or take it off, and wait until engines know."""
+        before = await self._list_version()
+        entry = {"phoneNo": number, "provider": "example-telecom"}
+        await self.api.ask("GET", f"/srmain/dnc/{deed}/{self.dnc_token}", entry, token="")
+
+        async def is_there() -> bool:
+            return await self._list_version() > before
+
+        await until(is_there, what="the list in the engine's store")
+
+    async def has_terms(self) -> None:
+        """Wait until the engine's store has what the account may call."""
+
+        async def are_there() -> bool:
+            try:
+                found = await self.lab.engine.rpc("GET", f"/terms/{ACCOUNT}")
+            except Refused:
+                return False
+            return found.get("destinations") == list(ALLOWED)
+
+        await until(are_there, what="the account's terms")
+
+    async def refusals(self, call: str) -> list[str]:
+        """List why legs of a call were not called."""
+        story = await self.lab.story(call)
+        return [each["reason"] for each in story if each["type"] == "leg-ended" and each["reason"]]
+
+    async def _list_version(self) -> int:
+        shown = (await self.lab.engine.rpc("GET", "/terms"))["accounts"]
+        return next((e.get("listVersion", 0) for e in shown if e["account"] == ACCOUNT), 0)
+
+
+@pytest.fixture
+async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[Customer]:
+    """Run a REST layer before the engine, with an account that may call few."""
+    async with Api(tmp_path / "api", engines=[lab.engine]) as api:
+        database = Database(sqlite_url(api.folder))
+        accounts = Accounts(database, now_ms)
+        await accounts.change(replace(await accounts.get(ACCOUNT), destinations=ALLOWED))
+        dnc_token = await DncTokens(database, now_ms).add(ACCOUNT)
+        await database.close()
+        found = Customer(lab, api, await api.token(), dnc_token)
+        await found.has_terms()
+        yield found
+
+
+def dial(number: str, then: object = None, **data: Any) -> dict[str, object]:
+    """Dial a number, then go on."""
+    return {"type": "dial", "data": {"number": number, **data}, "action": then}
+
+
+async def test_a_webhooks_dial_to_who_may_not_be_called(
+    customer: Customer, hooks: WebhookServer
+) -> None:
+    """The PBX is not asked for it; the webhook is told why, and the call goes on to another."""
+    async with (
+        Phone.answering(customer.lab.trunk_port, tone_hz=400) as phone,
+        Phone.answering(free_port(), tone_hz=600) as other,
+    ):
+        stranger = dial(other.address, callerId="+4799999999")
+        after = hooks.answers("/after", stranger)
+        first = hooks.answers("/first", dial(ABROAD, after))
+        call = await customer.call(first)
+        told = (await hooks.asked("/after")).body["dial"]
+        assert (told["status"], told["cause"], told["reason"]) == ("failed", 21, "not_allowed")
+        await phone.until_hears(600)
+        await other.until_hears(400)
+        assert other.caller_id == NUMBER  # and not what the webhook wished
+        await phone.hang_up()
+        await other.ended()
+    await customer.lab.ended(call)
+    assert await customer.refusals(call) == ["not_allowed"]
+
+
+async def test_who_is_on_the_list_is_not_called(customer: Customer, hooks: WebhookServer) -> None:
+    """Neither by a request, which is told which field it is, nor by what a webhook dials later."""
+    await customer.says("subscribe", LISTED)
+    with pytest.raises(Refused) as refused:
+        await customer.call(None, to=LISTED)
+    problem = refused.value.problem
+    assert (refused.value.status, problem["code"]) == (400, "do_not_call")
+    assert [each["path"] for each in problem["errors"]] == ["to"]
+    after = hooks.answers("/after", None)
+    first = hooks.answers("/first", dial(LISTED, after))
+    async with Phone.answering(customer.lab.trunk_port) as phone:
+        call = await customer.call(first)
+        told = (await hooks.asked("/after")).body["dial"]
+        await phone.ended()
+    assert (told["status"], told["reason"]) == ("failed", "do_not_call")
+    await customer.lab.ended(call)
+    assert await customer.refusals(call) == ["do_not_call"]
+    await customer.says("unsubscribe", LISTED)
+    async with Phone.answering(customer.lab.trunk_port) as phone:
+        call = await customer.call(None, to=LISTED)
+        await phone.ended()
+    await customer.lab.ended(call)
+
+
+async def test_what_the_store_lost_is_put_again(customer: Customer) -> None:
+    """Terms and lists come from the database; nobody has to do anything."""
+    await customer.says("subscribe", LISTED)
+    async with Redis(port=customer.lab.valkey.port) as client:
+        await client.delete("terms", f"dnc:{{{ACCOUNT}}}", f"dnc:{{{ACCOUNT}}}:version")
+    await customer.has_terms()
+    with pytest.raises(Refused) as refused:
+        await customer.call(None, to=LISTED)
+    assert refused.value.problem["code"] == "do_not_call"

@@ -1,0 +1,84 @@
+"""What an engine tells of itself after a real call."""
+
+import aiohttp
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.phones.phone import Phone
+
+
+async def test_a_calls_figures_are_plausible(
+    lab: Lab, sounds: MediaServer, hooks: WebhookServer
+) -> None:
+    """A call that plays, listens and asks is counted throughout, by its slot, in sensible times."""
+    before = await _figures(lab)
+    gather = {"type": "gather", "data": {"timeout": 100}, "action": hooks.answers("/next", None)}
+    async with Phone.answering(lab.trunk_port) as phone:
+        play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}, "action": gather}
+        call = await lab.call(to="+15550100", action=play)
+        await phone.ended()
+    await lab.ended(call)
+    more = _Growth(before, await _figures(lab), call.partition("-")[0])
+    assert more.of("switchroom_calls_started_total", direction="outbound") == 1
+    assert more.of("switchroom_calls_ended_total", status="completed") == 1
+    assert more.of("switchroom_events_total", type="PlaybackFinished") == 1
+    assert more.of("switchroom_events_total", type="StasisStart") == 1
+    assert more.of("switchroom_webhook_seconds_count", outcome="answered") == 1
+    assert more.of("switchroom_ari_request_seconds_count", transport="websocket") >= 3
+    assert more.of("switchroom_commit_seconds_count") >= 4
+    assert more.of("switchroom_timer_lateness_seconds_count") >= 1
+    for name in ("ari_request", "commit", "timer_lateness"):
+        count = more.of(f"switchroom_{name}_seconds_count")
+        assert 0 <= more.of(f"switchroom_{name}_seconds_sum") / count < 0.1
+    for fault in ("calls_dropped", "calls_lost", "commit_failures", "webhook_failures"):
+        assert more.of(f"switchroom_{fault}_total") == 0
+
+
+async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: Lab) -> None:
+    """With one engine all slots are held, nodes and store are up, and nothing waits."""
+    now = await _figures(lab)
+    held = [value for (name, _), value in now.items() if name == "switchroom_slot_held"]
+    assert held
+    assert set(held) == {1}
+    assert len(held) == now["switchroom_slots", ()]
+    assert now["switchroom_node_up", (("node", lab.pbx.name),)] == 1
+    waiting = ("switchroom_commit_pending_changes", "switchroom_buffered_events")
+    assert not any(value for (name, _), value in now.items() if name in waiting)
+    assert now["process_resident_memory_bytes", ()] > 20e6
+
+
+Labels = tuple[tuple[str, str], ...]
+Figures = dict[tuple[str, Labels], float]
+
+
+class _Growth:
+    """How much figures of a slot have grown, those that have no slot included."""
+
+    def __init__(self, before: Figures, after: Figures, slot: str) -> None:
+        self._grown = {key: value - before.get(key, 0) for key, value in after.items()}
+        self._slot = slot
+
+    def of(self, name: str, **labels: str) -> float:
+        """Sum up the growth of a metric where it has these labels."""
+        wanted = labels.items()
+        return sum(
+            grown
+            for (each, found), grown in self._grown.items()
+            if each == name
+            and wanted <= dict(found).items()
+            and dict(found).get("slot", self._slot) == self._slot
+        )
+
+
+async def _figures(lab: Lab) -> Figures:
+    url = f"{lab.engine.url}/metrics"
+    async with aiohttp.ClientSession() as session, session.get(url) as got:
+        families: list[Metric] = list(text_string_to_metric_families(await got.text()))
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in families
+        for sample in family.samples
+    }

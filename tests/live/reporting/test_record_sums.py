@@ -1,0 +1,114 @@
+"""Call records, live views and replay on real calls, also when the engine that ran them dies."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.cli.client import opened
+from engine.cli.live.follow import Following
+from engine.cli.live.table import Board, summary
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.phones.six_calls import SixCalls
+from tests.harness.record_sums import faults_of
+from tests.harness.servers.cluster import Cluster
+from tests.harness.until import until
+from wire.events import CallEvent
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
+    """Give two engines at one PBX node."""
+    async with Cluster(tmp_path) as made:
+        yield made
+        await made.emptied()
+
+
+async def test_records_survive_an_engine(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """Killed under six calls: each has one record that adds up, and replays the same."""
+    gone, stays = cluster.labs
+    board, kept = Board(), Kept()
+    async with watched(board, gone, stays), SixCalls(gone, hooks, sounds) as calls:
+        await until(lambda: len(board.calls) == 6, what="all calls on the board")
+        await kept.read(gone, "first", acknowledges=False)
+        await gone.engine.kill()
+        await calls.controlled(stays)
+        await calls.go_on(stays)
+        await until(lambda: sum(board.ended.values()) == 6, what="the board to be empty")
+        ids = dict(calls.ids)
+    assert summary(board) == "0 live; ended meanwhile: 6 completed"
+
+    async def all_ended() -> bool:
+        await kept.read(stays, "second")
+        return len(kept.ended) == 6
+
+    await until(all_ended, what="six records")
+    assert kept.repeated, "what the first reader did not acknowledge"
+    for kind, call in ids.items():
+        told = sorted(kept.events[call].values(), key=lambda event: event.sequence_number)
+        assert not list(faults_of(told)), kind
+        audit = await stays.engine.rpc("GET", f"/calls/{call}/replay")
+        assert audit["isSame"], audit
+        assert audit["compared"] == audit["lines"] - 1
+    record = kept.ended[ids["hold"]].record
+    assert record is not None
+    assert record.hold_ms > 0
+    assert len(record.legs) == 2
+    listed = await stays.engine.rpc("GET", "/calls/ended?limit=6")
+    assert sorted(listed["callIds"]) == sorted(ids.values())
+
+
+class Kept:
+    """What a group has made of the events: each once, however often it came."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, dict[int, CallEvent]] = {}
+        self.repeated = 0
+
+    @property
+    def ended(self) -> dict[str, CallEvent]:
+        """The ends that were told, by call."""
+        events = (event for told in self.events.values() for event in told.values())
+        return {event.call_id: event for event in events if event.event == "completed"}
+
+    async def read(self, lab: Lab, consumer: str, *, acknowledges: bool = True) -> None:
+        """Read once, as a consumer."""
+        query = f"group=cdr&consumer={consumer}&wait=1&idle=1"
+        batch = await lab.engine.rpc("GET", f"/events?{query}")
+        for each in batch["events"]:
+            self._keep(each)
+        if acknowledges and batch["events"]:
+            ids = [each["id"] for each in batch["events"]]
+            done = await lab.engine.rpc("POST", "/events/ack", {"group": "cdr", "ids": ids})
+            assert done == {"acknowledged": len(ids)}
+
+    def _keep(self, delivered: dict[str, Any]) -> None:
+        event = msgspec.convert(delivered["event"], CallEvent)
+        told = self.events.setdefault(event.call_id, {})
+        if event.sequence_number in told:
+            assert told[event.sequence_number] == event
+            assert delivered["again"]
+            self.repeated += 1
+        told[event.sequence_number] = event
+
+
+@asynccontextmanager
+async def watched(board: Board, *labs: Lab) -> AsyncIterator[None]:
+    """Keep a board by the engines' streams."""
+    async with AsyncExitStack() as house:
+        ways = [opened(lab.engine.url, lab.engine.token) for lab in labs]
+        clients = [await house.enter_async_context(way) for way in ways]
+        task = asyncio.create_task(Following(clients, "", board).run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])

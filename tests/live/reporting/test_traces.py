@@ -1,0 +1,53 @@
+"""A call as a tracing system sees it: from the request over the PBX to the customer."""
+
+from pathlib import Path
+
+import aiohttp
+
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live import Lab
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.engine import Engine
+from tests.harness.servers.span_collector import Collector
+from tests.harness.servers.valkey import Valkey
+from tests.harness.until import until
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
+QUICKLY = {"OTEL_BSP_SCHEDULE_DELAY": "100"}  # milliseconds
+
+
+async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookServer) -> None:
+    """What a call asks of PBX and customer stands under the request that began the call."""
+    trunk = free_port()
+    pbx = Pbx(tmp_path / "pbx1", trunk=f"sip:127.0.0.1:{trunk}")
+    async with Collector() as collector, pbx, Valkey(tmp_path / "valkey") as valkey:
+        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(), **QUICKLY}
+        engine = Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx], settings=settings)
+        async with engine, Phone.answering(trunk) as phone:
+            lab = Lab(valkey, pbx, engine, trunk)
+            call = await _started(lab, hooks.answers("/next", None))
+            await lab.ended(call)
+            await phone.ended()
+            await until(lambda: bool(collector.named("webhook")), what="the spans")
+    (began,) = collector.named("RPC POST /calls")
+    (asked,) = collector.named("webhook")
+    (created,) = collector.named("ARI POST channels")
+    assert began.trace == asked.trace == created.trace == TRACE
+    assert began.parent == HEADERS["traceparent"].split("-")[2]
+    assert asked.parent == created.parent == began.span
+    assert all(s.attributes["switchroom.call_id"] == call for s in (began, asked, created))
+    carried = hooks.requests[0].headers["traceparent"].split("-")
+    assert carried[1:3] == [TRACE, asked.span]
+
+
+async def _started(lab: Lab, action: object) -> str:
+    body = {"account": "acme", "from": "+15550001", "to": "+15550100", "action": action}
+    headers = {**HEADERS, "Authorization": f"Bearer {lab.engine.token}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(f"{lab.engine.url}/rpc/v1/calls", json=body) as reply,
+    ):
+        return str((await reply.json())["callId"])

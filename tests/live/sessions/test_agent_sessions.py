@@ -1,0 +1,59 @@
+"""Sessions among agents at registered phones: called by name, told by name, heard by tone."""
+
+import pytest
+
+from tests.harness.phones.parties import Crowd
+from tests.harness.phones.requests import Conference, Transfer, among
+from tests.harness.servers.engine import Refused
+
+BOB = "1003"
+
+
+@pytest.fixture
+async def talk(crowd: Crowd) -> Crowd:
+    """Let customer and source talk; agent 1003 is there to be called."""
+    await crowd.talk()
+    await crowd.agent("target", BOB)
+    return crowd
+
+
+@pytest.mark.parametrize("mode", ["attended", "blind"])
+async def test_a_transfer_to_an_agent(talk: Crowd, mode: str) -> None:
+    """The agent's phone is called, and the session says who it is."""
+    transfer = Transfer(talk)
+    target = {"kind": "agent", "agentId": BOB, "agentName": "Bob"}
+    view = await transfer.start(mode, target=target, sourceAgentId="ada")
+    assert (view["target"], view["targetName"]) == (f"agent:{BOB}", "Bob")
+    if mode == "attended":
+        await talk.hear(source="target", target="source", customer="music")
+        await transfer.complete()
+    await talk.hear(customer="target", target="customer")
+    agent = await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}")
+    assert (agent["busy"], agent["callId"]) == (True, talk.call)
+
+
+async def test_a_conference_with_an_agent(talk: Crowd) -> None:
+    """It is a member by name, and finds the conference that it is in; put out, it is in none."""
+    conference = Conference(talk)
+    await conference.add(
+        "target", targetExternalNumber=None, targetAgentIds=[BOB], targetAgentNames={BOB: "Bob"}
+    )
+    await talk.hear(**among("customer", "source", "target"))
+    found = await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
+    assert found["conferenceSessionId"] == conference.id
+    assert [each.get("name") for each in found["members"]] == [None, None, "Bob"]
+    await conference.ask("kick", requesterAgentId="ada", targetAgentId=BOB)
+    await talk["target"].ended()
+    await talk.hear(customer="source", source="customer")
+    with pytest.raises(Refused) as refused:
+        await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
+    assert refused.value.problem["code"] == "no_such_session"
+
+
+async def test_an_agents_own_leg_is_hung_up(talk: Crowd) -> None:
+    """By the agent's name, wherever in the call it is."""
+    await talk.steer("dial", target=f"agent:{BOB}")
+    await talk.hear(**among("customer", "source", "target"))
+    await talk.steer("hangup", agentId=BOB)
+    await talk["target"].ended()
+    await talk.hear(customer="source", source="customer")

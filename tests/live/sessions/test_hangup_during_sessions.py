@@ -1,0 +1,39 @@
+"""A hangup while nobody hears the node; its engine dies before it is done: the next one does it."""
+
+from pathlib import Path
+
+from tests.harness.live import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
+from tests.harness.servers.cluster import Cluster
+from tests.harness.servers.cut import Cut
+from tests.harness.until import until
+
+
+async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> None:
+    """It is in the store when it is granted: the phone is told by whoever can."""
+    cluster = Cluster(tmp_path, engines=0)
+    ari = cluster.nodes[0].ports.ari
+    async with Cut(ari) as one, Cut(ari) as two:
+        gone, stays = cluster.engine(ways=[one]), cluster.engine(ways=[two])
+        async with cluster, Phone.answering(free_port()) as phone:
+            call = await gone.call(to=phone.address, action={"type": "gather", "data": {}})
+            await gone.doing(call, "gathering")
+            one.cut()
+            two.cut()
+            await _notices(gone)
+            view = await gone.engine.rpc("POST", f"/calls/{call}/hangup", {})
+            assert view["state"] == "ending"
+            await gone.engine.kill()
+            assert not phone.is_ended
+            two.mend()
+            await phone.ended(20)
+            await stays.ended(call)
+            asked = [each for each in await stays.story(call) if each["type"] == "hangup-requested"]
+            assert len(asked) == 1
+            await cluster.emptied()
+
+
+async def _notices(lab: Lab) -> None:
+    log = lab.engine.log
+    await until(lambda: "node away" in log.read_text(), timeout_s=20, what="it to notice")

@@ -1,0 +1,151 @@
+"""What is wrong is said where it is wrong, and never ends a call that could go on."""
+
+from typing import Any
+
+import pytest
+
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer, page, raw, status
+from tests.harness.live import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.servers.engine import Refused
+
+PLAY = {"type": "play", "data": {"audioUrl": "https://example.com/a.wav"}}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Make a tree so deep."""
+    tree: dict[str, Any] = {"type": "hangup", "data": {}}
+    for _ in range(depth - 1):
+        tree = {"type": "say", "data": {"text": "x"}, "action": tree}
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("asked", "path"),
+    [
+        ({"action": "not an address"}, "action"),
+        ({"action": {"data": {}}}, "action.type"),
+        ({"action": {"type": "sing", "data": {}}}, "action.type"),
+        ({"action": {"type": "play", "data": {"audioUrl": "ftp://x/y"}}}, "action.data.audioUrl"),
+        ({"action": {"type": "play", "data": {"audioUrl": "http://x/y"}}}, "action.data.audioUrl"),
+        ({"action": {"type": "play", "data": {"audioURL": "x"}}}, "action.data.audioURL"),
+        ({"action": {**PLAY, "action": {"type": "dial", "data": {}}}}, "action.action.data"),
+        ({"action": {"type": "dial", "data": {"number": "1;2"}}}, "action.data.number"),
+        ({"action": {"type": "gather", "data": {"maxDigits": 0}}}, "action.data.maxDigits"),
+        ({"action": nested(51)}, "action" + ".action" * 50),
+        ({"to": "call me"}, "to"),
+        ({"colour": "red"}, "colour"),
+        ({"action": {"type": "say", "data": {"text": "x" * 4001}}}, "action.data.text"),
+    ],
+)
+async def test_a_malformed_call_is_refused(lab: Lab, asked: dict[str, Any], path: str) -> None:
+    """What can't be run gets 400 with the path of the fault, and nothing is called."""
+    with pytest.raises(Refused) as refused:
+        await lab.call(**{"to": "+15550100", **asked})
+    assert refused.value.status == 400
+    assert refused.value.problem["errors"][0]["path"] == path
+
+
+async def test_too_large_a_call_is_refused(lab: Lab) -> None:
+    """A body of half a megabyte is refused."""
+    with pytest.raises(Refused) as refused:
+        await lab.call(to="+15550100", customData={"x": "y" * 500_000})
+    assert refused.value.status in {400, 413}
+
+
+async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
+    """A requestId that comes again gives the call it made, which is not made again."""
+    asked = {"to": "+15550100", "requestId": "order12345"}
+    async with Phone.answering(lab.trunk_port) as phone:
+        first = await lab.call(**asked, action={"type": "gather"})
+        assert await lab.call(**asked, action={"type": "gather"}) == first
+        await phone.answered()
+        assert await lab.call(**asked, action={"type": "gather"}) == first
+        await phone.hang_up()
+        await lab.ended(first)
+    assert await lab.call(**asked) == first
+
+
+async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
+    """Who asks for another account's call gets 404, as for one that never was."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action={"type": "gather"})
+        await phone.answered()
+        for path in (f"/calls/{call}?account=other", "/calls/0-pbx1-nothing00?account=acme"):
+            with pytest.raises(Refused) as refused:
+                await lab.engine.rpc("GET", path)
+            assert refused.value.status == 404
+        with pytest.raises(Refused) as refused:
+            await lab.engine.rpc("POST", f"/calls/{call}/hangup", {"account": "other"})
+        assert refused.value.status == 404
+        await phone.hang_up()
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (page(), "not_json"),
+        (raw(b"[" * 10_000_000), "too_large"),
+        (status(500), "status_500"),
+        (status(302), "redirect"),
+        ({"type": "sing"}, "invalid_action"),
+    ],
+    ids=["html", "10 MB", "500", "redirect", "no verb"],
+)
+async def test_a_bad_answer_ends_the_call(
+    lab: Lab, hooks: WebhookServer, answer: object, reason: str
+) -> None:
+    """A webhook that gives no action ends the call; its reason and timeline say why."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=hooks.answers("/next", answer))
+        await phone.ended()
+        view = await lab.ended(call)
+    assert view["reason"].startswith(f"action_failed:{reason}")
+    [failed] = [each for each in await lab.story(call) if each["type"] == "action-failed"]
+    assert failed["reason"].startswith(reason)
+
+
+async def test_a_fallback_runs_after_a_bad_answer(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """A gather whose webhook answers nonsense runs its fallback verb; a busy one is asked twice."""
+    fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
+    action = {
+        "type": "gather",
+        "data": {"maxDigits": 1, "fallback": fallback},
+        "action": hooks.answers("/told", status(503), page()),
+    }
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        await lab.doing(call, "gathering")
+        await phone.press("1")
+        await phone.ended()
+        assert len(phone.heard(700)) == 1
+    first, again = hooks.of("/told")
+    assert first.id == again.id
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("/missing", "not_found"),
+        ("/page", "not_audio"),
+        ("/elsewhere", "redirect"),
+        ("/huge", "too_large"),
+        ("https://169.254.169.254/a.wav", "refused_address"),
+    ],
+)
+async def test_audio_that_cannot_be_had_is_skipped(
+    lab: Lab, sounds: MediaServer, path: str, fault: str
+) -> None:
+    """An address that gives no sound is passed over; the timeline names the fault."""
+    bad = path if path.startswith("https:") else sounds.url(path)
+    data = {"audioUrl": [sounds.tone(600, 200), bad, sounds.tone(700, 200)]}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action={"type": "play", "data": data})
+        await phone.ended()
+        assert [heard.hz for heard in phone.heard(600, 700)] == [600, 700]
+    [fetched] = [each for each in await lab.story(call) if each["type"] == "media-fetched"]
+    assert [told.partition(":")[0] for told in fetched["faults"]] == [fault]
+    assert (await lab.ended(call))["status"] == "completed"

@@ -1,0 +1,96 @@
+"""A prompt right after a conversation is heard, as the leg has left its bridge before (0007)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from engine.ari.client import Ari
+from engine.ari.generated.events import PlaybackFinished, StasisStart
+from engine.ari.generated.operations import channels
+from engine.ari.request import Reply, Request
+from engine.calls.model.commands import Answer, Bridge, DestroyBridge, Leave, PbxCommand
+from engine.runtime.pbx.ari_requests import may_block, requests
+from tests.contract.ari.fake_pbx import running
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.phone import Phone
+from tests.harness.until import until
+from tests.live.pbx.test_ari import Ear, address, client
+from tests.unit.runtime.harness.shard_bench import PLAN
+
+TIMES = 100
+
+
+class Line:
+    """Two phones' calls that commands are done on, one after another."""
+
+    def __init__(self, ari: Ari, ear: Ear, phone: Phone) -> None:
+        self.ari = ari
+        self.ear = ear
+        self.phone = phone
+
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """Name the phones' channels."""
+        return tuple(e.channel.id for e in self.ear.events if isinstance(e, StasisStart))
+
+    async def talk(self, bridge: str) -> None:
+        """Join the phones until the first has heard something."""
+        before = len(self.phone.frames)
+        await self.do(Bridge(bridge, self.legs))
+        await until(lambda: len(self.phone.frames) > before + 1, what="a few packets")
+
+    async def do(self, *commands: PbxCommand) -> None:
+        """Do commands as the engine does."""
+        for command in commands:
+            for request in requests(command, PLAN):
+                await self._asked(request, may_block(command))
+
+    async def play(self, request: Request) -> None:
+        """Ask for a prompt and wait for its end."""
+        heard = len(self.finished)
+        await self._asked(request, blocks=False)
+        await until(lambda: len(self.finished) > heard, what=f"the end of prompt {heard + 1}")
+
+    async def _asked(self, request: Request, blocks: bool) -> None:
+        """Go on the moment the reply is there, as the engine does."""
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self.ari.send(request, "call-1", blocks, replied.set_result)
+        await replied
+
+    @property
+    def finished(self) -> list[PlaybackFinished]:
+        """List the prompts that have ended."""
+        return [each for each in self.ear.events if isinstance(each, PlaybackFinished)]
+
+
+@pytest.fixture
+async def line(tmp_path: Path) -> AsyncIterator[Line]:
+    """Call a PBX of this test's own with a phone, and answer."""
+    ear = Ear()
+    async with AsyncExitStack() as house:
+        pbx = await house.enter_async_context(Pbx(tmp_path / "pbx1", slots=1))
+        ari = await house.enter_async_context(client(address(pbx)))
+        await house.enter_async_context(running(ari.events("switchroom-0", ear).run()))
+        await until(lambda: ear.states == ["back"] and ari.lanes.ready)
+        calling = (Phone.calling(pbx, "15550100", tone_hz=hz) for hz in (400, 600))
+        phones = [await house.enter_async_context(each) for each in calling]
+        line = Line(ari, ear, phones[0])
+        await until(lambda: len(line.legs) == len(phones), what="both calls")
+        await line.do(*map(Answer, line.legs))
+        yield line
+
+
+async def test_a_prompt_after_a_bridge_is_never_lost(line: Line, sounds: MediaServer) -> None:
+    """100 times out of a bridge that is then destroyed: each prompt asked for at once ends."""
+    tone = f"sound:{sounds.tone(600, 20)}"
+    leg, _ = line.legs
+    for number in range(TIMES):
+        bridge = f"b{number}"
+        await line.talk(bridge)
+        await line.do(Leave(bridge, leg), DestroyBridge(bridge))
+        await line.play(channels.play_with_id(leg, f"p{number}", media=[tone]))
+    assert [each.playback.state for each in line.finished] == ["done"] * TIMES

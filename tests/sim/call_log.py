@@ -1,0 +1,72 @@
+"""What a world left behind, put in order for the checks: each call's log, record and events."""
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+
+from engine.calls.model.call import Call
+from engine.calls.model.codec import Record, decode_call, decode_record
+from engine.calls.model.commands import Command, Tell
+from engine.calls.replay import Moment, replay
+from engine.store.memory.store import Memory
+from tests.harness.sim.store import done
+from wire.events import CallEvent
+
+_event = msgspec.json.Decoder(CallEvent).decode
+
+
+class Story(Struct, frozen=True):
+    """One call: as it was opened, each of its moments, as it was stored, and what was told."""
+
+    opened: Call
+    moments: tuple[Moment, ...]
+    record: Record
+    is_live: bool
+    told: tuple[CallEvent, ...]
+
+    @property
+    def id(self) -> str:
+        """The call's id."""
+        return self.opened.id
+
+    def stretches(self) -> list[tuple[int, int, Call]]:
+        """List from when to when it was in each of its states, but for the last."""
+        following = self.moments[1:]
+        return [(m.now, n.now, m.call) for m, n in zip(self.moments, following, strict=False)]
+
+    def commands(self) -> list[Command]:
+        """List all that it ever wanted."""
+        return [command for moment in self.moments for command in moment.commands]
+
+    def tells(self) -> list[CallEvent]:
+        """List what the log says should have been told."""
+        return [each.event for m in self.moments for each in m.commands if isinstance(each, Tell)]
+
+
+def stories(memory: Memory, slot: int, but: frozenset[str] = frozenset()) -> Iterable[Story]:
+    """Tell every call of a slot that was ever stored, but for some."""
+    told: dict[str, list[CallEvent]] = {}
+    for _, _, body in done(memory.stream.after({slot: "0"}, limit=1_000_000)):
+        event = _event(body)
+        told.setdefault(event.call_id, []).append(event)
+    live = set(_live(memory, slot))
+    for call_id in [each for each in told if each not in but]:
+        log = done(memory.log(slot, call_id))
+        state = done(memory.read(slot, call_id))
+        assert state is not None, call_id
+        record = decode_record(state)
+        yield Story(
+            decode_call(log[0]) if log[0] else record.call,  # the store may have lost it
+            tuple(replay(log)),
+            record,
+            call_id in live,
+            tuple(told[call_id]),
+        )
+
+
+def _live(memory: Memory, slot: int) -> list[str]:
+    async def read() -> list[str]:
+        return [call async for call, _, _ in memory.live(slot)]
+
+    return done(read())

@@ -1,0 +1,35 @@
+"""A bridge stands only while its call needs it, and a snoop lives only while somebody coaches."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.media.plan import rooms
+from engine.calls.model.call import Call
+from tests.harness.sim.channel import SimBridge, SimChannel
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import Span, is_long, life, without
+from tests.sim.scene import World
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every bridge and snoop that ever was."""
+    needed: dict[str, list[Span]] = {}
+    for story in told:
+        if world.faults.kinds:  # what was lost at the end of a call is left to the reaper
+            after = story.record.call.ended_ms, world.clock.at_ms
+            names = {name for _, _, call in story.stretches() for name in rooms(call)}
+            needed |= {name: [after] for name in names}
+        for begin_ms, end_ms, call in story.stretches():
+            for name in (*rooms(call), *_snoops(call)):
+                needed.setdefault(name, []).append((begin_ms, end_ms))
+    channels = (*world.pbx.past.values(), *world.pbx.channels.values())
+    things: list[SimBridge | SimChannel] = [each for each in channels if each.snooped is not None]
+    things += [*world.pbx.past_bridges, *world.pbx.bridges.values()]
+    for thing in things:
+        for stretch in without([life(world, thing)], needed.get(thing.id, ())):
+            if is_long(world, stretch):
+                yield thing.id, f"stood for {stretch[1] - stretch[0]:.0f} ms, needed by nobody"
+
+
+def _snoops(call: Call) -> Iterator[str]:
+    members = call.conference.members if call.conference else ()
+    return (each.snoop for each in members if each.snoop and each.is_live)

@@ -1,0 +1,61 @@
+"""Who is greeted is not connected before it has passed: the right key, and no unwanted machine.
+
+This looks at what was heard and pressed, and at the PBX's bridges.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.model.call import Call
+from engine.calls.model.events import DigitPressed, Event
+from engine.calls.model.state import Dialing, Talking
+from tests.sim.call_log import Story
+from tests.sim.checks.durations import heard, is_long, within
+from tests.sim.scene import World
+from wire.answer_detection import MachineDetection
+from wire.verbs import DialData
+
+
+def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+    """Check every dial."""
+    for story in told:
+        before = story.opened
+        for moment in story.moments:
+            for words in _connected(before, moment.event, moment.call):
+                yield story.id, words
+            before = moment.call
+        for begin_ms, end_ms, call in story.stretches():
+            for leg in _greeted(call):
+                yield from _heard_too_soon(world, leg, (begin_ms, end_ms))
+
+
+def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
+    if not isinstance(before.doing, Dialing) or not isinstance(call.doing, Talking):
+        return
+    data, leg = before.doing.verb.data, call.leg(call.doing.leg)
+    if data.confirm is not None and not _is_confirmed(event, call.doing.leg, data):
+        yield f"{call.doing.leg} was connected by {event} without its key"
+    asked = data.machine_detection
+    is_unwanted = isinstance(asked, MachineDetection) and asked.on_machine == "hangup"
+    if is_unwanted and leg is not None and leg.answered_by == "machine":
+        yield f"{leg.id} is a machine, and was connected"
+
+
+def _is_confirmed(event: Event, leg: str, data: DialData) -> bool:
+    if not isinstance(event, DigitPressed) or data.confirm is None:
+        return False
+    return (event.leg, event.digit) == (leg, data.confirm.digit)
+
+
+def _greeted(call: Call) -> list[str]:
+    return [each.leg for each in call.doing.greetings] if isinstance(call.doing, Dialing) else []
+
+
+def _heard_too_soon(
+    world: World, leg: str, stretch: tuple[float, float]
+) -> Iterator[tuple[str, str]]:
+    channel = world.pbx.past.get(leg)
+    if channel is None:
+        return
+    for begin_ms, end_ms in within([stretch], heard(world, channel, ("bridge",))):
+        if is_long(world, (begin_ms, end_ms)):
+            yield leg, f"was in a bridge for {end_ms - begin_ms:.0f} ms while it was greeted"

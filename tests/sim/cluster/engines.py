@@ -1,0 +1,112 @@
+"""The engines of a world: which there are, and whether together they do all that they should."""
+
+from tests.sim.cluster.engine import Engine
+from tests.sim.cluster.environment import Ground
+from tests.sim.cluster.network import Skies
+
+
+class Crew:
+    """All engines that ever lived, by the order in which they came."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.all: list[Engine] = []
+
+    def start(self) -> Engine:
+        """Start one more."""
+        name = f"engine{len(self.all)}"
+        skies = Skies(self.ground.weather, lambda boundary: self.dies(name, boundary))
+        engine = Engine(self.ground, name, skies)
+        self.all.append(engine)
+        engine.start()
+        return engine
+
+    def dies(self, name: str, boundary: str) -> None:
+        """Lose an engine, and have another in its place some time later."""
+        engine = next(each for each in self.all if each.name == name)
+        if not engine.loop.is_dead:
+            self.say(f"{name} dies at {boundary}")
+            engine.die()
+            self.ground.weather.trouble(1)
+            self.ground.clock.after(self.some_ms(20, 500, 3_000, 12_000), self.comes)
+
+    def comes(self) -> None:
+        """Have one more."""
+        self.say("an engine starts")
+        self.ground.weather.trouble(1)
+        self.start()
+
+    @property
+    def alive(self) -> list[Engine]:
+        """Those that have not died."""
+        return [each for each in self.all if not each.loop.is_dead]
+
+    @property
+    def ready(self) -> list[Engine]:
+        """Those that can be asked something."""
+        return [each for each in self.alive if each.is_ready]
+
+    @property
+    def life(self) -> Engine | None:
+        """One that somebody who steers a call asks; all its calls can be steered there."""
+        busy = [each for each in self.alive if each.calls and not each.is_leaving]
+        return self.ground.rng.choice(busy) if busy else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is away, and nobody."""
+        ground, alive = self.ground, self.alive
+        ways = all(line.is_up for each in alive for line in each.desks.lines.values())
+        links = all(each.link.is_up for each in alive)
+        nodes = all(pbx.is_up for pbx in ground.pbxs.values())
+        return bool(alive) and ways and links and nodes and len(self.ready) == len(alive)
+
+    @property
+    def is_able(self) -> bool:
+        """Whether somebody is there who can reach the store."""
+        return any(each.link.is_up for each in self.ready)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether every slot is somebody's, and all have equally many, but for one."""
+        held = [len(each.keeper.held) for each in self.alive]
+        slots = {slot for each in self.alive for slot in each.keeper.held}
+        is_all = len(slots) == sum(held) == self.ground.slots
+        return is_all and max(held) - min(held) <= 1
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nobody who died still counts for somebody."""
+        urls = {f"http://{each.name}" for each in self.alive}
+        known = ((each.name, {peer.url for peer in each.peers.others}) for each in self.alive)
+        return all(others == urls - {f"http://{name}"} for name, others in known)
+
+    def controls(self, node: str, slot: int) -> bool:
+        """Tell whether somebody can do something for the calls of a slot at a node."""
+        for each in self.ready:
+            desk = each.switch.nodes[node].desks.get(slot) if each.switch.nodes else None
+            if desk is not None and not desk.is_held and each.link.is_up:
+                return True
+        return False
+
+    @property
+    def is_well(self) -> bool:
+        """Whether all is as if nothing had been."""
+        if not (self.is_whole and self.is_shared and self.is_known):
+            return False
+        pairs = ((node, slot) for node in self.ground.pbxs for slot in range(self.ground.slots))
+        return all(self.controls(*pair) for pair in pairs) and all(map(_can_store, self.alive))
+
+    def say(self, words: str) -> None:
+        """Tell whoever looks at the world."""
+        if self.ground.say:
+            self.ground.say(f"** {words}")
+
+    def some_ms(self, *lengths_ms: float) -> float:
+        """Choose how long something takes."""
+        return self.ground.rng.choice(lengths_ms) * (0.5 + self.ground.rng.random())
+
+
+def _can_store(engine: Engine) -> bool:
+    desks = (desk for node in engine.switch.nodes.values() for desk in node.desks.values())
+    return all(desk.can_store and not desk.standstill.kept for desk in desks)

@@ -1,0 +1,64 @@
+"""What several engines of a world stand on, and what outlives them."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from engine.runtime.base.ports import Pbx, Tapes
+from engine.runtime.cluster.lease import Lease, LeasedPbx, LeasedTapes
+from engine.runtime.cluster.timings import Rhythm
+from engine.runtime.recording.recorder import Recorder
+from engine.runtime.shard.shard import Desk
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.recorder import Filed
+from tests.harness.sim.redis import SimRedis
+from tests.harness.sim.shared_clock import SharedClock
+from tests.harness.sim.webhooks import SimServers
+from tests.sim.cluster.network import Weather
+from tests.sim.cluster.owners import Owners
+from tests.sim.engine_run import Broken
+from wire.media import Clip, Source
+
+
+def _same(part: Any) -> Any:
+    return part
+
+
+class Cracked(Struct, frozen=True):
+    """Ways to put broken parts into engines that work together."""
+
+    parts: Broken = Broken()
+    leased: Callable[[Pbx, Lease], Pbx] = LeasedPbx
+    taped: Callable[[Recorder, Lease], Tapes] = LeasedTapes
+    lease: Callable[[Lease], Any] = _same  # as a desk sees it
+    link: Callable[[Any], Any] = _same
+    asker: Callable[[Any, str], Any] = lambda asker, _engine: asker  # of an engine
+    slots: Callable[[Any], Any] = _same
+    desk: type[Desk] = Desk
+    listener: Callable[[Any], Any] = _same
+
+
+class Ground(Struct, frozen=True):
+    """The world around engines."""
+
+    clock: SharedClock
+    rng: random.Random
+    pbxs: dict[str, SimPbx]
+    redis: SimRedis
+    servers: SimServers
+    weather: Weather
+    owners: Owners
+    archive: Filed
+    archive_url: str  # empty: nothing can be recorded
+    slots: int
+    rhythm: Rhythm
+    cracked: Cracked
+    at_hand: dict[Source, Clip] = {}
+    say: Callable[[str], None] | None = None
+
+    @property
+    def apps(self) -> list[str]:
+        """The apps of all slots."""
+        return [f"switchroom-{slot}" for slot in range(self.slots)]

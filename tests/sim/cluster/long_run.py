@@ -1,0 +1,73 @@
+"""A long run: worlds by the thousand on several processes, within a time."""
+
+import gc
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import count
+from multiprocessing import get_context
+
+from tests.sim.cluster.worlds import run_worlds
+from tests.sim.tally import Tally
+
+AT_ONCE = 10  # worlds of one errand
+SAYS_S = 5.0
+
+
+class Long:
+    """So many calls, or as many as there is time for."""
+
+    def __init__(self, calls: int, within_s: float, workers: int) -> None:
+        self.tally = Tally()
+        self._calls = calls
+        self._workers = workers
+        self._begin_s = time.monotonic()
+        self._until_s = self._begin_s + within_s
+        self._said_s = self._begin_s
+
+    def run(self, first: int) -> Tally:
+        """Run seed after seed from the first; what was finished when it is interrupted counts."""
+        parts = (range(begin, begin + AT_ONCE) for begin in count(first, AT_ONCE))
+        spawning = get_context("spawn")
+        with ProcessPoolExecutor(self._workers, spawning, initializer=_settle) as pool:
+            try:
+                self._keep_busy(pool, parts)
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+        self.tally.seconds = time.monotonic() - self._begin_s
+        return self.tally
+
+    def _keep_busy(self, pool: ProcessPoolExecutor, parts: Iterator[range]) -> None:
+        running: set[Future[Tally]] = set()
+        while self._is_short or running:
+            while self._is_short and len(running) < 2 * self._workers:
+                running.add(pool.submit(run_worlds, next(parts)))
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for each in finished:
+                self._note(each.result())
+            self._say()
+
+    def _note(self, part: Tally) -> None:
+        """Add a part, and tell at once which of its seeds failed: a long run may be in vain."""
+        self.tally.add(part)
+        sys.stderr.writelines(f"seed {seed} failed\n" for seed in sorted(part.failed))
+
+    @property
+    def _is_short(self) -> bool:
+        return self.tally.calls < self._calls and time.monotonic() < self._until_s
+
+    def _say(self) -> None:
+        now_s = time.monotonic()
+        if now_s - self._said_s >= SAYS_S:
+            self._said_s = now_s
+            tally = self.tally
+            pace = tally.calls / (now_s - self._begin_s)
+            failed = f"{len(tally.failed)} of {tally.worlds} seeds failed"
+            sys.stderr.write(f"{tally.calls:,} of {self._calls:,} calls, {pace:.0f}/s, {failed}\n")
+
+
+def _settle() -> None:
+    """Have garbage looked for seldom: a world is thrown away whole."""
+    gc.freeze()
+    gc.set_threshold(100_000, 5, 5)

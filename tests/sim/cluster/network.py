@@ -1,0 +1,57 @@
+"""Seeded trouble for several engines: what can strike them, and since when all is well again."""
+
+import random
+from collections.abc import Callable
+
+from tests.harness.sim.clock import SimClock
+from tests.sim.faults import Faults
+
+ENGINES = ("crash", "kill", "freeze", "leave", "join")
+WAYS = ("socket", "replaced", "cut store", "cut pbx")
+STORE = ("silent", "restart", "full", "failover", "emptied", "clock")
+NODES = ("pbx",)
+SMALL = ("lost", "double", "late", "media")
+KINDS = (*ENGINES, *WAYS, *STORE, *NODES, *SMALL)
+FORGETS = {"failover", "emptied"}
+CRASHES = (50, 300, 1_000, 3_000)  # boundaries from one death to the next, more or less
+
+
+class Weather(Faults):
+    """The faults of one world, and when the last of them was."""
+
+    def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
+        super().__init__(clock, rng, kinds)
+        self.last_ms = clock.at_ms  # when something last happened, or will be over
+
+    def trouble(self, at_least_ms: float = 0) -> None:
+        """Begin a stretch in which quality is not to be had."""
+        self.last_ms = max(self.last_ms, self._clock.at_ms + at_least_ms)
+        super().trouble(at_least_ms)
+
+    def _next_crash(self) -> int:
+        if "crash" not in self.kinds:
+            return -1
+        return self._rng.choice(CRASHES) + self._rng.randrange(50)
+
+
+class Skies:
+    """The weather over one engine; implements `SimWeather`."""
+
+    def __init__(self, weather: Weather, dies: Callable[[str], None]) -> None:
+        self._weather = weather
+        self._dies = dies
+        self.loses = weather.loses
+        self.delay_ms = weather.delay_ms
+        self.doubles = weather.doubles
+
+    def passes(self, boundary: str) -> bool:
+        """Pass a boundary; False when this engine dies there."""
+        self._weather.crash = self._dies
+        return self._weather.passes(boundary)
+
+
+def choose(rng: random.Random) -> frozenset[str]:
+    """Choose what goes wrong in a world; in a few of them, nothing does."""
+    if rng.random() < 0.1:
+        return frozenset()
+    return frozenset(rng.sample(KINDS, rng.choice((1, 1, 2, 2, 3, 4))))

@@ -1,0 +1,37 @@
+"""SeenPbx: all nodes of a world as the checks see them, which is as one."""
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+
+from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.recordings import SimFile
+
+
+class SeenPbx:
+    """Ids name their node, so that none is there twice."""
+
+    def __init__(self, pbxs: Sequence[SimPbx]) -> None:
+        self._pbxs = pbxs
+        self.channels: Mapping[str, SimChannel] = ChainMap(*(each.channels for each in pbxs))
+        self.bridges: Mapping[str, SimBridge] = ChainMap(*(each.bridges for each in pbxs))
+        self.playbacks: Mapping[str, SimPlayback] = ChainMap(*(each.playbacks for each in pbxs))
+        self.files: Mapping[str, SimFile] = ChainMap(*(each.files for each in pbxs))
+        self.past: Mapping[str, SimChannel] = ChainMap(*(each.past for each in pbxs))
+        self.heard: Mapping[str, SimPlayback] = ChainMap(*(each.heard for each in pbxs))
+        self.taped: Mapping[str, SimFile] = ChainMap(*(each.taped for each in pbxs))
+
+    @property
+    def past_bridges(self) -> list[SimBridge]:
+        """Those that are gone."""
+        return [bridge for each in self._pbxs for bridge in each.past_bridges]
+
+    @property
+    def wrong(self) -> list[tuple[str, str]]:
+        """What no caller should have to hear."""
+        return [words for each in self._pbxs for words in each.wrong]
+
+    @property
+    def called_again(self) -> list[str]:
+        """Parties that were called twice."""
+        return [channel for each in self._pbxs for channel in each.called_again]

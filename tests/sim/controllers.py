@@ -1,0 +1,120 @@
+"""People who steer live calls in a world: seldom, often, several at once, whatever else strikes."""
+
+import random
+from collections import Counter
+from typing import Protocol
+
+from msgspec import Struct
+
+from engine.calls.model.call import Call
+from engine.calls.model.requests import Control
+from engine.calls.model.state import Dialing, Talking
+from engine.runtime.admission.placement import NoRoom
+from engine.runtime.service import Switch
+from engine.runtime.shard.commit_ack import Elsewhere, Refused
+from engine.store.errors import StoreDown
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.clock import SimClock
+from tests.harness.sim.loop import SimLoop
+from tests.sim.requests import Wishes
+from wire.base import tag_of
+
+EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
+
+BY_PHONE = 0.06  # how often it is a phone that asks
+AGAIN = 0.5  # how often somebody steers the call that was steered last
+
+
+class Steered(Protocol):
+    """An engine that can be asked."""
+
+    loop: SimLoop
+    switch: Switch
+
+    @property
+    def calls(self) -> list[Call]:
+        """Its live calls."""
+
+    def pbx_of(self, call: Call) -> SimAsterisk:
+        """Give the PBX that has a call."""
+
+
+class Crew(Protocol):
+    """The engines of a world."""
+
+    @property
+    def life(self) -> Steered | None:
+        """One that can be asked now."""
+
+
+class Granted(Struct, frozen=True):
+    """What was asked of a call and not refused, and the call as it then was."""
+
+    wish: Control
+    call: Call
+
+
+class Steerers:
+    """Those who steer the calls of one world."""
+
+    def __init__(
+        self,
+        clock: SimClock,
+        rng: random.Random,
+        wishes: Wishes,
+        crew: Crew,
+        counts: Counter[str],
+    ) -> None:
+        self.granted: list[Granted] = []
+        self.every_ms = rng.choice(EVERY_MS)
+        self._clock = clock
+        self._rng = rng
+        self._wishes = wishes
+        self._crew = crew
+        self._counts = counts
+        self._last = ""
+
+    def plan(self, within_ms: float) -> None:
+        """Choose when somebody will ask for something."""
+        for _ in range(int(within_ms / self.every_ms) if self.every_ms else 0):
+            self._clock.after(self._rng.uniform(500, within_ms), self._strike)
+
+    def _strike(self) -> None:
+        life = self._crew.life
+        calls = life.calls if life is not None else []
+        busy = [each for each in calls if isinstance(each.doing, Talking | Dialing)]
+        if life is None or not calls:
+            return
+        last = [each for each in calls if each.id == self._last]
+        among = busy if busy and self._rng.random() < 0.8 else calls
+        call = self._rng.choice(last if last and self._rng.random() < AGAIN else among)
+        self._last = call.id
+        if self._rng.random() < BY_PHONE:
+            self._refer(life, call)
+            return
+        for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
+            life.loop.create_task(self._ask(life, call.id, self._wishes.of(call)))
+
+    def _refer(self, life: Steered, call: Call) -> None:
+        """Let a phone ask by itself."""
+        pbx = life.pbx_of(call)
+        snoops = [each for each in pbx.channels.values() if each.snooped is not None]
+        if snoops:  # an operator's doing; the coach must not stay with nobody
+            self._counts["snoop hung up"] += 1
+            pbx.hangs_up(snoops[0])
+        elif call.legs and (channel := pbx.channels.get(self._rng.choice(call.legs).id)):
+            self._counts["REFER"] += 1
+            number = self._rng.choice(("+47123456", "1002", "nonsense"))
+            pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
+
+    async def _ask(self, life: Steered, call_id: str, wish: Control) -> None:
+        kind = tag_of(wish).removesuffix("-requested")
+        try:
+            call = await life.switch.steer(call_id, wish)
+        except Refused as refused:
+            self._counts[f"{kind}: {refused.refusal.code}"] += 1
+        except (NoRoom, StoreDown, Elsewhere):
+            self._counts[f"{kind}: unavailable"] += 1
+        else:
+            self._counts[f"{kind}: granted"] += 1
+            self.granted.append(Granted(wish, call))

@@ -1,0 +1,183 @@
+"""One life of an engine in a world: the real runtime on simulated surroundings, until it dies."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from engine.ami.dtmf import KeyListener
+from engine.calls.model.call import Call
+from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.settings import Rules
+from engine.runtime.base.clock import Clock
+from engine.runtime.base.ports import Errands as ErrandsPort
+from engine.runtime.base.ports import Pbx
+from engine.runtime.base.ports import Writer as WriterPort
+from engine.runtime.io.flow_cache import FlowBook
+from engine.runtime.io.runner import Errands
+from engine.runtime.nodes.dtmf_log import Overheard
+from engine.runtime.nodes.event_listener import Hearing
+from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.reaper import Reaper
+from engine.runtime.ownership.takeover import Claimant, take_over
+from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.recording.mixmonitor import Ami
+from engine.runtime.recording.recorder import Cabinet, Recorder
+from engine.runtime.recording.sweeper import Archivist
+from engine.runtime.service import Switch
+from engine.runtime.shard.context import Place
+from engine.runtime.shard.shard import Desk
+from engine.store.flush_scheduler import Pace
+from engine.store.memory.store import Memory
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.clock import LifeClock, SimClock
+from tests.harness.sim.connection import SimLine
+from tests.harness.sim.loop import SimLoop
+from tests.harness.sim.media import SimLibrary
+from tests.harness.sim.recorder import Filed, SimAmi, SimCabinet
+from tests.harness.sim.store import SimStore
+from tests.harness.sim.webhooks import SimApis, SimAsker, SimServers
+from tests.sim.faults import Faults
+from wire.media import Clip, Source
+from wire.tree import DEFAULT_LIMITS
+
+APP = "switchroom-0"
+NODE = "pbx1"
+LONGEST_MS = 240_000
+GRACE_MS = 30_000
+
+
+Hear = Callable[[Any], None]
+
+
+class Surroundings(Struct, frozen=True):
+    """What outlives an engine."""
+
+    clock: SimClock
+    rng: random.Random
+    pbx: SimAsterisk
+    memory: Memory
+    servers: SimServers
+    at_hand: dict[Source, Clip]
+    faults: Faults
+    archive: Filed
+    archive_url: str  # empty: nothing can be recorded
+    overheard: Overheard | None  # what the next engine has heard while the last one lived
+
+
+class Broken(Struct, frozen=True):
+    """Ways to put broken parts in, which prove that the checks find them."""
+
+    pbx: Callable[[Pbx], Pbx] = lambda pbx: pbx
+    writer: Callable[[WriterPort], WriterPort] = lambda writer: writer
+    errands: Callable[[ErrandsPort], ErrandsPort] = lambda errands: errands
+    clock: Callable[[Clock], Clock] = lambda clock: clock
+    hear: Callable[[Hear], Hear] = lambda hear: hear
+    ami: Callable[[Ami], Ami] = lambda ami: ami
+    cabinet: Callable[[Cabinet], Cabinet] = lambda cabinet: cabinet
+    keys: Callable[[KeyListener], KeyListener] = lambda keys: keys  # heard over AMI
+
+
+class Life:
+    """An engine from its start to its death."""
+
+    def __init__(self, around: Surroundings, number: int, broken: Broken) -> None:
+        self.loop = SimLoop(around.clock)
+        clock, loop = around.clock, self.loop
+        self.line = SimLine(clock, around.pbx, loop, around.faults, around.rng)
+        self.store = SimStore(around.memory, loop, around.faults, around.rng)
+        self.clock = LifeClock(clock, loop)
+        self.is_ready = False
+        self.websockets = 0  # how many there have been
+        self._is_connected = False  # as far as the engine knows
+        self._around = around
+        self._number = number
+        self._broken = broken
+        gate = Gate(self.clock, 1_000_000, 1_000_000)
+        rules = Rules(1, LONGEST_MS, "+4721930000", around.archive_url)
+        self.switch = Switch(self.store, self.clock, gate, rules, random.Random(number).randbytes)  # type: ignore[arg-type]  # as much of a Store as a life needs
+
+    def start(self) -> None:
+        """Take the slot over, then listen."""
+        self.loop.enter()
+        self.loop.create_task(self._begin())
+
+    def connect(self) -> None:
+        """Have a websocket; that the last one is gone is known by then."""
+        self.disconnect(self.websockets)
+        self.websockets += 1
+        self._is_connected = True
+        self._around.pbx.is_listened_to = True
+        self.hearing.on_back()
+
+    def disconnect(self, websocket: int) -> None:
+        """Learn that a websocket is gone, unless that is known."""
+        if websocket == self.websockets and self._is_connected:
+            self._is_connected = False
+            self.hearing.on_lost("sim")
+
+    @property
+    def calls(self) -> list[Call]:
+        """Its live calls."""
+        return [actor.call for actor in self.desk.actors.values()] if self.is_ready else []
+
+    def pbx_of(self, _call: Call) -> SimAsterisk:
+        """Give the PBX that has a call."""
+        return self._around.pbx
+
+    def die(self) -> None:
+        """Lose everything in memory, at this very moment."""
+        self.is_ready = self.line.is_alive = False
+        self._around.pbx.is_listened_to = False
+        self._around.pbx.manager.log_out(self.loop)
+        self.loop.die()
+
+    async def _begin(self) -> None:
+        store = self.store
+        rng = self._around.rng
+        token = await store.claim(0, f"life{self._number}", 0)
+        assert token is not None
+        claimant = Claimant(rng.random, Pace(), self._fenced)
+        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # likewise
+        self.writer = owned.writer
+        asker = SimAsker(self._around.clock, self.loop, self._around.servers)
+        library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
+        apis = SimApis(self._around.clock, self.loop, self._around.servers)
+        flows = FlowBook(store, DEFAULT_LIMITS)
+        errands = self._broken.errands(Errands(library, asker, flows, apis))
+        pbx = self._broken.pbx(self.line)
+        plan = Dialplan(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
+        recorder = self._recorder()
+        place = Place(NODE, 0, pbx, plan, recorder)
+        clock = self._broken.clock(self.clock)
+        self.desk = Desk(place, clock, self._broken.writer(self.writer), errands)
+        self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
+        self._overhear()
+        self.switch.nodes[NODE] = self.node
+        self.hearing = Hearing(self.node, 0, GRACE_MS, lambda _slot: None)
+        self.line.hear = self._broken.hear(self.hearing.on_event)
+        self.loop.create_task(self.writer.run())
+        self.loop.create_task(Reaper(self.node, 15.0).run())
+        self.loop.create_task(Archivist(self.node, recorder, 10.0).run())
+        for stored in owned.calls:
+            self.switch.adopt(stored, 0)
+        self.is_ready = True
+        if self.line.is_up:
+            self.connect()
+
+    def _overhear(self) -> None:
+        if self._around.overheard is not None:
+            self.node.overheard = self._around.overheard
+        else:
+            self._around.pbx.manager.log_in(self._broken.keys(self.node.overheard), self.loop)
+
+    def _recorder(self) -> Recorder:
+        around, broken = self._around, self._broken
+        chance = random.Random(f"record {self._number}")
+        cabinet = SimCabinet(self.line, self.store, around.faults, around.archive, chance)
+        ami = SimAmi(self.line, around.faults)
+        return Recorder(self.line, broken.ami(ami), broken.cabinet(cabinet))
+
+    def _fenced(self, _slot: int) -> None:
+        self.loop.broken.append("fenced, with no other engine there")

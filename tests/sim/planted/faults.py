@@ -1,0 +1,172 @@
+"""Planted faults: parts of an engine that are broken on purpose, each to be found by a check."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.ari.generated.events import ChannelDtmfReceived
+from engine.calls.model.call import Call
+from engine.calls.model.events import Event
+from engine.calls.model.io_commands import AskWebhook, Errand, LoadNode, Prefetch
+from engine.runtime.base.clock import Clock, Timer
+from engine.runtime.base.ports import Errands, Writer
+from engine.store.change import Change
+from tests.sim.engine_run import Hear
+from wire.media import Clip, Source
+
+
+class Deaf:
+    """Loses every so-manieth event of a kind, with its websocket up."""
+
+    def __init__(self, hear: Hear, kind: type, every: int = 3) -> None:
+        self._hear = hear
+        self._kind = kind
+        self._every = every
+        self._count = itertools.count(1)
+
+    def __call__(self, event: Any) -> None:
+        """Hear an event, or not."""
+        if not isinstance(event, self._kind) or next(self._count) % self._every:
+            self._hear(event)
+
+
+class Stuttering:
+    """Hears every key twice."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+
+    def __call__(self, event: Any) -> None:
+        """Hear an event."""
+        self._hear(event)
+        if isinstance(event, ChannelDtmfReceived):
+            self._hear(event)
+
+
+class StoppedClock:
+    """Never calls back."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.now_ms = clock.now_ms
+
+    def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
+        """Set a timer that stays as it is."""
+        del when_ms, callback
+        return self
+
+    def cancel(self) -> None:
+        """Call it off."""
+
+
+class SlowClock:
+    """Calls back half a second late."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.now_ms = clock.now_ms
+        self._clock = clock
+
+    def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
+        """Set a timer."""
+        return self._clock.call_at(when_ms + 500, callback)
+
+
+class _Writing:
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._count = itertools.count(1)
+
+    @property
+    def healthy(self) -> bool:
+        """See Writer."""
+        return self._writer.healthy
+
+    @healthy.setter
+    def healthy(self, healthy: bool) -> None:
+        self._writer.healthy = healthy
+
+    @property
+    def overloaded(self) -> bool:
+        """See Writer."""
+        return self._writer.overloaded
+
+    @property
+    def depth(self) -> int:
+        """See Writer."""
+        return self._writer.depth
+
+    def restore(self, change: Change) -> None:
+        """See Writer."""
+        self._writer.restore(change)
+
+
+class Forgetful(_Writing):
+    """Says of every so-manieth change that it is stored, and loses it."""
+
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Write a change, or not."""
+        if next(self._count) % 50:
+            self._writer.write(change, done, hurry=hurry)
+        else:
+            done()
+
+
+class Hasty(_Writing):
+    """Says that a change is stored before it is."""
+
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Write a change."""
+        self._writer.write(change, lambda: None, hurry=hurry)
+        done()
+
+
+class Chatty(_Writing):
+    """Tells some things twice."""
+
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Write a change."""
+        if change.told and not next(self._count) % 20:
+            change = replace(change, told=(*change.told, change.told[-1]))
+        self._writer.write(change, done, hurry=hurry)
+
+
+class _Running:
+    def __init__(self, errands: Errands) -> None:
+        self._errands = errands
+
+    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        """See Errands."""
+        return self._errands.known(sources)
+
+    def node(self, errand: LoadNode, call: Call) -> Event | None:
+        """Pass on."""
+        return self._errands.node(errand, call)
+
+    def prefetch(self, command: Prefetch) -> None:
+        """See Errands."""
+        self._errands.prefetch(command)
+
+
+class Forger(_Running):
+    """Asks a webhook once more, with the same id and another body."""
+
+    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+        """Run an errand, then its forgery."""
+
+        def ended(event: Event) -> None:
+            done(event)
+            if isinstance(errand, AskWebhook):
+                forged = replace(errand, body=b"{}")
+                self._errands.run(forged, call, done)
+
+        self._errands.run(errand, call, ended)
+
+
+class Idle(_Running):
+    """Never comes back from an errand."""
+
+    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+        """Run an errand for nobody."""
+        del done
+        self._errands.run(errand, call, lambda _event: None)

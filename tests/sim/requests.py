@@ -1,0 +1,136 @@
+"""What people ask of a live call: seeded requests, most of which can be done at that moment."""
+
+import random
+from collections.abc import Callable
+
+from engine.calls.model.call import Call
+from engine.calls.model.requests import (
+    CoachRequested,
+    Control,
+    DialRequested,
+    HoldRequested,
+    KickRequested,
+    LegHangupRequested,
+    MemberRequested,
+    MuteRequested,
+    RecordingRequested,
+    TransferCancelRequested,
+    TransferCompletionRequested,
+    TransferRequested,
+)
+from engine.calls.model.state import Talking
+from tests.sim.scenario import Scenarios
+
+Wish = Callable[[Call], Control]
+RINGS_S = (1.0, 3.0, 8.0, 20.0)
+
+
+class Wishes:
+    """Makes up what is asked next."""
+
+    def __init__(self, rng: random.Random, scenarios: Scenarios) -> None:
+        self._rng = rng
+        self._scenarios = scenarios
+
+    def of(self, call: Call) -> Control:
+        """Choose a request that suits what the call does, or now and then one that does not."""
+        weights: dict[Wish, float] = {
+            self._mute: 3,
+            self._hold: 3,
+            self._hang_up: 1,
+            self._dial: 1.5,
+            self._transfer: 5 if isinstance(call.doing, Talking) else 0.3,
+            self._complete: 5 if call.transfer else 0.3,
+            self._cancel: 3 if call.transfer else 0.3,
+            self._add: 3 if isinstance(call.doing, Talking) else 0.3,
+            self._kick: 2 if call.conference else 0.2,
+            self._coach: 3 if call.conference else 0.2,
+        }
+        if call.archive is not None:
+            weights[self._record] = 2
+        return self._rng.choices(list(weights), list(weights.values()))[0](call)
+
+    def _record(self, call: Call) -> Control:
+        del call
+        return RecordingRequested(self._rng.choice(("start", "pause", "resume", "stop")))
+
+    def _mute(self, call: Call) -> Control:
+        return MuteRequested(self._leg(call), self._rng.choice(("", "in", "out", "both")))
+
+    def _hold(self, call: Call) -> Control:
+        return HoldRequested(self._leg(call), self._rng.random() < 0.5)
+
+    def _hang_up(self, call: Call) -> Control:
+        return LegHangupRequested(self._leg(call))
+
+    def _dial(self, call: Call) -> Control:
+        del call
+        return DialRequested(self._scenarios.party(), self._rng.choice(RINGS_S))
+
+    def _transfer(self, call: Call) -> Control:
+        source, customer = self._leg(call), self._leg(call)
+        if isinstance(call.doing, Talking) and call.doing.legs and self._rng.random() < 0.9:
+            source, customer = self._rng.sample((call.main, call.doing.legs[0]), 2)
+        return TransferRequested(
+            mode=self._rng.choice(("blind", "attended", "attended")),
+            source=source,
+            customer=customer,
+            party=self._scenarios.party(),
+            ring_s=self._rng.choice(RINGS_S),
+            music=self._music(),
+        )
+
+    def _complete(self, call: Call) -> Control:
+        reason = self._rng.choice(("manual_complete", "source_hangup_intentional"))
+        return TransferCompletionRequested(self._transfer_of(call), "1001", reason)
+
+    def _cancel(self, call: Call) -> Control:
+        reason = self._rng.choice(("source_cancel", "target_no_answer", "target_reject"))
+        return TransferCancelRequested(self._transfer_of(call), "1001", reason)
+
+    def _add(self, call: Call) -> Control:
+        rng = self._rng
+        is_agent = rng.random() < 0.5
+        return MemberRequested(
+            party="agent:1002" if is_agent else self._scenarios.party(),
+            by="1001",
+            ring_s=rng.choice(RINGS_S),
+            session=self._conference_of(call) if rng.random() < 0.4 else "",
+            agent_id="1002" if is_agent else "",
+            music=self._music(),
+        )
+
+    def _kick(self, call: Call) -> Control:
+        is_leave = self._rng.random() < 0.4
+        return KickRequested(self._conference_of(call), self._leg(call), "1001", is_leave)
+
+    def _coach(self, call: Call) -> Control:
+        coached = self._leg(call) if self._rng.random() < 0.7 else ""
+        return CoachRequested(self._conference_of(call), self._leg(call), coached)
+
+    def _leg(self, call: Call) -> str:
+        """Name a leg: mostly one that is up, at times one that rings, has ended, or is none."""
+        legs = [each.id for each in call.legs]
+        up = [each.id for each in call.legs if each.state == "up"]
+        gone = [f"{call.id}.l0", f"{call.id}.l2", call.main, "none"]
+        kind = self._rng.random()
+        return self._rng.choice((kind < 0.8 and up) or (kind < 0.95 and legs) or gone)
+
+    def _transfer_of(self, call: Call) -> str:
+        return self._session([each.id for each in call.transfers])
+
+    def _conference_of(self, call: Call) -> str:
+        return self._session([each.id for each in call.conferences])
+
+    def _session(self, known: list[str]) -> str:
+        """Name a session: mostly the last, at times one before it, or none."""
+        kind = self._rng.random()
+        if not known or kind < 0.05:
+            return "none"
+        return known[-1] if kind < 0.9 else self._rng.choice(known)
+
+    def _music(self) -> str | None:
+        kind = self._rng.random()
+        if kind < 0.3:
+            return "https://audio/200/5/ok"  # so short that it comes round
+        return self._scenarios.audio() if kind < 0.5 else None

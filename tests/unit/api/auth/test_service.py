@@ -1,0 +1,78 @@
+"""The parts of being let in: hashes, tokens, the throttle, what is remembered."""
+
+import jwt
+import pytest
+
+from api.auth.hashing import hashed, matches
+from api.auth.store import drawn, key_id
+from api.auth.throttle import MOST_FAILURES, WINDOW_MS, Throttle
+from api.auth.tokens import Tokens
+from api.common.bounded_dict import Remembered
+from api.http.errors import TooMany
+
+SECRET = "s" * 32
+CHEAP = 4
+
+
+def test_a_hash_knows_its_secret_only() -> None:
+    """The same secret has another hash each time; the cost stands in it."""
+    first, second = hashed("secret", CHEAP), hashed("secret", CHEAP)
+    assert first != second
+    assert matches("secret", first)
+    assert matches("secret", second)
+    assert not matches("Secret", first)
+    assert "secret" not in first
+
+
+def test_keys_tell_their_id_and_nothing_else() -> None:
+    """What is no key has none."""
+    given = drawn()
+    assert given.api_key.startswith(f"swk_{key_id(given.api_key)}_")
+    assert drawn() != given
+    for text in ("", "swk_", given.api_secret, given.api_key + "\n", f" {given.api_key}"):
+        assert key_id(text) is None
+
+
+def test_a_token_says_who_until_it_ends() -> None:
+    """Not a moment longer, and only to who has its secret."""
+    now = [1_000_000_000_000]
+    tokens = Tokens(SECRET, 60, lambda: now[0])
+    token = tokens.given("key", "acme", "1001")
+    claims = tokens.read(token)
+    assert claims is not None
+    assert (claims["key"], claims["sub"], claims["agent"]) == ("key", "acme", "1001")
+    assert Tokens("t" * 32, 60, lambda: now[0]).read(token) is None
+    now[0] += 60_000
+    assert tokens.read(token) is None
+
+
+@pytest.mark.parametrize("missing", ["exp", "sub", "key", "iss"])
+def test_a_token_needs_all_of_it(missing: str) -> None:
+    """One that we would not have given is none."""
+    claims = {"iss": "switchroom", "sub": "acme", "key": "k", "exp": 9_999_999_999}
+    del claims[missing]
+    token = jwt.encode(claims, SECRET)
+    assert Tokens(SECRET, 60, lambda: 0).read(token) is None
+
+
+def test_who_fails_too_often_waits_for_the_windows_end() -> None:
+    """Others do not."""
+    now = [0]
+    throttle = Throttle(lambda: now[0])
+    for _ in range(MOST_FAILURES):
+        throttle.check("a")
+        throttle.failed("a")
+    with pytest.raises(TooMany) as refused:
+        throttle.check("a")
+    assert refused.value.retry_after_s == WINDOW_MS / 1_000
+    throttle.check("b")
+    now[0] += WINDOW_MS
+    throttle.check("a")
+
+
+def test_what_came_first_is_forgotten_first() -> None:
+    """There is a limit to what is remembered."""
+    remembered: Remembered[int, int] = Remembered(most=2)
+    for each in (1, 2, 1, 3):
+        remembered.put(each, each)
+    assert [remembered.get(each) for each in (1, 2, 3)] == [1, None, 3]

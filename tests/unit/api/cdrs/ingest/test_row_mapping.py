@@ -1,0 +1,65 @@
+"""What of a call's record is filtered by."""
+
+from typing import Any
+
+from api.cdrs.ingest.row_mapping import agents_of, is_answered, label, numbers_of, row_of
+from tests.contract.api.cdrs.records import CUSTOMER, OURS, leg, missed, record, recording
+
+INBOUND: dict[str, Any] = {
+    "direction": "inbound",
+    "from_": CUSTOMER,
+    "to": OURS,
+    "caller_id": CUSTOMER,
+}
+CALLER = leg(CUSTOMER)
+
+
+def test_an_outbound_call_is_answered_when_its_party_did() -> None:
+    """Whoever that was."""
+    assert is_answered(record(1))
+    assert not is_answered(missed(1))
+
+
+def test_an_inbound_call_is_answered_by_people() -> None:
+    """Our own picking up counts only where nobody is called; a message is no answer."""
+    agent, absent = leg("agent:7"), leg("agent:8", talked_ms=0)
+    assert is_answered(record(1, **INBOUND, legs=(CALLER, absent, agent)))
+    assert not is_answered(record(1, **INBOUND, legs=(CALLER, absent)))
+    assert is_answered(record(1, **INBOUND, legs=(CALLER,)))
+    voicemail = (recording("voicemail"),)
+    assert not is_answered(record(1, **INBOUND, legs=(CALLER,), recordings=voicemail))
+    assert not is_answered(missed(1, **INBOUND))
+
+
+def test_labels_come_before_custom_data() -> None:
+    """What is no text is no label."""
+    call = record(1, labels={"clientId": "a"}, custom_data={"clientId": "b", "obdType": 7})
+    assert label(call, "clientId") == "a"
+    assert label(call, "obdType") is None
+    assert label(record(1, custom_data={"clientId": "b"}), "clientId") == "b"
+    assert row_of(record(1))["call_path"] == "outbound"
+
+
+def test_a_lost_recording_is_none() -> None:
+    """Nobody could hear it."""
+    call = record(1, recordings=(recording("call"), recording("voicemail")))
+    assert (row_of(call)["has_recording"], row_of(call)["has_voicemail"]) == (True, True)
+    gone = [type(each)(each.url, each.purpose, "lost") for each in call.recordings]
+    row = row_of(record(1, recordings=tuple(gone)))
+    assert (row["has_recording"], row["has_voicemail"]) == (False, False)
+
+
+def test_an_agents_legs_are_added_up() -> None:
+    """One row each, named by its id where it has no name."""
+    first = leg("agent:7", talked_ms=0, agent_id="7")
+    again = leg("agent:7", agent_id="7", agent_name="Nina")
+    seven, eight = agents_of(record(1, legs=(first, again, leg("agent:8", agent_id="8"))))
+    assert (seven.agent_name, seven.is_answered) == ("Nina", True)
+    assert (seven.ring_ms, seven.talk_ms) == (4_000, 30_000)
+    assert eight.agent_name == "8"
+
+
+def test_every_number_is_found() -> None:
+    """Those that were called are marked; agents are no numbers."""
+    call = record(1, legs=(leg(CUSTOMER), leg("agent:7"), leg("+4799")))
+    assert numbers_of(call) == {OURS: False, CUSTOMER: True, "+4799": False}

@@ -1,0 +1,132 @@
+"""Which filter is looked up by, and how that is said."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy.dialects import sqlite
+
+from api.cdrs.query.access_paths import ways
+from api.cdrs.query.filters import Filters
+from api.cdrs.query.queries import counting, listing, ways_of
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({}, ("",)),
+        ({"agent_names": ("a",), "call_path": "p"}, ("agent_names", "call_path")),
+        ({"agent_names": ("a",), "client_id": "c"}, ("client_id", "agent_names")),
+        ({"dialed_number": "+47", "caller_id": "+46"}, ("number", "caller_id")),
+        ({"dialed_number": "+47", "req_id": "1"}, ("req_id",)),
+        ({"number": "+47", "is_answered": True}, ("number",)),
+        ({"purpose": "call", "is_answered": True}, ("call",)),
+        ({"purpose": "call", "is_answered": False, "to_number": "+4"}, ("missed", "to_number")),
+        ({"is_answered": True}, ("is_answered",)),
+    ],
+)
+def test_ways(filters: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Those first that lead to few as a rule; those that lead to half of all never by choice."""
+    assert ways_of(Filters("acme", **filters).form) == names
+
+
+def test_several_agents_are_looked_up_each() -> None:
+    """Each in the order of the list."""
+    way = ways(Filters("acme", agent_names=("a", "b")))["agent_names"]
+    assert [each.table.name for each in way] == ["cdr_agents", "cdr_agents"]
+
+
+MARKS = "cdrs.marks & ? = ?"
+
+
+@pytest.mark.parametrize(
+    ("filters", "way", "looked_up", "looked_at"),
+    [
+        (
+            {"caller_id": "x", "client_id": "y"},
+            "client_id",
+            "client_id = ?",
+            "call.id = cdrs.id AND call.caller_id = ?",
+        ),
+        (
+            {"caller_id": "x", "client_id": "y"},
+            "caller_id",
+            "caller_id = ?",
+            "call.id = cdrs.id AND call.client_id = ?",
+        ),
+        ({"purpose": "call", "caller_id": "x"}, "caller_id", "caller_id = ?", ""),
+        ({"is_answered": True, "caller_id": "x"}, "caller_id", "caller_id = ?", ""),
+        (
+            {"purpose": "voicemail", "caller_id": "x"},
+            "voicemail",
+            "has_voicemail = 1",
+            "call.id = cdrs.id AND call.caller_id = ?",
+        ),
+        (
+            {"dialed_number": "+47", "caller_id": "x"},
+            "caller_id",
+            "caller_id = ?",
+            "its_numbers.cdr_id = cdrs.id",
+        ),
+    ],
+)
+def test_what_is_looked_at(
+    filters: dict[str, Any], way: str, looked_up: str, looked_at: str
+) -> None:
+    """One is looked up; the marks tell the others, and a row is read where they may be wrong."""
+    query = listing(Filters("acme", **filters).form, way, is_after=False)
+    said = " ".join(str(query.compile(dialect=sqlite.dialect())).split())
+    assert f"cdrs.{looked_up}" in said
+    assert MARKS in said.replace("(", "").replace(")", "")
+    assert (" AS call " in said or " AS its_" in said) == bool(looked_at)
+    assert looked_at in said
+
+
+@pytest.mark.parametrize("filters", [{"client_id": "x"}, {"is_answered": False}, {"start_ms": 0}])
+def test_a_filter_alone_is_looked_up_alone(filters: dict[str, Any]) -> None:
+    """Nothing else is read to find a page."""
+    form = Filters("acme", **filters).form
+    said = str(listing(form, ways_of(form)[0], is_after=False).compile(dialect=sqlite.dialect()))
+    assert "marks" not in said
+
+
+@pytest.mark.parametrize(
+    ("filters", "way", "dearness"),
+    [
+        ({"client_id": "x"}, "client_id", 1),
+        ({"client_id": "x", "call_path": "y", "is_answered": True}, "client_id", 1),
+        ({"client_id": "x", "agent_names": ("a",)}, "client_id", 3),
+        ({"client_id": "x", "agent_names": ("a",)}, "agent_names", 1),
+        ({"client_id": "x", "agent_names": ("a",), "number": "+47"}, "client_id", 10),
+    ],
+)
+def test_an_entry_is_dear_of_which_marks_tell_little(
+    filters: dict[str, Any], way: str, dearness: int
+) -> None:
+    """An agent leaves one bit of twelve, and a number none."""
+    assert ways(Filters("acme", **filters))[way][0].dearness == dearness
+
+
+def test_a_statement_is_made_once_for_a_form() -> None:
+    """Whatever values are asked for; what they are is no part of it."""
+    some = Filters("acme", client_id="x", agent_names=("a", "b"), start_ms=5, end_ms=9)
+    others = Filters("other", client_id="y", agent_names=("c", "d"), start_ms=6, end_ms=7)
+    assert some.form == others.form == some.form.form
+    query = listing(some.form, "client_id", is_after=True)
+    assert query is listing(others.form, "client_id", is_after=True)
+    assert counting(some.form, "client_id", 10) is counting(others.form, "client_id", 10)
+    parameters = query.compile(dialect=sqlite.dialect()).binds
+    named = {name for name, each in parameters.items() if each.required}
+    given = some.values.keys() | {"limit", "offset", "most", "after_ms", "after_id"}
+    assert named <= given
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"client_id": "x"}, {"is_answered": True}, {"start_ms": 0}, {"agent_names": ("a", "b", "c")}],
+)
+def test_other_filters_are_of_another_form(more: dict[str, Any]) -> None:
+    """One more of them, or one more name."""
+    assert (
+        Filters("acme", agent_names=("a", "b")).form
+        != Filters("acme", **{"agent_names": ("a", "b"), **more}).form
+    )

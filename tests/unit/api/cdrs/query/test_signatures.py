@@ -1,0 +1,65 @@
+"""Marks: who fits a filter is never told apart by them, and who does not nearly always is."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.cdrs.query.filters import COLUMNS, PURPOSES, Filters
+from api.cdrs.query.signatures import WIDTHS, mark, mark_of_agents, marks_of, mask
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+NAMES = [name for name in COLUMNS if name in WIDTHS]
+ROWS = st.fixed_dictionaries(
+    dict.fromkeys(NAMES, TEXTS)
+    | {name: st.booleans() for name in ("is_answered", *PURPOSES.values())}
+)
+
+
+@given(ROWS, st.lists(TEXTS, max_size=3), st.sets(st.sampled_from(NAMES)), st.data())
+def test_who_fits_has_the_marks(
+    row: dict[str, Any], agents: list[str], names: set[str], data: st.DataObject
+) -> None:
+    """Whatever of a call is asked for, one agent among others included."""
+    purposes = ["", *(purpose for purpose, name in PURPOSES.items() if row[name])]
+    some = data.draw(st.lists(st.sampled_from(agents), min_size=1)) if agents else []
+    asked = Filters(
+        "acme",
+        **{name: row[name] for name in names},
+        is_answered=data.draw(st.sampled_from([None, row["is_answered"]])),
+        purpose=data.draw(st.sampled_from(purposes)),
+        agent_names=(*some, "somebody else") if agents else (),
+    ).values
+    marks = marks_of(row, agents)
+    assert marks & asked["mask"] == asked["marks"]
+    assert not agents or marks & asked["agent_marks"]
+
+
+@given(ROWS, ROWS, st.sets(st.sampled_from(NAMES)))
+def test_what_changes_is_changed_alone(
+    row: dict[str, Any], other: dict[str, Any], names: set[str]
+) -> None:
+    """The bits of some columns put in place of the old ones give the marks of the new values."""
+    new = {name: other[name] for name in names}
+    marks = marks_of(row, ["Nina"]) & ~mask(new) | sum(mark(*each) for each in new.items())
+    assert marks == marks_of(row | new, ["Nina"])
+
+
+@pytest.mark.parametrize("name", [name for name, width in WIDTHS.items() if width > 1])
+def test_values_are_told_apart(name: str) -> None:
+    """Of a thousand others not many more are alike than the width allows."""
+    alike = sum(mark(name, f"{name}{n}") == mark(name, "it") for n in range(1_000))
+    assert alike < 2 * 1_000 / (1 << WIDTHS[name])
+
+
+def test_they_fit_a_signed_number() -> None:
+    """As databases keep it, and never below zero."""
+    everybody = (f"Agent {number}" for number in range(1_000))
+    assert mask(WIDTHS) & mark_of_agents(everybody) == 0
+    assert mask(WIDTHS) | mark_of_agents(f"Agent {number}" for number in range(1_000)) < 1 << 63
+
+
+def test_nothing_leaves_no_mark() -> None:
+    """Who has no client is like no client's mark but by chance, and unanswered is a zero."""
+    assert marks_of({"client_id": None, "is_answered": False}, []) == 0

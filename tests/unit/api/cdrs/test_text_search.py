@@ -1,0 +1,81 @@
+"""Times, cursors, lines of files and events, read and written."""
+
+import msgspec
+import pytest
+
+from api.cdrs.exports.csv_export import csv_lines
+from api.cdrs.ingest import event_decoder
+from api.cdrs.query import cursor
+from api.cdrs.query.pages import Row
+from api.cdrs.views import view
+from api.common.timestamps import read_ms, shown
+from tests.contract.api.cdrs.records import NOON_MS, events_of, record
+from wire.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-21T12:00:00Z",
+        "2026-11-21T12:00",
+        "2026-11-21T12:00:00.0004",
+        "2026-11-21T13:00:00+01:00",
+        "2026-11-21T13:00:00 0100",
+        "2026-11-21T07:00:00-05:00",
+    ],
+)
+def test_times(text: str) -> None:
+    """With a zone, or in UTC; an unescaped plus is a plus."""
+    assert read_ms(text) == NOON_MS
+    assert shown(NOON_MS) == "2026-11-21T12:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (NOON_MS - 1, "2026-11-21T11:59:59.999Z"),
+        (NOON_MS + 61_007, "2026-11-21T12:01:01.007Z"),
+        (-1, "1969-12-31T23:59:59.999Z"),
+    ],
+)
+def test_times_are_shown_to_the_millisecond(ms: int, text: str) -> None:
+    """Around a minute's beginning, too."""
+    assert shown(ms) == text
+
+
+def test_cursors() -> None:
+    """What was written is read, and nothing else."""
+    assert cursor.read(cursor.written((NOON_MS, 7))) == (NOON_MS, 7)
+    for odd in ("", "x", "MS4", "é", "MTIz", cursor.written((NOON_MS, 7))[:-2]):
+        with pytest.raises(BadInput):
+            cursor.read(odd)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("-1", "'-1"),
+        ("@x", "'@x"),
+        ("+47 22", "'+47 22"),
+        ("+4722222222", "+4722222222"),
+        ("plain", "plain"),
+    ],
+)
+def test_formulas(given: str, written: str) -> None:
+    """What a spreadsheet would run begins with an apostrophe; a number does not."""
+    call = record(1, reason=given)
+    row = Row(1, call.call_id, NOON_MS, None, None, None, msgspec.json.encode(call))
+    assert f",callee,{written},".encode() in csv_lines([view(row)])
+
+
+def test_events_of_other_versions() -> None:
+    """A kind and a field that are not known pass; a version to come waits."""
+    event = msgspec.to_builtins(events_of(record(1))[0]) | {"event": "sung", "pitch": "high"}
+    read = event_decoder.read(msgspec.json.encode(event))
+    kept = msgspec.json.decode(read.body)
+    assert (kept["event"], kept["pitch"], read.sequence_number) == ("sung", "high", 0)
+    assert "accountId" not in kept
+    with pytest.raises(msgspec.DecodeError):
+        event_decoder.read(msgspec.json.encode(event | {"version": 2}))

@@ -1,0 +1,30 @@
+"""Cells of customers in CSV: none is taken for a formula, wherever a spreadsheet divides lines."""
+
+import pytest
+
+from api.common.csv_injection import neutralised
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        (" =1+1", "' =1+1"),
+        ("\u00a0@x", "'\u00a0@x"),
+        ("\uff1d1", "'\uff1d1"),
+        ("\t=1", "'\t'=1"),
+        ("Oslo;=1+1", "Oslo;'=1+1"),
+        ('Oslo; "=1+1;', "Oslo;' \"=1+1;"),
+        ("Oslo\n-1+1", "Oslo\n'-1+1"),
+        ("Oslo\r=1", "Oslo\r'=1"),
+        ("+4722222222", "+4722222222"),
+        ("home; +4722222222; 7", "home; +4722222222; 7"),
+        ("Bø; Åse - Oslo", "Bø; Åse - Oslo"),
+        ("a=b", "a=b"),
+        ("", ""),
+        (7, 7),
+    ],
+)
+def test_formulas(given: object, written: object) -> None:
+    """An apostrophe stands before each; phone numbers are left as they are."""
+    assert neutralised(given) == written

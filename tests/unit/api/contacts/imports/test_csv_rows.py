@@ -1,0 +1,59 @@
+"""Rows of CSV, well and badly formed."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.contacts.imports.reader.csv_rows import (
+    BROKEN,
+    MOST_LINES,
+    TOO_LONG,
+    csv_rows,
+    delimiter_of,
+)
+from api.contacts.imports.reader.messages import MOST_ROW
+
+
+def read(text: str, delimiter: str = ",") -> list[tuple[int, list[str] | str]]:
+    """Give each row's line with its cells, or its fault."""
+    rows = csv_rows(io.StringIO(text), delimiter)
+    return [(row.line, row.fault or row.cells) for row in rows]
+
+
+def test_cells_may_be_quoted() -> None:
+    """With delimiters, quotes and lines in them; a row is where it begins."""
+    text = 'a,"b,""c"""\n"d\ne",f\ng"h,i'
+    assert read(text) == [(1, ["a", 'b,"c"']), (2, ["d\ne", "f"]), (4, ['g"h', "i"])]
+
+
+def test_a_quote_that_is_never_closed_costs_one_line() -> None:
+    """Also the last one, and one that goes on for long."""
+    rest = [f"{number},x" for number in range(2 * MOST_LINES)]
+    found = read("\n".join(['a,"b', *rest, '"c']))
+    assert found[0] == (1, BROKEN)
+    assert found[-1] == (2 * MOST_LINES + 2, BROKEN)
+    assert found[1:-1] == [(line, each.split(",")) for line, each in enumerate(rest, 2)]
+
+
+def test_a_row_has_an_end() -> None:
+    """What is longer is one bad row, and the next line is the next row."""
+    assert read("x" * 3 * MOST_ROW + "\na,b\n") == [(1, TOO_LONG), (2, ["a", "b"])]
+    assert read("x" * MOST_ROW + "\n")[0][1] == TOO_LONG
+    assert read("x" * (MOST_ROW - 1) + "\n")[0][1] == ["x" * (MOST_ROW - 1)]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_are_found(delimiter: str) -> None:
+    """By rows that then have the same number of cells; a comma where nothing tells."""
+    assert delimiter_of(f"a{delimiter}b\n1,5{delimiter}2;5\n") == delimiter
+    assert delimiter_of(f"sep={delimiter}\na,b;c\n") == delimiter
+    assert delimiter_of("Phone\n+4790000001\n") == ","
+
+
+@given(st.text(alphabet='ab",\n', max_size=60))
+def test_nothing_is_read_for_ever(text: str) -> None:
+    """Whatever it is: rows come in order, and no line is in two of them."""
+    lines = [line for line, _ in read(text)]
+    assert lines == sorted(set(lines))

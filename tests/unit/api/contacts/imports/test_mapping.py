@@ -1,0 +1,35 @@
+"""Which column fills which field."""
+
+import pytest
+
+from api.contacts.imports.mapping import checked
+from wire.errors import Faults
+
+HEADERS = ["Phone", "First name", "City"]
+
+
+def paths(mappings: dict[str, str]) -> list[str]:
+    """Give the places of what is wrong."""
+    with pytest.raises(Faults) as caught:
+        checked(mappings, HEADERS, ["city"])
+    return [each.path for each in caught.value.faults]
+
+
+def test_good_mappings_are_kept() -> None:
+    """By the names that the columns have; the list's own fields are fields, too."""
+    mappings = {" First  name": "fName", "Phone": "phoneNumber", "City": "city"}
+    assert checked(mappings, HEADERS, ["city"]) == {
+        "First name": "fName",
+        "Phone": "phoneNumber",
+        "City": "city",
+    }
+
+
+def test_all_faults_are_told_at_once() -> None:
+    """No such column, no such field, two for one field, nothing for the number."""
+    assert paths({"Fax": "fax", "City": "fName", "First name": "fName"}) == [
+        "mappings.Fax",
+        "mappings.Fax",
+        "mappings.First name",
+        "mappings",
+    ]

@@ -1,0 +1,57 @@
+"""Lists by the page."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import httpx2
+import pytest
+from fastapi import Depends, FastAPI, Response
+
+from api.http.errors import answer_problems
+from api.http.msgspec_adapter import answer
+from api.http.paging import Listed, Page, paging
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx2.AsyncClient]:
+    """Serve a list of a hundred."""
+    app = FastAPI()
+    answer_problems(app)
+
+    @app.get("/rows")
+    async def rows(page: Annotated[Page, Depends(paging(default=10, most=50))]) -> Response:
+        shown = list(range(100))[page.offset :][: page.limit]
+        return answer(Listed(shown, 100, page.limit, page.offset))
+
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url="http://api"
+    ) as made:
+        yield made
+
+
+async def test_a_page_says_where_it_is(client: httpx2.AsyncClient) -> None:
+    """With the total, and the default where nothing was asked."""
+    assert (await client.get("/rows?offset=97")).json() == {
+        "data": [97, 98, 99],
+        "total": 100,
+        "limit": 10,
+        "offset": 97,
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("limit=0", "limit"),
+        ("limit=51", "limit"),
+        ("limit=ten", "limit"),
+        ("limit=1.5", "limit"),
+        ("offset=-1", "offset"),
+        ("offset=99999999999999999999", "offset"),
+    ],
+)
+async def test_odd_pages_are_refused(client: httpx2.AsyncClient, query: str, path: str) -> None:
+    """400, with the field."""
+    answer = await client.get(f"/rows?{query}")
+    assert answer.status_code == 400
+    assert [each["path"] for each in answer.json()["errors"]] == [path]

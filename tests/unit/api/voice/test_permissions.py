@@ -1,0 +1,81 @@
+"""What an account may show, and whom it may call."""
+
+import json
+
+import pytest
+
+from api.voice.permissions import Rights
+from wire.errors import BadInput
+from wire.tree import parse_action
+
+OURS = Rights(("+4721930000", "+4721930001"), ("+47", "+46", "sip:"))
+ANYBODY = Rights(("+4721930000",))
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("+4721930001", "+4721930001"),
+        ("4721930001", "+4721930001"),
+        ("+4721930002", None),
+        ("++4721930001", None),
+        ("agent:4721930001", None),
+        ("", None),
+    ],
+)
+def test_a_number_is_known_with_or_without_its_plus(text: str, own: str | None) -> None:
+    """And nothing else is."""
+    assert OURS.own(text) == own
+
+
+@pytest.mark.parametrize("party", ["+4722222222", "+46701234567", "sip:ada@host", "agent:1001"])
+def test_allowed_prefixes_may_be_called(party: str) -> None:
+    """Agents always."""
+    OURS.check_party(party, "to")
+
+
+@pytest.mark.parametrize("party", ["+15551234567", "4722222222", "00471234", "112", "*21#"])
+def test_nothing_else_may(party: str) -> None:
+    """Only E.164 shows where a call goes, so other ways of writing are no way around the list."""
+    with pytest.raises(BadInput) as refused:
+        OURS.check_party(party, "to")
+    assert (refused.value.path, refused.value.code) == ("to", "not_allowed")
+    ANYBODY.check_party(party, "to")
+
+
+@pytest.mark.parametrize("number", ["+1", "+999123456789", "+47222222222222222"])
+def test_a_number_that_can_not_be_is_refused(number: str) -> None:
+    """Whatever the list says."""
+    with pytest.raises(BadInput) as refused:
+        ANYBODY.check_party(number, "to")
+    assert refused.value.code == "impossible_number"
+
+
+ABROAD = {"type": "dial", "data": {"number": "+15551234567"}}
+ONE_OF_TWO = {"type": "dial", "data": {"number": ["+4722222222", "+15551234567"]}}
+SHOWN = {"type": "dial", "data": {"agent_id": "1", "callerId": "+4799999999"}}
+
+
+@pytest.mark.parametrize(
+    ("tree", "path"),
+    [
+        (ABROAD, "action.data.number"),
+        (ONE_OF_TWO, "action.data.number"),
+        (
+            {"type": "say", "data": {"text": "x"}, "action": SHOWN},
+            "action.action.data.callerId",
+        ),
+        ({"type": "gather", "data": {"fallback": ABROAD}}, "action.data.fallback.data.number"),
+    ],
+)
+def test_a_tree_is_looked_through(tree: dict[str, object], path: str) -> None:
+    """Every dial in it, however deep."""
+    with pytest.raises(BadInput) as refused:
+        OURS.check_tree(parse_action(json.dumps(tree).encode(), prefix="action"), "action")
+    assert refused.value.path == path
+
+
+def test_without_destinations_nobody_may_be_called() -> None:
+    """An empty list is not the same as none."""
+    with pytest.raises(BadInput, match="allowed: none"):
+        Rights((), ()).check_party("+4722222222", "to")

@@ -1,0 +1,53 @@
+"""What a tree will want to have heard."""
+
+from msgspec.structs import replace
+
+from engine.calls.flows.prefetch import wanted, wanted_by
+from engine.calls.model.state import Playing
+from tests.unit.calls.harness.builders import HTTPS, outbound, say, tree
+from wire.media import Audio, Speech
+from wire.verbs import Say
+
+
+def test_the_whole_tree_is_searched() -> None:
+    """Prompts, lists, texts and fallbacks, in the order they may be heard, without doubles."""
+    gather = {
+        "type": "gather",
+        "data": {"audioUrl": HTTPS + "1", "fallback": say("no?", action=say("bye"))},
+    }
+    play = {"type": "play", "data": {"audioUrl": [HTTPS + "2", HTTPS + "1"]}}
+    silent = {"type": "gather", "data": {}, "action": {**play, "action": say("bye")}}
+    assert wanted(tree({**gather, "action": silent})) == (
+        Audio(HTTPS + "1"),
+        Speech("no?"),
+        Speech("bye"),
+        Audio(HTTPS + "2"),
+    )
+
+
+def test_what_is_not_known_yet_is_not_wanted() -> None:
+    """An address may answer anything; a dial and a hangup play nothing of ours."""
+    assert wanted(None) == ()
+    assert wanted(HTTPS) == ()
+    dial = {"type": "dial", "data": {"agent_id": "7"}, "action": {"type": "hangup"}}
+    assert wanted(tree(dial)) == ()
+
+
+def test_a_greeting_is_wanted() -> None:
+    """What who answers a dial will hear, and a gather's spoken prompt."""
+    data = {"agent_id": "7", "whisper": say("Sales?"), "confirm": {"text": "Press one."}}
+    gather = {"type": "gather", "data": {"text": "Your number?"}}
+    assert wanted(tree({"type": "dial", "data": data, "action": gather})) == (
+        Speech("Sales?"),
+        Speech("Press one."),
+        Speech("Your number?"),
+    )
+
+
+def test_a_call_wants_what_is_left_of_it() -> None:
+    """What it hears now, what follows, and what comes after its flow; no more."""
+    left = tree(say("now", action=say("then")))
+    assert isinstance(left, Say)
+    doing = Playing(left, "p", 0)
+    call = replace(outbound(), doing=doing, rest=(tree(say("after")), HTTPS))
+    assert wanted_by(call) == (Speech("now"), Speech("then"), Speech("after"))

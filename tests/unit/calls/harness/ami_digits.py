@@ -1,0 +1,52 @@
+"""Builders for keys that were heard over AMI, and for taking a call up with them."""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call
+from engine.calls.model.codec import decode_call, encode
+from engine.calls.model.events import DigitPressed
+from engine.calls.model.state import Gathering
+from engine.calls.recovery.dtmf import unknown
+from engine.calls.recovery.reconcile import missed
+from engine.calls.recovery.snapshot import Seen
+from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, called
+
+UP = Seen({MAIN: "Up"})
+LAG_MS = 7
+HELD_MS = 80
+
+
+def told(story: Story, digit: str, after_ms: int = 0, leg: str = MAIN) -> DigitPressed:
+    """Say how ARI tells of a key that is let go so long after now."""
+    up_ms = story.now + after_ms
+    return DigitPressed(leg, digit, up_ms - HELD_MS, HELD_MS, up_ms)
+
+
+def overheard(key: DigitPressed, lag_ms: int = LAG_MS) -> DigitPressed:
+    """Say how AMI tells of the same key."""
+    return replace(key, pressed_ms=key.pressed_ms + lag_ms, pbx_ms=key.pbx_ms + lag_ms, missed=True)
+
+
+def gathering(**data: object) -> Story:
+    """Make a call that gathers digits."""
+    return called({"type": "gather", "data": {"timeout": 5_000, **data}, "action": HTTPS})
+
+
+def recovered(story: Story, *heard: DigitPressed, seen: Seen = UP, after_ms: int = 3_000) -> None:
+    """Take the call up again, as it was stored, where these keys were heard."""
+    story.now += after_ms
+    story.call = decode_call(encode(story.call))
+    keys = unknown(story.call, by_leg(heard), {})
+    for event in missed(story.call, (), seen, story.now, keys)[1]:
+        story.take(event)
+
+
+def by_leg(heard: tuple[DigitPressed, ...]) -> dict[str, list[DigitPressed]]:
+    """Sort keys as an engine keeps them."""
+    return {leg: [key for key in heard if key.leg == leg] for leg in {key.leg for key in heard}}
+
+
+def digits(call: Call) -> str:
+    """Say what a gather has so far."""
+    assert isinstance(call.doing, Gathering)
+    return call.doing.digits

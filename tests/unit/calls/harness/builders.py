@@ -1,0 +1,175 @@
+"""Builders for the core's tests: a call is told its story event by event, time is moved by hand."""
+
+import json
+from typing import Any, TypeVar
+
+from engine.calls.model.call import Call, deadline_ms
+from engine.calls.model.commands import Command, Tell
+from engine.calls.model.events import (
+    CallOpened,
+    DeadlinePassed,
+    DigitPressed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+)
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.leg import Leg
+from engine.calls.model.state import Dialing, Starting
+from engine.calls.step import step
+from wire.base import tag_of
+from wire.events import CallEvent
+from wire.media import Clip
+from wire.tree import Limits, parse_action
+from wire.verbs import Action
+
+ID = "0-pbx1-abcdefgh"
+MAIN = f"{ID}.l0"
+CHANNEL = "1700000000.7"  # as Asterisk names a channel that came in
+NOW = 1_700_000_000_000
+LONGEST_MS = 14_400_000
+HTTPS = "https://example.com/a"
+CLIPS = (Clip("c" * 32, 3_000), Clip("d" * 32, 1_000))
+Wanted = TypeVar("Wanted")
+
+
+def tree(verb: Any) -> Action:
+    """Parse a tree as customers send it."""
+    return parse_action(json.dumps(verb).encode(), Limits(sip_hosts=("example.com",)))
+
+
+def say(text: str = "hello", **more: Any) -> dict[str, Any]:
+    """Speak a text."""
+    return {"type": "say", "data": {"text": text}, **more}
+
+
+def outbound(action: Any = None, **fields: Any) -> Call:
+    """Make an outbound call that is not yet asked for, which shows +4799."""
+    leg = Leg(MAIN, "+4711111111", "requested", NOW, ring_s=30)
+    parsed = None if action is None else tree(action)
+    return Call(
+        id=ID,
+        account="acme",
+        direction="outbound",
+        from_="+4799",
+        to="+4711111111",
+        main=MAIN,
+        legs=(leg,),
+        doing=Starting(parsed, NOW + 30_000),
+        created_ms=NOW,
+        latest_ms=NOW + LONGEST_MS,
+        caller_id="+4799",
+        serial=1,
+        **fields,
+    )
+
+
+def inbound(action: Any = None, **fields: Any) -> Call:
+    """Make a call that has come in."""
+    leg = Leg(CHANNEL, "+4722222222", "created", NOW)
+    return Call(
+        id=ID,
+        account="acme",
+        direction="inbound",
+        from_="+4722222222",
+        to="+4733333333",
+        main=CHANNEL,
+        legs=(leg,),
+        doing=Starting(None if action is None else tree(action), NOW + 10_000),
+        created_ms=NOW,
+        latest_ms=NOW + LONGEST_MS,
+        **fields,
+    )
+
+
+class Story:
+    """A call, the time, and all that the call has wanted so far."""
+
+    def __init__(self, call: Call, now: int = NOW) -> None:
+        self.call = call
+        self.now = now
+        self.events: list[tuple[int, Event]] = []
+        self.commands: list[Command] = []
+
+    def take(self, event: Event, after_ms: int = 0) -> tuple[Command, ...]:
+        """Let something happen, so long after what was before; give what is wanted, not told."""
+        self.now += after_ms
+        self.events.append((self.now, event))
+        self.call, commands = step(self.call, event, self.now)
+        self.commands += commands
+        return tuple(each for each in commands if not isinstance(each, Tell))
+
+    def due(self) -> tuple[Command, ...]:
+        """Move time to the call's deadline."""
+        when = deadline_ms(self.call)
+        assert when is not None, "a call that is over waits for nothing"
+        self.now = max(self.now, when)
+        return self.take(DeadlinePassed())
+
+    def press(self, digit: str, after_ms: int = 200, held_ms: int = 80) -> tuple[Command, ...]:
+        """Press a key on the main leg: it is reported when it is let go."""
+        pressed = DigitPressed(self.call.main, digit, self.now + after_ms - held_ms)
+        return self.take(pressed, after_ms)
+
+    def fetched(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:
+        """Bring the audio that is waited for."""
+        return self.take(MediaFetched(self.doing(WithRequest).request, clips))
+
+    def hang_up(self, cause: int = 16) -> tuple[Command, ...]:
+        """End the main leg."""
+        return self.take(LegEnded(self.call.main, cause), 100)
+
+    def doing(self, kind: type[Wanted]) -> Wanted:
+        """Give what the call does, which must be of a kind."""
+        if not issubclass(kind, WithRequest):
+            assert isinstance(self.call.doing, kind), self.call.doing
+        return self.call.doing  # type: ignore[return-value]  # checked, or has what is asked
+
+    @property
+    def state(self) -> str:
+        """Return the tag of the call's state."""
+        return tag_of(self.call.doing)
+
+    @property
+    def status(self) -> str:
+        """Give the call's status."""
+        return self.call.status
+
+    @property
+    def told(self) -> list[CallEvent]:
+        """List what the outside was told."""
+        return [each.event for each in self.commands if isinstance(each, Tell)]
+
+    def wanted(self, kind: type[Wanted]) -> list[Wanted]:
+        """List the commands of a kind."""
+        return [each for each in self.commands if isinstance(each, kind)]
+
+
+class WithRequest:
+    """Any state that waits for a request's answer."""
+
+    request: str
+
+
+def called(action: Any = None, **fields: Any) -> Story:
+    """Make an outbound call, answered 5 s after we asked, whose first verb has begun."""
+    story = Story(outbound(action, **fields))
+    story.take(CallOpened())
+    story.take(LegPlaced(MAIN))
+    story.take(LegAnswered(MAIN), 5_000)
+    return story
+
+
+def dialing(*numbers: str, **more: Any) -> Story:
+    """Make a call that dials numbers, or one agent when none is given."""
+    data = more.pop("data", {"agent_id": "7"} if not numbers else {"number": list(numbers)})
+    fields = {"labels": more.pop("labels")} if "labels" in more else {}
+    return called({"type": "dial", "data": data, **more}, **fields)
+
+
+def talking(*numbers: str, **more: Any) -> Story:
+    """Make a call whose first dialled leg has answered after another 2 s."""
+    story = dialing(*numbers, **more)
+    story.take(LegAnswered(story.doing(Dialing).legs[0]), 2_000)
+    return story

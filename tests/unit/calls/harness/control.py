@@ -1,0 +1,195 @@
+"""Builders for live control: a conversation of main (`l0`) and Bob (`l1`), in which people act."""
+
+from typing import Any, Literal
+
+from engine.calls.media.plan import OUTSIDE, Seat, seats
+from engine.calls.model.events import Event, LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.requests import (
+    CoachRequested,
+    DialRequested,
+    HoldRequested,
+    KickRequested,
+    MemberRequested,
+    TransferCancelRequested,
+    TransferCompletionRequested,
+    TransferRequested,
+)
+from engine.calls.model.sessions import Conference, Transfer, TransferMode
+from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, talking
+
+BOB, CAROL, DAN = "+4712345678", "+4787654321", "agent:9"
+PEER = f"{ID}.l1"
+BRIDGE = f"{ID}.b2"
+SESSION = f"{ID}.t3"
+TARGET = f"{ID}.l4"
+ROOM = f"{ID}.f3"
+THIRD = f"{ID}.l4"
+FOURTH = f"{ID}.l5"
+SNOOP = f"{ID}.s5"
+BOX = f"{SNOOP}b"  # the bridge of coach and snoop
+TUNE = "https://example.com/tune.wav"
+
+Way = Literal["starting", "ringback", "answered"]
+WAYS: dict[Way, tuple[type[LegPlaced | LegRang | LegAnswered], ...]] = {
+    "starting": (),
+    "ringback": (LegPlaced, LegRang),
+    "answered": (LegPlaced, LegRang, LegAnswered),
+}
+
+
+def transfer_to(party: str = CAROL, **fields: Any) -> TransferRequested:
+    """Ask for main to be handed from Bob to Carol, attended."""
+    wish = {"mode": "attended", "source": PEER, "customer": MAIN, "source_agent": "7", **fields}
+    return TransferRequested(party=party, **wish)
+
+
+def transferring(state: Way = "starting", *, action: Any = None, **fields: Any) -> Story:
+    """Make a call whose main is being transferred, 10 s into its conversation with Bob."""
+    story = talking(BOB, action=action)
+    story.take(transfer_to(**fields), 10_000)
+    return came(story, TARGET, state)
+
+
+def swapped(state: Way = "starting", mode: TransferMode = "attended", **more: Any) -> Story:
+    """Make a call in which main is the source, and Bob the customer."""
+    return transferring(state, mode=mode, source=MAIN, customer=PEER, **more)
+
+
+def conferring(*others: str, music: str | None = None, action: Any = None) -> Story:
+    """Make a call with a conference, in which Carol and the others have answered."""
+    story = inviting(music=music, action=action)
+    came(story, THIRD, "answered")
+    for party in others:
+        story.take(MemberRequested(party, "7"), 1_000)
+        came(story, story.call.legs[-1].id, "answered")
+    return story
+
+
+def inviting(*, music: str | None = None, action: Any = None) -> Story:
+    """Make a call with a conference that Carol is being called into."""
+    story = talking(BOB, action=action)
+    story.take(MemberRequested(CAROL, "7", agent_id="8", name="Carol", music=music), 1_000)
+    return story
+
+
+def came(story: Story, leg: str, state: Way) -> Story:
+    """Let a leg come as far as a state says."""
+    for kind in WAYS[state]:
+        story.take(kind(leg), 500)
+    return story
+
+
+def dialled_into(story: Story, party: str = CAROL, *, state: Way = "starting") -> str:
+    """Call a party into a call, and let it come; gives its leg."""
+    story.take(DialRequested(party, 40), 100)
+    leg = story.call.legs[-1].id
+    came(story, leg, state)
+    return leg
+
+
+def complete(session: str = SESSION) -> TransferCompletionRequested:
+    """Ask for the end of an attended transfer, without the source."""
+    return TransferCompletionRequested(session, "7", "manual_complete")
+
+
+def cancel(session: str = SESSION) -> TransferCancelRequested:
+    """Ask for the customer back."""
+    return TransferCancelRequested(session, "7", "source_cancel")
+
+
+def hold(leg: str) -> HoldRequested:
+    """Ask for a leg to be put on hold."""
+    return HoldRequested(leg, held=True)
+
+
+def unhold(leg: str) -> HoldRequested:
+    """Ask for a leg to be taken off hold."""
+    return HoldRequested(leg, held=False)
+
+
+def kick(leg: str, session: str = ROOM) -> KickRequested:
+    """Ask for a member to be put out."""
+    return KickRequested(session, leg, "7")
+
+
+def leave(leg: str, session: str = ROOM) -> KickRequested:
+    """Let a member leave by itself."""
+    return KickRequested(session, leg, "7", is_leave=True)
+
+
+def coach(leg: str, coached: str, session: str = ROOM) -> CoachRequested:
+    """Ask for a member to be heard by one other alone; empty: by all."""
+    return CoachRequested(session, leg, coached)
+
+
+def seat(story: Story, leg: str) -> Seat:
+    """Tell where a leg is to be."""
+    return seats(story.call).get(leg, OUTSIDE)
+
+
+def together(story: Story) -> set[str]:
+    """Name the legs that share the conversation's bridge."""
+    bridge = getattr(story.call.doing, "bridge", "none")
+    return {leg for leg, seat in seats(story.call).items() if seat.bridge == bridge}
+
+
+def transfer(story: Story) -> Transfer:
+    """Give the latest transfer."""
+    return story.call.transfers[-1]
+
+
+def conference(story: Story) -> Conference:
+    """Give the latest conference."""
+    return story.call.conferences[-1]
+
+
+def members(story: Story) -> dict[str, tuple[str, str]]:
+    """Give each member's state and reason, by leg."""
+    return {each.leg: (each.state, each.reason) for each in conference(story).members}
+
+
+def sessions_told(story: Story) -> list[tuple[str | None, str | None]]:
+    """List the states of transfers that were told, with their reasons."""
+    return [(e.session_state, e.reason) for e in story.told if e.event == "transfer"]
+
+
+def conferences_told(story: Story) -> list[tuple[str | None, str | None]]:
+    """List the states of conferences that were told, with their reasons."""
+    return [(e.session_state, e.reason) for e in story.told if e.event == "conference"]
+
+
+def members_told(story: Story, leg: str) -> list[tuple[str | None, str | None]]:
+    """List a member's states as they were told, with their reasons."""
+    told = [e for e in story.told if e.event == "conference-member" and e.channel_id == leg]
+    return [(each.session_state, each.reason) for each in told]
+
+
+def coaching() -> Story:
+    """Make a conference in which Carol coaches Bob."""
+    story = conferring()
+    story.take(coach(THIRD, PEER))
+    story.take(LegPlaced(SNOOP))
+    return story
+
+
+def tuned() -> Story:
+    """Make a transfer whose customer hears music of its own."""
+    story = transferring("answered", music=TUNE)
+    story.take(MediaFetched(story.wanted(FetchMedia)[-1].request, CLIPS))
+    return story
+
+
+def waiting() -> Story:
+    """Make a conference in which one waits for another."""
+    story = inviting()
+    story.take(LegEnded(PEER, 16))
+    return story
+
+
+def after(story: Story, *events: Event) -> Story:
+    """Let more happen."""
+    for event in events:
+        story.take(event)
+    return story

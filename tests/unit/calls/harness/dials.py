@@ -1,0 +1,19 @@
+"""Calls that dial: their legs, and how the dial ended."""
+
+import json
+from typing import Any
+
+from engine.calls.model.io_commands import AskWebhook
+from tests.unit.calls.harness.builders import ID, Story
+
+FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"
+BRIDGE = f"{ID}.b2"
+BOB, EVE = "+4712345678", "sip:eve@example.com"
+
+
+def result(story: Story) -> dict[str, Any]:
+    """Read how the dial ended, as its action webhook was told."""
+    body: dict[str, Any] = json.loads(story.wanted(AskWebhook)[-1].body)
+    assert body["event"] == "dial"
+    found: dict[str, Any] = body["dial"]
+    return found

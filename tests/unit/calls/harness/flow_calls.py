@@ -1,0 +1,21 @@
+"""Calls that run a flow which looks somebody up."""
+
+from engine.calls.model.io_commands import FetchMedia
+from tests.unit.calls.harness.builders import Story, say
+from tests.unit.calls.harness.flows import API, outline
+from wire.media import Speech
+
+LOOKUP = {"type": "request", "data": {"requestId": API}, "success": "good", "failure": "bad"}
+LOOKUP_FLOW = outline(
+    "lookup",
+    lookup=LOOKUP,
+    good=say("{{answers.lookup.name}}"),
+    bad=say("{{answers.lookup.reason}}"),
+)
+
+
+def said(story: Story) -> str:
+    """Give the last text that was to be spoken."""
+    [source] = story.wanted(FetchMedia)[-1].sources
+    assert isinstance(source, Speech)
+    return source.text

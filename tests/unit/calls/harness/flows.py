@@ -1,0 +1,60 @@
+"""Flows for the core's tests: a graph whose nodes are at hand, and a call that runs it."""
+
+import json
+from typing import Any
+
+from engine.calls.model.commands import Command
+from engine.calls.model.io_commands import AskApi, LoadFlow, LoadNode
+from engine.calls.model.io_results import ApiAnswered, FlowEntered, NodeLoaded
+from engine.flows.document import node_in, read_outline
+from engine.runtime.io.flow_cache import known_to
+from tests.unit.calls.harness.builders import Story, called
+from wire.flow import FlowOutline, Scalar
+from wire.tree import DEFAULT_LIMITS
+
+API = "0123456789abcdef01234567"
+RUN = {"type": "flow", "data": {"flowId": "support"}}
+
+
+def outline(start: str, **nodes: Any) -> FlowOutline:
+    """Make a flow of nodes."""
+    found = read_outline(json.dumps({"start": start, "nodes": nodes}).encode())
+    assert found is not None
+    return found
+
+
+def run(flow: FlowOutline, action: Any = None, **fields: Any) -> Story:
+    """Make a call that runs a flow, then `action`, as far as its nodes are at hand."""
+    story = called({**RUN, "action": action} if action else RUN, **fields)
+    request = story.wanted(LoadFlow)[-1].request
+    return walk(story, flow, story.take(FlowEntered(request, "support", 1, flow.start)))
+
+
+def walk(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
+    """Bring the nodes that are wanted, until none is."""
+    while asked := [each for each in wanted if isinstance(each, LoadNode)]:
+        errand = asked[0]
+        node = node_in(flow, errand.node, known_to(story.call), DEFAULT_LIMITS)
+        wanted = story.take(NodeLoaded(errand.request, errand.node, node))
+    return story
+
+
+def answered(story: Story, flow: FlowOutline, **values: Scalar | None) -> Story:
+    """Answer the API request that is under way."""
+    request = story.wanted(AskApi)[-1].request
+    return walk(story, flow, story.take(ApiAnswered(request, 200, values)))
+
+
+def pressed(story: Story, flow: FlowOutline, digit: str) -> Story:
+    """Press a key."""
+    return walk(story, flow, story.press(digit))
+
+
+def silent(story: Story, flow: FlowOutline) -> Story:
+    """Let a clock run out."""
+    return walk(story, flow, story.due())
+
+
+def heard(story: Story, flow: FlowOutline) -> Story:
+    """Pass over the prompt that is waited for."""
+    return walk(story, flow, story.fetched(()))

@@ -1,0 +1,31 @@
+"""Calls that gather."""
+
+import json
+from typing import Any
+
+from engine.calls.model.io_commands import AskWebhook
+from tests.unit.calls.harness.builders import HTTPS, ID, Story, called
+
+PROMPT = f"{ID}.p1"
+HOOK = "https://example.com/gathered"
+
+
+def gathering(action: Any = HOOK, verb_timeout: float | None = None, **data: Any) -> Story:
+    """Make a call that gathers, without a prompt unless one is given."""
+    verb: dict[str, Any] = {"type": "gather", "data": data, "action": action}
+    return called(verb if verb_timeout is None else {**verb, "timeout": verb_timeout})
+
+
+def prompting(**data: Any) -> Story:
+    """Make a call that plays the prompt of a gather."""
+    story = gathering(audioUrl=HTTPS, **data)
+    story.fetched()
+    return story
+
+
+def result(story: Story) -> dict[str, Any]:
+    """Read what the webhook was told last."""
+    asked = story.wanted(AskWebhook)[-1]
+    assert asked.url == HOOK
+    body: dict[str, Any] = json.loads(asked.body)
+    return body

@@ -1,0 +1,73 @@
+"""A PBX on paper: who is in which bridge, hears what and is muted, from what a call asked for."""
+
+from engine.calls.model.commands import (
+    Bridge,
+    Command,
+    DestroyBridge,
+    Leave,
+    Mute,
+    Play,
+    StartMusic,
+    StartRinging,
+    StopMusic,
+    StopPlayback,
+    StopRinging,
+    Unmute,
+)
+
+
+class Rooms:
+    """Does commands one after another."""
+
+    def __init__(self) -> None:
+        self.bridge: dict[str, str] = {}
+        self.heard: dict[str, set[str]] = {}  # by leg: music, ringing, or playbacks
+        self.muted: dict[str, str] = {}
+
+    def do(self, command: Command) -> None:
+        """Do one command, or leave it to others."""
+        match command:
+            case Bridge(bridge, legs):
+                self.bridge |= dict.fromkeys(legs, bridge)
+            case Leave(bridge, leg):
+                if self.bridge.get(leg) == bridge:
+                    del self.bridge[leg]
+            case DestroyBridge(bridge):
+                self.bridge = {leg: at for leg, at in self.bridge.items() if at != bridge}
+            case Mute(leg, direction):
+                assert not self.muted.get(leg), "one mute at a time"
+                self.muted[leg] = direction
+            case Unmute(leg, direction):
+                assert self.muted.pop(leg) == direction
+            case _:
+                self._sound(command)
+
+    def _sound(self, command: Command) -> None:
+        match command:
+            case StartMusic(leg):
+                self._begin(leg, "music")
+            case StartRinging(leg):
+                self._begin(leg, "ringing")
+            case Play(leg, playback):
+                self._begin(leg, playback)
+            case StopMusic(leg):
+                self.heard[leg].discard("music")
+            case StopRinging(leg):
+                self.heard[leg].discard("ringing")
+            case StopPlayback(playback):
+                self.ended(playback)
+
+    def _begin(self, leg: str, sound: str) -> None:
+        assert leg not in self.bridge, "what is heard outside begins outside"
+        self.heard.setdefault(leg, set()).add(sound)
+
+    def ended(self, playback: str) -> None:
+        """End a playback."""
+        for sounds in self.heard.values():
+            sounds.discard(playback)
+
+    def gone(self, leg: str) -> None:
+        """End a channel."""
+        self.bridge.pop(leg, None)
+        self.muted.pop(leg, None)
+        self.heard.pop(leg, None)

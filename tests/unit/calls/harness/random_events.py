@@ -1,0 +1,49 @@
+"""What may happen to any call at any time: its legs move and end, and time passes."""
+
+from hypothesis import strategies as some
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from engine.calls.model.call import deadline_ms
+from engine.calls.model.events import (
+    DeadlinePassed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+)
+from tests.unit.calls.harness.builders import Story
+
+PLACES = some.integers(0, 99)
+
+
+class Happenings(RuleBasedStateMachine):
+    """A call whose stories others tell: by how they take an event, and which legs they choose."""
+
+    story: Story
+
+    def take(self, event: Event, after_ms: int = 300) -> None:
+        """Let something happen, and check what must always hold."""
+        raise NotImplementedError
+
+    def leg(self, place: int) -> str:
+        """Choose a leg, mostly one that lives."""
+        raise NotImplementedError
+
+    @rule(place=PLACES, kind=some.sampled_from([LegPlaced, LegRang, LegAnswered, LegAnswered]))
+    def a_leg_moves(self, place: int, kind: type[LegPlaced]) -> None:
+        """Reach a phone, let it ring, or answer it."""
+        self.take(kind(self.leg(place)))
+
+    @rule(place=PLACES, cause=some.sampled_from([0, 16, 17, 19, 21, 34]))
+    def a_leg_ends(self, place: int, cause: int) -> None:
+        """Someone hangs up."""
+        self.take(LegEnded(self.leg(place), cause))
+
+    @precondition(lambda self: not self.story.call.is_over)
+    @rule()
+    def time_passes(self) -> None:
+        """Reach the call's deadline."""
+        when = deadline_ms(self.story.call)
+        assert when is not None, "every state that waits has a deadline"
+        self.take(DeadlinePassed(), max(0, when - self.story.now))

@@ -1,0 +1,94 @@
+"""People who steer a live call, and ask for anything at any time."""
+
+from typing import Any
+
+from hypothesis import strategies as some
+from hypothesis.stateful import precondition, rule
+
+from engine.calls.model.commands import Snoop
+from engine.calls.model.events import LegPlaced
+from engine.calls.model.requests import (
+    CoachRequested,
+    DialRequested,
+    HoldRequested,
+    KickRequested,
+    LegHangupRequested,
+    MemberRequested,
+    MuteRequested,
+    TransferCancelRequested,
+    TransferCompletionRequested,
+    TransferRequested,
+)
+from engine.calls.model.state import Talking
+from tests.unit.calls.harness.builders import MAIN
+from tests.unit.calls.harness.control import CAROL, TUNE
+from tests.unit.calls.harness.random_events import PLACES
+from tests.unit.calls.harness.random_story import Anything
+
+
+class People(Anything):
+    """Those who steer the call beside all that happens to it."""
+
+    @rule(place=PLACES, direction=some.sampled_from(["", "in", "out", "both"]))
+    def a_mute(self, place: int, direction: Any) -> None:
+        """Silence a leg, or let it be heard."""
+        self.take(MuteRequested(self.leg(place), direction))
+
+    @rule(place=PLACES, held=some.booleans())
+    def a_hold(self, place: int, held: bool) -> None:
+        """Put a leg on hold, or take it off."""
+        self.take(HoldRequested(self.leg(place), held))
+
+    @rule(place=PLACES)
+    def a_leg_is_hung_up(self, place: int) -> None:
+        """Ask for the end of one leg."""
+        self.take(LegHangupRequested(self.leg(place)))
+
+    @rule(ring_s=some.sampled_from([5, 60]))
+    def a_dial(self, ring_s: int) -> None:
+        """Call someone in."""
+        self.take(DialRequested(CAROL, ring_s))
+
+    @rule(
+        mode=some.sampled_from(["blind", "attended"]),
+        is_main=some.booleans(),
+        music=some.sampled_from([None, TUNE]),
+    )
+    def a_transfer(self, mode: Any, is_main: bool, music: str | None) -> None:
+        """Hand one of two over."""
+        others = self.story.call.doing.legs if isinstance(self.story.call.doing, Talking) else ()
+        pair = (self.story.call.main, others[0] if others else MAIN)
+        source, customer = pair if is_main else pair[::-1]
+        self.take(TransferRequested(mode, source, customer, CAROL, music=music))
+
+    @rule(back=some.integers(1, 2), is_complete=some.booleans())
+    def a_transfer_is_ended(self, back: int, is_complete: bool) -> None:
+        """Complete or cancel the latest transfer, or the one before."""
+        if len(self.story.call.transfers) >= back:
+            session = self.story.call.transfers[-back].id
+            kind = TransferCompletionRequested if is_complete else TransferCancelRequested
+            self.take(kind(session, "7", "why"))
+
+    @rule(music=some.sampled_from([None, TUNE]))
+    def a_member(self, music: str | None) -> None:
+        """Call someone into a conference."""
+        self.take(MemberRequested(CAROL, "7", music=music))
+
+    @rule(back=some.integers(1, 2), place=PLACES, is_leave=some.booleans())
+    def a_kick(self, back: int, place: int, is_leave: bool) -> None:
+        """Put a member of the latest conference out, or of the one before."""
+        if len(self.story.call.conferences) >= back:
+            session = self.story.call.conferences[-back].id
+            self.take(KickRequested(session, self.leg(place), "7", is_leave))
+
+    @precondition(lambda self: self.story.call.conferences)
+    @rule(place=PLACES, other=PLACES, is_off=some.booleans())
+    def a_coach(self, place: int, other: int, is_off: bool) -> None:
+        """Let one be heard by one other, and let the snoop come."""
+        session = self.story.call.conferences[-1].id
+        coached = "" if is_off else self.leg(other)
+        before = len(self.story.wanted(Snoop))
+        self.take(CoachRequested(session, self.leg(place), coached))
+        for snoop in self.story.wanted(Snoop)[before:]:
+            if other % 2:
+                self.take(LegPlaced(snoop.snoop), 5)

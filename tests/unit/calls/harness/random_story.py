@@ -1,0 +1,140 @@
+"""A call, and a world that does anything it can to it, for any story at all."""
+
+from typing import Any
+
+from hypothesis import strategies as some
+from hypothesis.stateful import initialize, rule
+
+from engine.calls.model.call import expects
+from engine.calls.model.codec import Record, decode_record, encode
+from engine.calls.model.commands import Hangup, Originate, Play, Snoop
+from engine.calls.model.events import (
+    BridgeFailed,
+    CallOpened,
+    DigitPressed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    PlaybackEnded,
+    Recovered,
+)
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_results import ActionFailed, ActionReplied, MediaFetched
+from engine.calls.model.requests import Control
+from engine.calls.sessions.preconditions import refused
+from tests.harness.record_sums import faults_of
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
+from tests.unit.calls.harness.control import BOB, CAROL
+from tests.unit.calls.harness.paper_pbx import Rooms
+from tests.unit.calls.harness.random_events import PLACES, Happenings
+
+DIAL = {"type": "dial", "data": {"number": [BOB, CAROL]}, "action": say(action=HTTPS)}
+TREES = [
+    say(action=DIAL),
+    DIAL,
+    HTTPS,
+    {"type": "gather", "data": {"audioUrl": HTTPS}, "action": DIAL},
+]
+
+
+class Anything(Happenings):
+    """A call, its PBX on paper, and phones, servers and outages that do as they like."""
+
+    @initialize(verb=some.sampled_from(TREES))
+    def begin(self, verb: Any) -> None:
+        """Answer the main leg."""
+        self.story = Story(outbound(verb))
+        self.rooms = Rooms()
+        for event in (CallOpened(), LegPlaced(MAIN), LegAnswered(MAIN)):
+            self.take(event)
+
+    def take(self, event: Event, after_ms: int = 300) -> None:
+        """Let something happen, do what is asked, and check what must always hold."""
+        before, refusal = self.story.call, self.refusal(event)
+        if isinstance(event, PlaybackEnded):
+            self.rooms.ended(event.playback)
+        if isinstance(event, LegEnded):
+            self.rooms.gone(event.leg)
+        told = len(self.story.commands)
+        self.story.take(event, after_ms)
+        commands = self.story.commands[told:]
+        if refusal:
+            assert self.story.call is before
+            assert not commands
+        for command in commands:
+            self.rooms.do(command)
+            if isinstance(command, Hangup):
+                assert not expects(self.story.call, command.leg), "what is wanted is not hung up"
+        record = Record(self.story.call, tuple(commands))
+        assert decode_record(encode(record)) == record
+        if self.story.call.is_over:
+            assert not list(faults_of(self.story.told))
+
+    def refusal(self, event: Event) -> bool:
+        """Tell whether it is refused."""
+        return isinstance(event, Control) and refused(self.story.call, event) is not None
+
+    def leg(self, place: int) -> str:
+        """Choose a leg, mostly one that lives; or a snoop."""
+        snoops = [each.snoop for each in self.story.wanted(Snoop)]
+        made = [each.leg for each in self.story.wanted(Originate)]
+        legs = [*(leg.id for leg in self.story.call.legs), *snoops[-1:], *made[-1:], MAIN]
+        return legs[place % len(legs)]
+
+    @rule()
+    def the_answer(self) -> None:
+        """Let whoever is called last answer."""
+        waiting = [leg.id for leg in self.story.call.legs if leg.state != "up"]
+        if waiting:
+            self.take(LegAnswered(waiting[-1]))
+
+    @rule()
+    def who_is_let_go_is_gone(self) -> None:
+        """Do the hangups that were asked for."""
+        for leg in {each.leg for each in self.story.wanted(Hangup)}:
+            if self.story.call.leg(leg) is not None:
+                self.take(LegEnded(leg, 16), 20)
+
+    @rule(place=PLACES, clips=some.sampled_from([(), CLIPS]))
+    def media(self, place: int, clips: Any) -> None:
+        """Audio comes."""
+        asked = self.story.wanted(FetchMedia)
+        if asked:
+            self.take(MediaFetched(asked[-1 - place % len(asked)].request, clips))
+
+    @rule(failed=some.booleans())
+    def a_playback_ends(self, failed: bool) -> None:
+        """Come to the end of what was played last."""
+        played = self.story.wanted(Play)
+        if played:
+            self.take(PlaybackEnded(played[-1].playback, failed), 2_000)
+
+    @rule(verb=some.sampled_from([None, *TREES]), fails=some.booleans())
+    def a_reply(self, verb: Any, fails: bool) -> None:
+        """Answer what was asked last, or fail to."""
+        asked = self.story.wanted(AskWebhook)
+        if asked and fails:
+            self.take(ActionFailed(asked[-1].request, "status_500"))
+        elif asked:
+            self.take(ActionReplied(asked[-1].request, None if verb is None else tree(verb)))
+
+    @rule(digit=some.sampled_from("1#"))
+    def a_digit(self, digit: str) -> None:
+        """Press a key."""
+        self.take(DigitPressed(self.story.call.main, digit, self.story.now))
+
+    @rule(place=PLACES)
+    def no_bridge(self, place: int) -> None:
+        """Fail to join a leg where it is to be."""
+        leg = self.leg(place)
+        bridge = self.rooms.bridge.pop(leg, None)
+        if bridge is not None:
+            self.take(BridgeFailed(bridge, "no", (leg,)))
+
+    @rule(places=some.sets(PLACES))
+    def an_outage(self, places: set[int]) -> None:
+        """Take the call up again; some have fallen out of their bridges."""
+        for place in places:
+            self.rooms.bridge.pop(self.leg(place), None)
+        self.take(Recovered(tuple(self.rooms.bridge.items())))

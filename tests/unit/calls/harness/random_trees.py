@@ -1,0 +1,69 @@
+"""Any tree of verbs at all."""
+
+from typing import Any
+
+from hypothesis import strategies as some
+
+from tests.unit.calls.harness.builders import HTTPS, say
+from tests.unit.calls.harness.screenings import BOB, EVE
+
+LEAVES = some.sampled_from(
+    [
+        HTTPS,
+        None,
+        {"type": "hangup"},
+        {"type": "flow", "data": {"flowId": "f"}},
+        {"type": "dial", "data": {"flowId": "f"}},
+    ]
+)
+GREETINGS = some.fixed_dictionaries(
+    {},
+    optional={
+        "whisper": some.sampled_from([say("for sales"), {"type": "gather", "action": say()}]),
+        "confirm": some.sampled_from([{}, {"digit": "2", "audioUrl": HTTPS}]),
+        "machineDetection": some.sampled_from([True, {"onMachine": "hangup"}]),
+    },
+)
+
+
+def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
+    verbs = some.sampled_from([None, {"type": "hangup"}, say("fallback"), {"type": "gather"}])
+    timeouts = some.sampled_from([None, 0.001, 1, 600])
+    return some.one_of(
+        some.builds(lambda after, timeout: say(action=after, timeout=timeout), inner, timeouts),
+        some.builds(
+            lambda after, fallback, prompt, digits: {
+                "type": "gather",
+                "action": after,
+                "data": {"fallback": fallback, "audioUrl": prompt, "maxDigits": digits},
+            },
+            inner,
+            verbs,
+            some.sampled_from([None, HTTPS]),
+            some.integers(1, 3),
+        ),
+        some.builds(
+            lambda after, numbers, timeout, music, greeting: {
+                "type": "dial",
+                "action": after,
+                "timeout": timeout,
+                "data": {
+                    "number": numbers,
+                    "timeLimit": timeout,
+                    "moh": {"enable": music},
+                    **greeting,
+                },
+            },
+            inner,
+            some.lists(some.sampled_from([BOB, EVE]), min_size=1, max_size=3),
+            timeouts,
+            some.booleans(),
+            GREETINGS,
+        ),
+        some.builds(
+            lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner
+        ),
+    )
+
+
+TREES = some.recursive(LEAVES, _around, max_leaves=6)

@@ -1,0 +1,37 @@
+"""Calls that are taken up again, and what is in their outboxes."""
+
+from engine.calls.model.commands import Command
+from engine.calls.model.events import CallOpened, LegRang
+from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, called, outbound, say
+
+
+def opened(story: Story) -> Story:
+    """Let a call begin."""
+    story.take(CallOpened())
+    return story
+
+
+def ringing() -> Story:
+    """Make a call whose main leg rings."""
+    story = opened(Story(outbound(say())))
+    story.take(LegRang(MAIN))
+    return story
+
+
+def heard() -> Story:
+    """Make a call that plays."""
+    story = called(say())
+    story.fetched()
+    return story
+
+
+def prompted() -> Story:
+    """Make a call that plays a gather's prompt."""
+    story = called({"type": "gather", "data": {"audioUrl": HTTPS}})
+    story.fetched()
+    return story
+
+
+def outbox(story: Story, *kinds: type[Command]) -> tuple[Command, ...]:
+    """Give the commands of some kinds, as not known to be done."""
+    return tuple(each for each in story.commands if isinstance(each, kinds))

@@ -1,0 +1,58 @@
+"""Builders for dialled parties who are greeted before they are connected."""
+
+import json
+from typing import Any
+
+from engine.calls.model.events import DigitPressed, LegAnswered, LegPlaced
+from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Dialing, Gathering, Greeting, Playing
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, dialing, say
+
+BOB, EVE = "+4712345678", "+4787654321"
+FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"
+WHISPER: dict[str, Any] = {"whisper": say("A call for sales.")}
+CONFIRM: dict[str, Any] = {"confirm": {"text": "Press one."}}
+DETECT: dict[str, Any] = {"machineDetection": True}
+
+
+def greeting(*numbers: str, timeout: int = 20, **data: Any) -> Story:
+    """Dial parties whose first has answered after 2 s, and is to be greeted."""
+    asked = {"number": list(numbers or (BOB,)), **data}
+    story = dialing(data=asked, timeout=timeout, action=HTTPS)
+    for leg in story.doing(Dialing).legs:
+        story.take(LegPlaced(leg))
+    story.take(LegAnswered(FIRST), 2_000)
+    return story
+
+
+def greeted(story: Story, place: int = 0) -> Greeting:
+    """Give a greeting that goes on."""
+    return story.doing(Dialing).greetings[place]
+
+
+def fetched(story: Story, place: int = 0) -> str:
+    """Bring the audio that a greeting waits for; gives the playback."""
+    doing = greeted(story, place).doing
+    assert isinstance(doing, (Playing, Gathering))
+    story.take(MediaFetched(doing.request, CLIPS))
+    return doing.request
+
+
+def pressed(story: Story, digit: str, leg: str = FIRST) -> Any:
+    """Press a key on a dialled leg."""
+    return story.take(DigitPressed(leg, digit, story.now + 100), 200)
+
+
+def result(story: Story) -> dict[str, Any]:
+    """Read how the dial ended, as its action webhook was told."""
+    body: dict[str, Any] = json.loads(story.wanted(AskWebhook)[-1].body)
+    found: dict[str, Any] = body["dial"]
+    return found
+
+
+def fetched_playback(story: Story) -> str:
+    """Name the playback of the one greeting."""
+    doing = greeted(story).doing
+    assert isinstance(doing, Playing)
+    return doing.request

@@ -1,0 +1,69 @@
+"""Who answered, by the sounds of a leg; the cases of AMD() of Asterisk (apps/app_amd.c)."""
+
+import pytest
+
+from engine.calls.model.answer_detection import Heard, began, ended, pause_ms, verdict
+from wire.answer_detection import AnsweredBy, Detection
+
+USUAL = Detection()
+ANSWER = 1_000_000
+
+
+def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> Heard:
+    """Give what was heard: sounds from when to when after the answer, the last maybe lasting."""
+    known = Heard(ANSWER)
+    for start, end in sounds:
+        known = began(known, ANSWER + start)
+        known = ended(known, end - start, ANSWER + end + pause_ms(USUAL))
+    return began(known, ANSWER + lasts_from) if lasts_from else known
+
+
+@pytest.mark.parametrize(
+    ("sounds", "known_ms", "who"),
+    [
+        ([], 2_500, "machine"),
+        ([(300, 700)], 1_500, "human"),
+        ([(300, 700), (900, 1_300)], 2_100, "human"),
+        ([(300, 1_900)], 1_900, "machine"),
+        ([(300, 1_100), (1_400, 2_200)], 2_200, "machine"),
+        ([(300, 360)], 2_500, "machine"),
+        ([(300, 360), (1_000, 1_400)], 2_200, "human"),
+        ([(3_000, 3_400)], 4_000, "unknown"),
+    ],
+    ids=[
+        "nothing at all",
+        "a word, then silence",
+        "two words, then silence",
+        "a long greeting",
+        "a greeting with a breath in it",
+        "a click is no voice",
+        "a click, then a word",
+        "a word too late to judge",
+    ],
+)
+def test_who_answered(sounds: list[tuple[int, int]], known_ms: int, who: AnsweredBy) -> None:
+    """Silence at first or much talk is a machine; a word and a silence after it is a person."""
+    assert verdict(USUAL, heard(*sounds)) == (ANSWER + known_ms, who)
+
+
+def test_a_sound_that_goes_on() -> None:
+    """It is a machine's once it must have lasted for the greeting, its end being told late."""
+    assert verdict(USUAL, heard(lasts_from=300)) == (ANSWER + 2_000, "machine")
+    assert verdict(USUAL, heard((300, 1_000), lasts_from=1_400)) == (ANSWER + 2_400, "machine")
+    assert verdict(USUAL, heard(lasts_from=2_400)) == (ANSWER + 4_000, "unknown")
+
+
+def test_settings_of_ones_own() -> None:
+    """timeout, initialSilence, greeting and afterGreetingSilence are what decides."""
+    asked = Detection(True, 9_000, 5_000, 3_000, 150)
+    assert verdict(asked, heard()) == (ANSWER + 5_000, "machine")
+    assert verdict(asked, heard((300, 2_300))) == (ANSWER + 2_450, "human")
+    assert verdict(asked, heard(lasts_from=300)) == (ANSWER + 3_450, "machine")
+    assert pause_ms(asked) == 150
+
+
+def test_what_is_told_twice_or_late() -> None:
+    """A sound begins once; one whose begin was not heard began its length ago."""
+    assert began(heard(lasts_from=300), ANSWER + 900) == heard(lasts_from=300)
+    late = ended(Heard(ANSWER), 400, ANSWER + 900)
+    assert (late.voice_ms, late.silent_from_ms) == (400, ANSWER + 900)

@@ -1,0 +1,98 @@
+"""Published names: each event, command and state has a tag of its own, not its class's name."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from msgspec import Struct
+
+from engine.calls.model.commands import Command
+from engine.calls.model.events import Event
+from engine.calls.model.requests import Asked
+from engine.calls.model.state import Doing
+from wire.base import tag_of
+from wire.callback_targets import Target
+from wire.flow import Node
+from wire.media import Source
+from wire.verbs import Verb
+
+KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")
+
+REQUESTS = """
+    add-member-requested coach-requested dial-requested hangup-requested hold-requested
+    kick-requested leg-hangup-requested mute-requested recording-requested
+    transfer-cancel-requested transfer-completion-requested transfer-requested
+"""
+EVENTS = f"""
+    {REQUESTS} action-failed action-received api-request-failed api-request-succeeded bridge-failed
+    call-opened deadline-passed digit-pressed flow-node-loaded flow-started leg-answered
+    leg-created leg-ended leg-ringing media-fetched playback-ended recordings-archived recovered
+    refer-received talk-ended talk-started voicemail-ended
+"""
+COMMANDS = """
+    add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
+    hangup load-flow load-flow-node mute mute-recording originate play prefetch-media
+    remove-from-bridge send-api-request send-webhook snoop start-hold-music start-recording
+    start-ringing start-talk-detection start-voicemail stop-hold-music stop-playback
+    stop-recording stop-ringing stop-talk-detection stop-voicemail unmute
+"""
+STATES = """
+    advance archiving-recordings awaiting-instructions bridged detecting dialing ended ending
+    gathering playing recording starting
+"""
+
+
+def members(union: Any) -> Iterator[type[Struct]]:
+    """List the structs of a union, those of unions within it included."""
+    for each in get_args(union):
+        if isinstance(each, type):
+            yield each
+        else:
+            yield from members(each)
+
+
+@pytest.mark.parametrize("union", [Event, Command, Doing, Asked, Node, Source, Target, Verb])
+def test_each_member_has_a_tag_of_its_own(union: Any) -> None:
+    """A tag is explicit, in kebab case and unique: a class can be renamed without a trace."""
+    kinds = list(members(union))
+    assert len(kinds) > 1
+    tags = Counter(map(tag_of, kinds))
+    assert not [tag for tag, count in tags.items() if count > 1]
+    assert not [tag for tag in tags if not KEBAB.fullmatch(tag)]
+
+
+@pytest.mark.parametrize(
+    ("union", "published"),
+    [
+        pytest.param(Event, EVENTS, id="events"),
+        pytest.param(Command, COMMANDS, id="commands"),
+        pytest.param(Doing, STATES, id="states"),
+        pytest.param(Asked, REQUESTS, id="requests"),
+    ],
+)
+def test_the_published_names_are_these(union: Any, published: str) -> None:
+    """Timelines, logs of calls and metrics are read by them: a change is one of the interface."""
+    assert sorted(map(tag_of, members(union))) == sorted(published.split())
+
+
+def test_events_and_commands_differ() -> None:
+    """A name says which of them it is about."""
+    assert not {*map(tag_of, members(Event))} & {*map(tag_of, members(Command))}
+
+
+@pytest.mark.parametrize("union", [Event, Command])
+def test_no_field_takes_the_place_of_the_tag(union: Any) -> None:
+    """A timeline shows the tag as `type`, beside the fields."""
+    assert not [kind for kind in members(union) if "type" in kind.__struct_fields__]
+
+
+def test_what_has_no_tag_has_no_published_name() -> None:
+    """The class's name does not stand in for it."""
+
+    class Untagged(Struct):
+        """Has no tag."""
+
+    with pytest.raises(TypeError):
+        tag_of(Untagged)

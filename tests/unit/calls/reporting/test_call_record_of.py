@@ -1,0 +1,173 @@
+"""The record of a call, told with its end: who, when, how long, and all that was done meanwhile."""
+
+from engine.calls.model.events import CallOpened, LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
+from engine.calls.reporting.history import MOST_KEPT
+from tests.harness.record_sums import faults_of
+from tests.unit.calls.harness.builders import (
+    CHANNEL,
+    ID,
+    MAIN,
+    NOW,
+    Story,
+    called,
+    dialing,
+    inbound,
+    outbound,
+    say,
+    talking,
+)
+from tests.unit.calls.harness.control import (
+    BOB,
+    CAROL,
+    PEER,
+    TARGET,
+    came,
+    conferring,
+    transferring,
+)
+from wire.record import CallRecord
+
+
+def record(story: Story) -> CallRecord:
+    """Give the record, which must add up."""
+    assert not list(faults_of(story.told))
+    found = story.told[-1].record
+    assert found is not None
+    return found
+
+
+def ended(story: Story) -> CallRecord:
+    """Let everybody hang up."""
+    story.hang_up()
+    for leg in story.call.legs:
+        story.take(LegEnded(leg.id, 16), 10)
+    return record(story)
+
+
+def test_a_conversation_is_told_whole() -> None:
+    """Ids, parties, times and both legs."""
+    told = ended(talking(BOB, action=say(), labels={"clientId": "c-7"}))
+    assert (told.call_id, told.account_id, told.node, told.slot) == (ID, "acme", "pbx1", 0)
+    assert (told.direction, told.from_, told.to, told.caller_id) == (
+        "outbound", "+4799", "+4711111111", "+4799",
+    )  # fmt: skip
+    assert told.dialed_numbers == ("+4711111111", BOB)
+    assert (told.status, told.ended_by, told.hangup_cause) == ("completed", "callee", 16)
+    assert (told.created_ms, told.answered_ms) == (NOW, NOW + 5_000)
+    assert (told.ring_ms, told.talk_ms, told.hold_ms) == (5_000, 2_110, 0)
+    main, bob = told.legs
+    assert (main.channel_id, main.party, main.status) == (MAIN, "+4711111111", "completed")
+    assert (bob.party, bob.ring_ms, bob.talk_ms, bob.answered_ms) == (BOB, 2_000, 110, NOW + 7_000)
+    assert told.labels == {"clientId": "c-7"}
+
+
+def test_legs_stand_in_the_order_in_which_they_were_called() -> None:
+    """Whoever hangs up first."""
+    story = talking(BOB, action=say())
+    story.take(LegEnded(MAIN, 16), 10)
+    for leg in story.call.legs:
+        story.take(LegEnded(leg.id, 16), 10)
+    other = talking(BOB, action=say())
+    other.hang_up()
+    for leg in reversed(other.call.legs):
+        other.take(LegEnded(leg.id, 16), 10)
+    for told in (record(story), record(other)):
+        assert [leg.channel_id for leg in told.legs] == [MAIN, PEER]
+        assert told.dialed_numbers == ("+4711111111", BOB)
+
+
+def test_time_on_hold_counts_once() -> None:
+    """A leg's holds are added up; the call was on hold while any leg was."""
+    story = talking(BOB)
+    story.take(HoldRequested(MAIN, held=True), 1_000)
+    story.take(HoldRequested(PEER, held=True), 500)
+    story.take(HoldRequested(MAIN, held=False), 500)
+    story.take(HoldRequested(PEER, held=False), 1_000)
+    story.take(HoldRequested(MAIN, held=True), 1_000)
+    told = ended(story)
+    assert told.hold_ms == 2_100  # 2,000, and the 100 until the hangup
+    assert [leg.hold_ms for leg in told.legs] == [1_100, 1_500]
+
+
+def test_a_hold_ends_with_its_leg() -> None:
+    """Who hangs up while on hold was on hold until then."""
+    story = talking(BOB, action=say())
+    story.take(HoldRequested(PEER, held=True), 1_000)
+    story.take(LegEnded(PEER, 16), 3_000)
+    story.take(HangupRequested("api"), 2_000)
+    told = ended(story)
+    assert told.hold_ms == 3_000
+    assert told.ended_by == "api"
+
+
+def test_a_call_that_nobody_answered_only_rang() -> None:
+    """Its main leg has the call's own status."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    story.take(LegPlaced(MAIN), 100)
+    story.take(LegRang(MAIN), 200)
+    story.take(LegEnded(MAIN, 17, 486), 9_700)
+    told = record(story)
+    assert (told.status, told.sip_code, told.ring_ms, told.talk_ms) == ("busy", 486, 10_000, 0)
+    (leg,) = told.legs
+    assert (leg.status, leg.ring_ms, leg.sip_code) == ("busy", 9_900, 486)
+
+
+def test_a_caller_who_gave_up() -> None:
+    """A call that came in and was not answered is canceled, and so is its leg."""
+    story = Story(inbound())
+    story.take(CallOpened())
+    story.take(LegEnded(CHANNEL, 16), 3_000)
+    told = record(story)
+    assert (told.status, told.legs[0].status) == ("canceled", "canceled")
+    assert told.dialed_numbers == ("+4733333333",)
+    assert told.caller_id == "+4722222222"
+
+
+def test_agents_are_named() -> None:
+    """Who was called as an agent, for which reference, and by which name in a session."""
+    story = dialing(data={"agent_id": "7", "reference_id": "ref-1"})
+    story.take(LegAnswered(PEER), 2_000)
+    wish = TransferRequested("attended", PEER, MAIN, "agent:9", target_name="Nina")
+    story.take(wish, 1_000)
+    came(story, TARGET, "ringback")
+    told = ended(story)
+    _main, agent, target = sorted(told.legs, key=lambda leg: leg.channel_id)
+    assert (agent.agent_id, agent.reference_id, agent.agent_name) == ("7", "ref-1", None)
+    assert (target.agent_id, target.agent_name, target.status) == ("9", "Nina", "canceled")
+    assert told.dialed_numbers == ("+4711111111",)
+
+
+def test_sessions_are_told() -> None:
+    """Each transfer and each conference, with who was in it."""
+    (transfer,) = ended(transferring("answered")).transfers
+    assert (transfer.mode, transfer.party, transfer.state) == ("attended", CAROL, "abandoned")
+    assert transfer.source_agent_id == "7"
+    (conference,) = ended(conferring()).conferences
+    assert conference.state == "completed"
+    assert [member.agent_name for member in conference.members] == [None, None, "Carol"]
+
+
+def test_digits_are_told() -> None:
+    """What each gather collected, from whom, and why it ended."""
+    story = called({"type": "gather", "data": {"maxDigits": 2}})
+    story.press("4")
+    story.press("2")
+    (gathered,) = ended(story).gathered
+    assert (gathered.dtmf, gathered.reason, gathered.channel_id) == ("42", "max-digits", MAIN)
+
+
+def test_a_call_of_a_great_many_legs() -> None:
+    """The first of them are counted, not listed: a call's state must stay small."""
+    numbers = [f"+47{10_000_000 + place}" for place in range(10)]
+    tree: object = None
+    for _ in range(12):
+        tree = {"type": "dial", "data": {"number": numbers}, "action": tree or say()}
+    story = called(tree)
+    while story.state == "dialing":
+        for leg in story.call.legs[1:]:
+            story.take(LegEnded(leg.id, 19), 10)
+    told = ended(story)
+    assert len(told.legs) == MOST_KEPT
+    assert told.legs_omitted == 12 * 10 + 1 - MOST_KEPT

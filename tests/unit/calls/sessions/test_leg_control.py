@@ -1,0 +1,169 @@
+"""Control of one leg: muted, hung up; and a party dialled into whatever the call does."""
+
+import pytest
+
+from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
+from engine.calls.model.commands import Hangup, Mute, Originate, Play, Ring, StopPlayback, Unmute
+from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.leg import Muted, MuteDirection, muted_too
+from engine.calls.model.requests import LegHangupRequested, MuteRequested
+from engine.calls.model.state import Dialing, Playing
+from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, called, dialing, say, talking
+from tests.unit.calls.harness.control import BOB, PEER, dialled_into
+
+THIRD = f"{ID}.l3"
+DIRECTIONS: tuple[MuteDirection, ...] = ("in", "out", "both")
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("leg", [MAIN, PEER])
+def test_a_mute(leg: str, direction: MuteDirection) -> None:
+    """Any leg, in any direction; it is told, and undone as it was done."""
+    story = talking(BOB)
+    assert story.take(MuteRequested(leg, direction)) == (Mute(leg, direction),)
+    muted = story.told[-1]
+    assert (muted.event, muted.channel_id, muted.muted) == ("leg-muted", leg, direction)
+    assert story.take(MuteRequested(leg, "")) == (Unmute(leg, direction),)
+    assert (story.told[-1].event, story.told[-1].muted) == ("leg-unmuted", None)
+
+
+def test_another_direction() -> None:
+    """The old one ends."""
+    story = talking(BOB)
+    story.take(MuteRequested(PEER, "in"))
+    assert story.take(MuteRequested(PEER, "both")) == (Unmute(PEER, "in"), Mute(PEER, "both"))
+
+
+@pytest.mark.parametrize("direction", ["", "in"])
+def test_the_same_again(direction: Muted) -> None:
+    """What holds already changes nothing and is not told."""
+    story = talking(BOB)
+    story.take(MuteRequested(PEER, direction))
+    before = story.call
+    assert story.take(MuteRequested(PEER, direction)) == ()
+    assert story.call is before
+
+
+def test_a_mute_during_a_prompt() -> None:
+    """It does not wait for the prompt's end: the prompt is stopped, and goes on where it was."""
+    story = called(say())
+    story.fetched()
+    request = story.doing(Playing).request
+    stop, mute, play = story.take(MuteRequested(MAIN, "in"), 1_200)
+    assert (stop, mute) == (StopPlayback(request), Mute(MAIN, "in"))
+    assert play == Play(MAIN, story.doing(Playing).request, CLIPS, 1_200)
+
+
+def test_a_mute_outlives_the_conversation() -> None:
+    """It is the leg's, until somebody takes it off."""
+    story = talking(BOB, action=say())
+    story.take(MuteRequested(MAIN, "in"))
+    assert Unmute(MAIN, "in") not in story.take(LegEnded(PEER, NORMAL))
+    assert story.take(MuteRequested(MAIN, "")) == (Unmute(MAIN, "in"),)
+
+
+def test_two_mutes() -> None:
+    """Together they silence what each does."""
+    assert muted_too("", "in") == muted_too("in", "") == muted_too("in", "in") == "in"
+    assert muted_too("in", "out") == muted_too("both", "in") == "both"
+    assert muted_too("", "") == ""
+
+
+def test_the_other_party_is_hung_up() -> None:
+    """Its conversation ends, the tree goes on."""
+    story = talking(BOB, action=say())
+    assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
+    assert story.state == "bridged"
+    story.take(LegEnded(PEER, NORMAL), 30)
+    assert story.state == "playing"
+
+
+def test_the_main_leg_is_hung_up() -> None:
+    """With its end the call is over."""
+    story = talking(BOB, action=say())
+    assert story.take(LegHangupRequested(MAIN)) == (Hangup(MAIN, NORMAL),)
+    story.hang_up()
+    assert story.state == "ending"
+
+
+def test_one_of_several_that_ring_is_hung_up() -> None:
+    """The others ring on."""
+    story = dialing(BOB, "+4787654321")
+    story.take(LegPlaced(PEER))
+    assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
+    story.take(LegEnded(PEER, NORMAL), 30)
+    assert story.told[-1].leg_status == "canceled"
+    assert story.doing(Dialing).legs == (f"{ID}.l2",)
+
+
+@pytest.mark.parametrize("late", [LegPlaced, LegRang, LegAnswered])
+def test_a_hangup_overtakes_what_makes_the_leg(late: type[LegPlaced]) -> None:
+    """A leg that was not there yet is gone at once; when it comes, it is hung up again."""
+    story = talking(BOB)
+    leg = dialled_into(story)
+    assert story.take(LegHangupRequested(leg)) == (Hangup(leg, NORMAL),)
+    assert (story.call.leg(leg), story.call.invited) == (None, ())
+    assert (story.told[-1].event, story.told[-1].leg_status) == ("leg-completed", "canceled")
+    assert story.take(late(leg)) == (Hangup(leg, NORMAL),)
+
+
+def test_an_answer_overtakes_a_hangup() -> None:
+    """Who was let go is not let in any more."""
+    story = talking(BOB)
+    leg = dialled_into(story, state="ringback")
+    story.take(LegHangupRequested(leg))
+    assert story.take(LegAnswered(leg)) == (Hangup(leg, NORMAL),)
+    story.take(LegEnded(leg, NORMAL))
+    assert (story.call.leg(leg), story.call.invited) == (None, ())
+
+
+def test_a_leg_let_go_that_never_ends_is_given_up() -> None:
+    """Its time to answer holds for it too."""
+    story = talking(BOB)
+    leg = dialled_into(story, state="ringback")
+    story.take(LegHangupRequested(leg))
+    assert story.due() == (Hangup(leg, NO_ANSWER),)
+    assert story.call.invited == ()
+
+
+def test_a_party_that_is_dialled_in() -> None:
+    """It is called with the call's caller id, for as long as asked."""
+    story = talking(BOB)
+    leg = dialled_into(story)
+    assert story.wanted(Originate)[-1] == Originate(leg, "+4787654321", "+4799")
+    assert story.told[-1].event == "leg-initiated"
+    assert story.take(LegPlaced(leg), 200) == (Ring(leg, 40),)
+    rang = story.now
+    assert story.due() == (Hangup(leg, NO_ANSWER),)
+    assert story.now == rang + 40_000
+    assert story.state == "bridged"
+
+
+def test_a_party_that_does_not_come() -> None:
+    """What goes on does not notice."""
+    story = talking(BOB)
+    leg = dialled_into(story, state="ringback")
+    before = story.call.doing
+    assert story.take(LegEnded(leg, BUSY)) == ()
+    assert (story.call.doing, story.call.invited) == (before, ())
+    assert story.told[-1].leg_status == "busy"
+
+
+def test_nobody_is_left_to_come_to() -> None:
+    """Who still rings when the conversation ends is hung up."""
+    story = talking(BOB, action=say())
+    leg = dialled_into(story, state="ringback")
+    assert Hangup(leg, NORMAL) in story.take(LegEnded(PEER, NORMAL))
+    assert story.take(LegAnswered(leg)) == (Hangup(leg, NORMAL),)
+    assert story.state == "playing"
+
+
+def test_the_call_ends_while_it_rings() -> None:
+    """It is hung up with the others, once."""
+    story = talking(BOB)
+    leg = dialled_into(story, state="ringback")
+    commands = story.hang_up()
+    assert [c for c in commands if isinstance(c, Hangup)] == [
+        Hangup(PEER, NORMAL),
+        Hangup(leg, NORMAL),
+    ]

@@ -1,0 +1,121 @@
+"""Attended transfer: the source asks a target, then leaves the customer with it (design 7)."""
+
+from engine.calls.media.plan import Seat
+from engine.calls.model.causes import NORMAL
+from engine.calls.model.commands import (
+    Bridge,
+    Leave,
+    Originate,
+    Ring,
+    StartMusic,
+    StartRinging,
+    StopRinging,
+)
+from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from tests.unit.calls.harness.builders import MAIN, talking
+from tests.unit.calls.harness.control import (
+    BOB,
+    BRIDGE,
+    CAROL,
+    PEER,
+    SESSION,
+    TARGET,
+    THIRD,
+    came,
+    complete,
+    conferences_told,
+    conferring,
+    seat,
+    sessions_told,
+    together,
+    transfer,
+    transfer_to,
+    transferring,
+)
+
+
+def test_the_target_is_called() -> None:
+    """Both leave the bridge: the customer hears music, the source hears ringing."""
+    story = talking(BOB)
+    assert story.take(transfer_to(), 1_000) == (
+        Leave(BRIDGE, MAIN),
+        Leave(BRIDGE, PEER),
+        StartMusic(MAIN),
+        StartRinging(PEER),
+        Originate(TARGET, CAROL, "+4799"),
+    )
+    assert (transfer(story).id, transfer(story).state) == (SESSION, "starting")
+
+
+def test_what_is_told_of_a_transfer() -> None:
+    """Session, state, mode, party, the target's channel and the source's agent."""
+    told = transferring().told
+    event = next(each for each in told if each.event == "transfer")
+    assert (event.session_id, event.session_state, event.mode) == (SESSION, "starting", "attended")
+    assert (event.party, event.channel_id, event.agent_id) == (CAROL, TARGET, "7")
+    assert event.reason is None
+
+
+def test_it_rings_only_as_long_as_asked() -> None:
+    """The target's time to ring is the transfer's own."""
+    story = transferring(ring_s=12)
+    assert story.take(LegPlaced(TARGET), 300) == (Ring(TARGET, 12),)
+    rang = story.now
+    story.due()
+    assert story.now == rang + 12_000
+    assert transfer(story).state == "failed"
+
+
+def test_the_target_rings() -> None:
+    """Ringing is told once; nobody moves."""
+    story = transferring()
+    story.take(LegPlaced(TARGET))
+    assert story.take(LegRang(TARGET), 400) == ()
+    assert story.take(LegRang(TARGET), 400) == ()
+    assert sessions_told(story) == [("starting", None), ("ringback", None)]
+
+
+def test_the_target_answers() -> None:
+    """Source and target talk; the customer still hears music."""
+    story = transferring("ringback")
+    assert story.take(LegAnswered(TARGET), 2_000) == (
+        StopRinging(PEER),
+        Bridge(BRIDGE, (PEER, TARGET)),
+    )
+    assert transfer(story).state == "answered"
+    assert seat(story, MAIN) == Seat(sound="music")
+
+
+def test_an_answer_without_ringing() -> None:
+    """Some phones answer at once."""
+    story = transferring()
+    story.take(LegPlaced(TARGET))
+    story.take(LegAnswered(TARGET))
+    assert transfer(story).state == "answered"
+
+
+def test_an_answer_heard_twice() -> None:
+    """The second changes nothing and is not told."""
+    story = transferring("answered")
+    before = story.call
+    assert story.take(LegAnswered(TARGET)) == ()
+    assert story.call is before
+
+
+def test_the_target_is_told_whom_it_talks_for() -> None:
+    """A target's name is kept for the records."""
+    assert transfer(transferring(target_name="Carol")).target_name == "Carol"
+
+
+def test_a_conference_of_two_ends_with_it() -> None:
+    """Nobody else is left in it: it is a conversation of two, and its transfer is one."""
+    story = conferring()
+    story.take(LegEnded(THIRD, NORMAL))
+    commands = story.take(transfer_to("+4755555555"))
+    assert conferences_told(story)[-1] == ("completed", "transfer")
+    assert (transfer(story).state, story.call.conference) == ("starting", None)
+    assert {Leave(BRIDGE, MAIN), Leave(BRIDGE, PEER)} <= set(commands)
+    target = transfer(story).target
+    came(story, target, "answered")
+    story.take(complete(transfer(story).id))
+    assert together(story) == {MAIN, target}

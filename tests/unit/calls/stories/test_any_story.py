@@ -1,0 +1,184 @@
+"""Any story at all: the rules that always hold."""
+
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as some
+from hypothesis.stateful import initialize, invariant, rule
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, expects
+from engine.calls.model.codec import Entry, decode_call, encode
+from engine.calls.model.commands import Bridge, Hangup, Originate, Tell
+from engine.calls.model.events import (
+    BridgeFailed,
+    CallOpened,
+    DigitPressed,
+    Event,
+    PlaybackEnded,
+    TalkEnded,
+    TalkStarted,
+)
+from engine.calls.model.io_results import ActionFailed, ActionReplied, MediaFetched
+from engine.calls.model.requests import HangupRequested
+from engine.calls.model.state import Dialing
+from engine.calls.recovery.reconcile import missed
+from engine.calls.recovery.snapshot import Seen
+from engine.calls.replay import replay
+from engine.calls.running import MOST_VERBS
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
+from tests.unit.calls.harness.invariants import assert_sound
+from tests.unit.calls.harness.random_events import PLACES, Happenings
+from tests.unit.calls.harness.random_trees import TREES
+from wire.answer_detection import Detection
+from wire.verbs import Action
+
+ON_MACHINE = some.sampled_from([None, "continue", "hangup", HTTPS])
+
+
+def parsed(verb: Any) -> Action | None:
+    """Parse a tree, or leave it out."""
+    return None if verb is None else tree(verb)
+
+
+class AnyStory(Happenings):
+    """A call, and a world that does anything it can, in any order, late, twice or wrongly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first: Call
+        self.before_over: int | None = None
+
+    @initialize(tree=TREES, comes_in=some.booleans(), on_machine=ON_MACHINE)
+    def begin(self, tree: Any, comes_in: bool, on_machine: str | None) -> None:
+        """Open a call of any tree, in either direction, listening to who answers or not."""
+        self.first = inbound(tree) if comes_in else outbound(tree)
+        if on_machine is not None:
+            starting = replace(self.first.doing, detection=Detection(), on_machine=on_machine)
+            self.first = replace(self.first, doing=starting)
+        self.story = Story(self.first)
+        self.take(CallOpened(), 0)
+
+    def take(self, event: Event, after_ms: int = 500) -> None:
+        """Let something happen and check what must always hold."""
+        was_over = self.story.call.is_over
+        commands = self.story.take(event, after_ms)
+        assert_sound(self.story.call, commands)
+        if was_over:
+            assert all(isinstance(each, Hangup) for each in commands)
+
+    def leg(self, place: int) -> str:
+        """Choose a leg: mostly one that lives, or was asked for, or nobody's."""
+        asked = [each.leg for each in self.story.wanted(Originate)]
+        legs = [*[leg.id for leg in self.story.call.legs], *asked, self.first.main, f"{ID}.l999"]
+        return legs[place % len(legs)]
+
+    def request(self, is_right: bool) -> str:
+        """Choose the request that is waited for, or another."""
+        doing = self.story.call.doing
+        if isinstance(doing, Dialing) and doing.greetings:
+            return str(getattr(doing.greetings[-1].doing, "request", "none"))
+        return str(getattr(doing, "request", "none")) if is_right else "other"
+
+    @rule(
+        place=PLACES,
+        digit=some.sampled_from("0123456789*#"),
+        held_ms=some.integers(-50, 5_000),
+        on_main=some.booleans(),
+    )
+    def a_digit(self, place: int, digit: str, held_ms: int, on_main: bool) -> None:
+        """Let a key go."""
+        leg = self.story.call.main if on_main else self.leg(place)
+        self.take(DigitPressed(leg, digit, self.story.now + 100 - held_ms), 100)
+
+    @rule(place=PLACES, length_ms=some.integers(0, 3_000), is_over=some.booleans())
+    def a_sound(self, place: int, length_ms: int, is_over: bool) -> None:
+        """Say something, or have said it."""
+        leg = self.leg(place)
+        self.take(TalkEnded(leg, length_ms) if is_over else TalkStarted(leg), 200)
+
+    @rule(is_right=some.booleans(), clips=some.sampled_from([(), CLIPS]))
+    def media(self, is_right: bool, clips: tuple[Any, ...]) -> None:
+        """Audio comes."""
+        self.take(MediaFetched(self.request(is_right), clips), 300)
+
+    @rule(is_right=some.booleans(), failed=some.booleans())
+    def a_playback_ends(self, is_right: bool, failed: bool) -> None:
+        """End a prompt."""
+        self.take(PlaybackEnded(self.request(is_right), failed), 2_000)
+
+    @rule(is_right=some.booleans(), answer=TREES)
+    def a_reply(self, is_right: bool, answer: Any) -> None:
+        """Answer anything, as a customer's server or a flow."""
+        self.take(ActionReplied(self.request(is_right), parsed(answer)), 100)
+
+    @rule(is_right=some.booleans())
+    def no_reply(self, is_right: bool) -> None:
+        """Fail, as a customer's server."""
+        self.take(ActionFailed(self.request(is_right), "status_500"), 100)
+
+    @rule(is_right=some.booleans())
+    def no_bridge(self, is_right: bool) -> None:
+        """Fail to join legs."""
+        bridge = getattr(self.story.call.doing, "bridge", "none") if is_right else "other"
+        self.take(BridgeFailed(bridge, "no"), 10)
+
+    @rule()
+    def a_hangup(self) -> None:
+        """Someone asks for the end."""
+        self.take(HangupRequested("api"), 10)
+
+    @rule(gone=some.sets(some.integers(0, 3)), state=some.sampled_from(["Down", "Ringing", "Up"]))
+    def a_crash(self, gone: set[int], state: str) -> None:
+        """Kill the engine; another compares the call with what the PBX shows."""
+        call = decode_call(encode(self.story.call))
+        assert call == self.story.call
+        legs = enumerate(call.legs)
+        seen = Seen({leg.id: state for place, leg in legs if place not in gone})
+        _, events = missed(call, tuple(self.story.commands[-3:]), seen, self.story.now)
+        for event in events:
+            self.take(event, 0)
+
+    @invariant()
+    def numbers_have_no_gaps(self) -> None:
+        """Tell each fact once, numbered from 0, and the end last."""
+        told = self.story.told
+        assert [each.sequence_number for each in told] == list(range(len(told)))
+        assert len({each.id for each in told}) == len(told)
+        ends = [place for place, each in enumerate(told) if each.event == "completed"]
+        assert ends == ([len(told) - 1] if self.story.call.is_over else [])
+
+    @invariant()
+    def no_leg_is_left_alone(self) -> None:
+        """Hang up every leg that has no part in the call."""
+        told = {each.leg for each in self.story.wanted(Hangup)}
+        for leg in self.story.call.legs:
+            assert expects(self.story.call, leg.id) or leg.id in told
+
+    @invariant()
+    def ids_are_used_once(self) -> None:
+        """Every leg and every request has an id of its own."""
+        asked = [each.leg for each in self.story.wanted(Originate)]
+        bridges = {each.bridge for each in self.story.wanted(Bridge)}
+        assert len(set(asked)) == len(asked)
+        assert not bridges & set(asked)
+        assert self.story.call.verbs <= MOST_VERBS
+
+    def teardown(self) -> None:
+        """At the end: the log told again gives the same call, and time alone ends it."""
+        if not hasattr(self, "story"):
+            return
+        lines = [encode(Entry(now, event)) for now, event in self.story.events]
+        moments = list(replay([encode(self.first), *lines]))
+        assert moments[-1].call == self.story.call
+        assert [each for at in moments for each in at.commands] == self.story.commands
+        assert any(isinstance(each, Tell) for each in self.story.commands)
+        for _ in range(500):
+            if self.story.call.is_over:
+                return
+            self.time_passes()
+        raise AssertionError("a call that only time can end did not end")
+
+
+TestAnyStory = AnyStory.TestCase
+TestAnyStory.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)

@@ -1,0 +1,121 @@
+"""What happened to a steered call in an outage is as if it had been told then."""
+
+import pytest
+
+from engine.calls.media.plan import seats
+from engine.calls.media.playbacks import playbacks_of
+from engine.calls.model.causes import LOST
+from engine.calls.model.commands import Bridge, Play, StartMusic
+from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
+from engine.calls.recovery.reconcile import missed
+from engine.calls.recovery.snapshot import Seen
+from tests.unit.calls.harness.builders import MAIN, Story, talking
+from tests.unit.calls.harness.control import (
+    BOB,
+    BRIDGE,
+    PEER,
+    SNOOP,
+    TARGET,
+    THIRD,
+    after,
+    cancel,
+    coach,
+    coaching,
+    conferring,
+    dialled_into,
+    swapped,
+    together,
+    transfer,
+    transferring,
+    tuned,
+)
+
+
+def seen(story: Story, *gone: str, **fields: object) -> Seen:
+    """Show the PBX as it should be, without some channels."""
+    channels = {leg.id: "Up" if leg.state == "up" else "Ringing" for leg in story.call.legs}
+    return Seen({leg: state for leg, state in channels.items() if leg not in gone}, **fields)  # type: ignore[arg-type]  # fields of Seen
+
+
+def recovered(story: Story, what: Seen) -> Story:
+    """Take the call up again."""
+    _, events = missed(story.call, (), what, story.now)
+    return after(story, *events)
+
+
+@pytest.mark.parametrize(
+    ("story", "gone", "left", "ended"),
+    [
+        (transferring("answered"), PEER, {MAIN, TARGET}, "completed"),
+        (transferring("answered"), TARGET, {MAIN, PEER}, "failed"),
+        (transferring("ringback"), TARGET, {MAIN, PEER}, "failed"),
+        (swapped("answered"), MAIN, {PEER, TARGET}, "completed"),
+    ],
+)
+def test_who_hung_up(story: Story, gone: str, left: set[str], ended: str) -> None:
+    """It has hung up now."""
+    recovered(story, seen(story, gone))
+    assert (together(story), transfer(story).state) == (left, ended)
+
+
+def test_a_round_that_ended_in_the_outage() -> None:
+    """The next begins."""
+    story = tuned()
+    (playback,) = playbacks_of(story.call)
+    _, events = missed(story.call, (), seen(story), story.now)
+    assert PlaybackEnded(playback) in events
+    recovered(story, seen(story))
+    assert story.wanted(Play)[-1].playback != playback
+
+
+def test_a_round_that_goes_on() -> None:
+    """It is neither ended nor begun again."""
+    story = tuned()
+    (playback,) = playbacks_of(story.call)
+    what = seen(story, playbacks=frozenset({playback}))
+    play = story.wanted(Play)[-1]
+    redo, events = missed(story.call, (play,), what, story.now)
+    assert (redo, events) == ((), (Recovered(),))
+    assert missed(story.call, (play,), seen(story), story.now)[0] == (play,)
+
+
+def test_snoops_come_and_go_in_the_outage() -> None:
+    """One that is there is used; one that is lost silences its coach."""
+    story = conferring()
+    story.take(coach(THIRD, PEER))
+    there = seen(story)
+    there.channels[SNOOP] = "Up"
+    recovered(story, there)
+    assert seats(story.call)[THIRD].bridge == f"{SNOOP}b"
+    assert LegEnded(SNOOP, LOST) in missed(story.call, (), seen(story), story.now)[1]
+    recovered(story, seen(story))
+    assert seats(story.call)[THIRD].muted == "in"
+
+
+def test_a_snoop_in_its_bridge_is_left_there() -> None:
+    """Who is where it belongs is not asked there again."""
+    story = coaching()
+    what = seen(story, bridges={f"{SNOOP}b": (THIRD, SNOOP), BRIDGE: (MAIN, PEER)})
+    what.channels[SNOOP] = "Up"
+    before = len(story.wanted(Bridge))
+    recovered(story, what)
+    assert len(story.wanted(Bridge)) == before
+
+
+def test_an_invited_one_answered_in_the_outage() -> None:
+    """It is let in."""
+    story = talking(BOB)
+    leg = dialled_into(story, state="ringback")
+    what = seen(story)
+    what.channels[leg] = "Up"
+    assert LegAnswered(leg) in missed(story.call, (), what, story.now)[1]
+    recovered(story, what)
+    assert together(story) == {MAIN, PEER, leg}
+
+
+def test_music_that_was_not_begun() -> None:
+    """It is begun for who still waits, and for nobody else."""
+    story = transferring("ringback")
+    assert missed(story.call, (StartMusic(MAIN),), seen(story), 0)[0] == (StartMusic(MAIN),)
+    story.take(cancel())
+    assert missed(story.call, (StartMusic(MAIN),), seen(story), 0)[0] == ()

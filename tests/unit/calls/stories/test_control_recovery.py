@@ -1,0 +1,102 @@
+"""A steered call is stored, taken up again and replayed: in each state everybody comes back."""
+
+from collections.abc import Callable
+
+import pytest
+
+from engine.calls.media.plan import rooms, seats
+from engine.calls.model.codec import Entry, Record, decode_call, decode_record, encode
+from engine.calls.model.commands import Bridge, Leave
+from engine.calls.model.events import Recovered
+from engine.calls.replay import replay
+from tests.unit.calls.harness.builders import MAIN, Story, called, outbound, say, talking
+from tests.unit.calls.harness.control import (
+    BOB,
+    BRIDGE,
+    DAN,
+    PEER,
+    after,
+    cancel,
+    coaching,
+    complete,
+    conferring,
+    hold,
+    inviting,
+    kick,
+    swapped,
+    transferring,
+    tuned,
+    waiting,
+)
+
+STATES: dict[str, Callable[[], Story]] = {
+    "starting": transferring,
+    "ringback": lambda: transferring("ringback"),
+    "answered": lambda: transferring("answered"),
+    "swapped": lambda: swapped("answered"),
+    "blind": lambda: transferring("ringback", mode="blind"),
+    "blind and answered": lambda: transferring("answered", mode="blind"),
+    "completed": lambda: after(transferring("answered"), complete()),
+    "completed while it rings": lambda: after(transferring("ringback"), complete()),
+    "canceled": lambda: after(transferring("answered"), cancel()),
+    "with a tune": tuned,
+    "inviting": inviting,
+    "waiting": waiting,
+    "in conference": lambda: conferring(DAN),
+    "coaching": coaching,
+    "one put out": lambda: after(conferring(), kick(PEER)),
+    "held": lambda: after(talking(BOB), hold(MAIN)),
+    "a prompt on hold": lambda: after(called(say()), hold(MAIN)),
+}
+
+
+def inside(story: Story) -> dict[str, set[str]]:
+    """Name who is to be in each bridge."""
+    found: dict[str, set[str]] = {bridge: set() for bridge in rooms(story.call)}
+    for leg, seat in seats(story.call).items():
+        if seat.bridge:
+            found[seat.bridge].add(leg)
+    return {bridge: legs for bridge, legs in found.items() if legs}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_everybody_comes_back(state: str) -> None:
+    """All have left their bridges in the outage: each is asked to its own, nobody else."""
+    story = STATES[state]()
+    before = seats(story.call)
+    commands = story.take(Recovered())
+    joined = {each.bridge: set(each.legs) for each in commands if isinstance(each, Bridge)}
+    assert joined == inside(story)
+    assert seats(story.call) == before
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_who_was_left_in_a_bridge_leaves(state: str) -> None:
+    """Everybody was seen in the conversation's bridge: who belongs outside leaves it."""
+    story = STATES[state]()
+    legs = [leg.id for leg in story.call.legs if leg.state == "up"]
+    commands = story.take(Recovered(tuple((leg, BRIDGE) for leg in legs)))
+    outside = {leg for leg, seat in seats(story.call).items() if not seat.bridge}
+    assert {each.leg for each in commands if isinstance(each, Leave)} == outside
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_it_is_read_as_it_was_stored(state: str) -> None:
+    """Call, sessions and outbox survive."""
+    story = STATES[state]()
+    record = Record(story.call, tuple(story.commands), 3)
+    assert decode_record(encode(record)) == record
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_its_log_tells_the_story_again(state: str) -> None:
+    """The same call, the same commands."""
+    story = STATES[state]()
+    story.take(Recovered())
+    tree = {"type": "dial", "data": {"number": [BOB]}}
+    first = outbound(say() if state == "a prompt on hold" else tree)
+    lines = [encode(Entry(now, event)) for now, event in story.events]
+    moments = list(replay([encode(first), *lines]))
+    assert moments[-1].call == story.call
+    assert [each for moment in moments for each in moment.commands] == story.commands
+    assert decode_call(encode(story.call)) == story.call

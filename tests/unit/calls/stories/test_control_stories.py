@@ -1,0 +1,93 @@
+"""Any story at all in which people steer a live call: the rules that always hold."""
+
+from typing import Any
+
+from hypothesis import settings
+from hypothesis.stateful import invariant
+
+from engine.calls.media.plan import Seat, seats
+from engine.calls.model.call import expects
+from engine.calls.model.commands import Hangup, Snoop
+from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES, Tune
+from engine.calls.model.state import Talking
+from tests.unit.calls.harness.random_requests import People
+
+MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
+    "transfer": TRANSFER_MOVES,
+    "conference": CONFERENCE_MOVES,
+    "conference-member": MEMBER_MOVES,
+}
+
+
+class AnySteering(People):
+    """A call, its PBX on paper, and people who ask for anything at any time."""
+
+    @invariant()
+    def everybody_is_in_place(self) -> None:
+        """Find each where its seat is, hearing what it is to hear, and nobody else."""
+        if not hasattr(self, "story"):
+            return
+        for leg, seat in seats(self.story.call).items():
+            is_snoop = leg in {each.snoop for each in self.story.wanted(Snoop)}
+            assert is_snoop or self.story.call.is_up(leg)
+            assert self.rooms.bridge.get(leg, "") == seat.bridge
+            assert self.rooms.muted.get(leg, "") == seat.muted
+            assert _sound(seat) <= self.rooms.heard.get(leg, set())
+            assert not seat.bridge or not self.rooms.heard.get(leg)
+
+    @invariant()
+    def nobody_waits_in_silence(self) -> None:
+        """Who is alone in the bridge waits for one on hold, or is coached."""
+        if not hasattr(self, "story") or not isinstance(self.story.call.doing, Talking):
+            return
+        call = self.story.call
+        alone = [s for s in seats(call).values() if s.bridge == self.story.doing(Talking).bridge]
+        held = any(leg.held for leg in call.legs)
+        coaches = call.conference and any(each.coaches for each in call.conference.members)
+        assert len(alone) != 1 or held or coaches
+
+    @invariant()
+    def one_session_at_a_time(self) -> None:
+        """Only the latest may be live, and not of both kinds."""
+        if not hasattr(self, "story"):
+            return
+        call = self.story.call
+        assert not any(each.is_live for each in call.transfers[:-1])
+        assert not any(each.is_live for each in call.conferences[:-1])
+        assert call.transfer is None or call.conference is None
+        assert isinstance(call.doing, Talking) or not (call.transfer or call.conference)
+
+    @invariant()
+    def no_leg_is_forgotten(self) -> None:
+        """Hang up every leg that has no part in the call."""
+        if not hasattr(self, "story"):
+            return
+        told = {each.leg for each in self.story.wanted(Hangup)}
+        for leg in self.story.call.legs:
+            assert expects(self.story.call, leg.id) or leg.id in told
+
+    def teardown(self) -> None:
+        """At the end: states went only where they may, and time alone ends the call."""
+        if not hasattr(self, "story"):
+            return
+        for _ in range(500):
+            if self.story.call.is_over:
+                break
+            self.time_passes()
+        assert self.story.call.is_over
+        last: dict[Any, str | None] = {}
+        for each in self.story.told:
+            key = (each.session_id, each.channel_id if "member" in each.event else "")
+            if each.event in MOVES and each.session_state != last.get(key, each.session_state):
+                assert each.session_state in MOVES[each.event].get(last[key], ())
+            if each.event in MOVES:
+                last[key] = each.session_state
+
+
+def _sound(seat: Seat) -> set[str]:
+    sound = seat.sound.playback if isinstance(seat.sound, Tune) else seat.sound
+    return {sound} if sound else set()
+
+
+TestAnySteering = AnySteering.TestCase
+TestAnySteering.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)

@@ -1,0 +1,191 @@
+"""Every state against every event: the rules that always hold."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from engine.calls.model.call import deadline_ms, expects
+from engine.calls.model.commands import Hangup
+from engine.calls.model.events import (
+    BridgeFailed,
+    CallOpened,
+    DeadlinePassed,
+    DigitPressed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    PlaybackEnded,
+    Recovered,
+)
+from engine.calls.model.io_results import ActionFailed, ActionReplied, MediaFetched
+from engine.calls.model.requests import HangupRequested
+from engine.calls.model.state import Next, Over
+from engine.calls.step import step
+from tests.unit.calls.harness.builders import (
+    CLIPS,
+    HTTPS,
+    ID,
+    MAIN,
+    NOW,
+    Story,
+    called,
+    dialing,
+    outbound,
+    say,
+    talking,
+    tree,
+)
+from tests.unit.calls.harness.invariants import assert_sound
+from tests.unit.calls.harness.screenings import BOB, EVE
+from wire.base import tag_of
+
+
+def gathering(phase: str) -> Story:
+    """Make a call in a phase of a gather."""
+    data = {"audioUrl": HTTPS, "fallback": say(), "maxDigits": 2}
+    story = called({"type": "gather", "data": data, "action": HTTPS})
+    if phase != "fetch":
+        story.fetched(CLIPS if phase == "prompt" else ())
+    if phase == "between":
+        story.press("1")
+    return story
+
+
+def over() -> Story:
+    """Make a call that has ended."""
+    story = called({"type": "hangup"})
+    story.hang_up()
+    return story
+
+
+def opened() -> Story:
+    """Make a call that is being placed."""
+    story = Story(outbound(say()))
+    story.take(CallOpened())
+    return story
+
+
+def heard() -> Story:
+    """Make a call that plays."""
+    story = called(say(action=say()))
+    story.fetched()
+    return story
+
+
+STATES: dict[str, Callable[[], Story]] = {
+    "starting": opened,
+    "fetching": lambda: called(say()),
+    "playing": heard,
+    "gathering-fetch": lambda: gathering("fetch"),
+    "gathering-prompt": lambda: gathering("prompt"),
+    "gathering-first": lambda: gathering("first"),
+    "gathering-between": lambda: gathering("between"),
+    "dialing": lambda: dialing(BOB, EVE, action=say()),
+    "talking": lambda: talking(BOB, action=say()),
+    "asking": lambda: called(HTTPS),
+    "asking-flow": lambda: called({"type": "flow", "data": {"flowId": "f"}, "action": say()}),
+    "ending": lambda: called({"type": "hangup"}),
+    "over": over,
+}
+
+
+def events_for(story: Story) -> list[Event]:
+    """List every kind of event, about what the call knows and about what it does not."""
+    legs = [MAIN, f"{ID}.l1", f"{ID}.l9"]
+    doing = story.call.doing
+    request = getattr(doing, "request", f"{ID}.r1")
+    bridge = getattr(doing, "bridge", f"{ID}.b1")
+    about_legs: list[Event] = [
+        event
+        for leg in legs
+        for event in (
+            LegPlaced(leg),
+            LegRang(leg),
+            LegAnswered(leg),
+            LegEnded(leg, 17, 486),
+            LegEnded(leg, 0),
+            DigitPressed(leg, "1", story.now),
+            DigitPressed(leg, "#", story.now),
+        )
+    ]
+    return [
+        *about_legs,
+        MediaFetched(request, CLIPS),
+        MediaFetched(request, ()),
+        PlaybackEnded(request),
+        ActionReplied(request, tree(say())),
+        ActionReplied(request, HTTPS),
+        ActionReplied(request, None),
+        ActionFailed(request, "status_500"),
+        ActionReplied("other", None),
+        BridgeFailed(bridge, "no"),
+        HangupRequested("api"),
+        DeadlinePassed(),
+        Recovered(),
+    ]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_event_in_every_state(state: str) -> None:
+    """No state knows an event that it cannot take; afterwards the call is sound."""
+    for place, _ in enumerate(events_for(STATES[state]())):
+        story = STATES[state]()
+        event = events_for(story)[place]
+        commands = story.take(event, 10)
+        assert_sound(story.call, commands)
+        numbers = [told.sequence_number for told in story.told]
+        assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize("state", [name for name in STATES if name != "over"])
+def test_a_hangup_ends_every_state(state: str) -> None:
+    """Hangup during anything: all legs are told, the rest of the tree is dropped."""
+    story = STATES[state]()
+    legs = {leg.id for leg in story.call.legs}
+    commands = story.take(HangupRequested("api"), 10)
+    if state != "ending":
+        assert {each.leg for each in commands if isinstance(each, Hangup)} == legs
+    for leg in legs:
+        story.take(LegEnded(leg, 16), 10)
+    assert story.call.is_over
+    assert deadline_ms(story.call) is None
+    assert [told.event for told in story.told].count("completed") == 1
+
+
+@pytest.mark.parametrize("state", [name for name in STATES if name != "over"])
+def test_time_alone_ends_every_state(state: str) -> None:
+    """Whatever is lost on the way, no call waits for ever."""
+    story = STATES[state]()
+    for _ in range(50):
+        if story.call.is_over:
+            break
+        story.due()
+    assert story.call.is_over
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_has_a_main_leg_to_lose(state: str) -> None:
+    """The main leg's end is the call's, in every state."""
+    story = STATES[state]()
+    story.hang_up()
+    assert all(leg.id != MAIN for leg in story.call.legs)
+    assert story.state in {"ending", "ended"}
+
+
+def test_a_next_that_was_stored_goes_on() -> None:
+    """Next is passed through within one step; if one is read all the same, its action begins."""
+    story = called(say())
+    stuck = replace(story.call, doing=Next(tree(say()), "start"))
+    assert deadline_ms(stuck) is None
+    call, commands = step(stuck, Recovered(), NOW)
+    assert tag_of(call.doing) == "playing"
+    assert commands
+
+
+def test_an_over_call_has_no_part_for_any_leg() -> None:
+    """Nothing is expected after the end."""
+    assert not expects(over().call, MAIN)
+    assert isinstance(over().call.doing, Over)

@@ -1,0 +1,153 @@
+"""A gather whose leg is put on hold: prompt and clocks stand still, keys count for nothing."""
+
+from typing import Any
+
+import pytest
+
+from engine.calls.model.commands import Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.model.events import DigitPressed, Recovered
+from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.state import Gathering
+from engine.calls.verbs.gather import GRACE_MS
+from engine.calls.verbs.play import FETCH_MS
+from tests.unit.calls.harness.builders import (
+    CLIPS,
+    HTTPS,
+    ID,
+    LONGEST_MS,
+    MAIN,
+    NOW,
+    Story,
+    called,
+    say,
+)
+from tests.unit.calls.harness.control import hold, unhold
+
+DATA = {"timeout": 4_000, "digitTimeout": 1_500, "maxDigits": 3}
+
+
+def gathering(phase: str, **more: Any) -> Story:
+    """Make a call in a phase of a gather."""
+    prompt = {} if phase in {"first", "between"} else {"audioUrl": HTTPS}
+    story = called({"type": "gather", "data": DATA | prompt, "action": HTTPS, **more})
+    if phase == "prompt":
+        story.fetched()
+    if phase == "between":
+        story.press("1")
+    assert story.doing(Gathering).phase == phase
+    return story
+
+
+@pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
+def test_the_clocks_stand_still(phase: str) -> None:
+    """Only the call's own end comes, whatever the phase."""
+    story = gathering(phase, timeout=20)
+    story.take(hold(MAIN), 500)
+    assert story.doing(Gathering).deadline_ms == NOW + LONGEST_MS
+
+
+@pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
+def test_keys_count_for_nothing(phase: str) -> None:
+    """They are pressed into the music."""
+    story = gathering(phase)
+    story.take(hold(MAIN), 500)
+    before = story.call
+    assert story.press("7") == ()
+    assert story.press("#") == ()
+    assert story.call is before
+
+
+def test_the_prompt_goes_on() -> None:
+    """It is stopped, then heard on from where it was; then the first digit is waited for."""
+    story = gathering("prompt")
+    request = story.doing(Gathering).request
+    assert story.take(hold(MAIN), 1_500) == (StopPlayback(request), StartMusic(MAIN))
+    play = Play(MAIN, f"{ID}.p2", CLIPS, 1_500)
+    assert story.take(unhold(MAIN), 60_000) == (StopMusic(MAIN), play)
+    assert story.press("1", 100) == (StopPlayback(play.playback),)
+
+
+def test_a_prompt_that_was_heard() -> None:
+    """Held in its last moment: the first digit is waited for at once."""
+    story = gathering("prompt")
+    story.take(hold(MAIN), 4_000)
+    assert story.take(unhold(MAIN)) == (StopMusic(MAIN),)
+    assert story.doing(Gathering).phase == "first"
+
+
+def test_held_while_the_prompt_is_fetched() -> None:
+    """It waits until the leg can hear it."""
+    story = gathering("fetch")
+    story.take(hold(MAIN))
+    assert story.fetched() == ()
+    assert isinstance(story.take(unhold(MAIN), 60_000)[-1], Play)
+
+
+def test_a_prompt_that_cannot_be_had() -> None:
+    """The first digit has its whole time, once the leg is back."""
+    story = gathering("fetch")
+    story.take(hold(MAIN))
+    assert story.fetched(()) == ()
+    story.take(unhold(MAIN), 60_000)
+    assert story.doing(Gathering).phase == "first"
+    assert story.doing(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
+
+
+def test_it_is_still_fetched_after_the_hold() -> None:
+    """It has its time to be fetched again."""
+    story = gathering("fetch")
+    story.take(hold(MAIN))
+    story.take(unhold(MAIN), 60_000)
+    assert story.doing(Gathering).deadline_ms == story.now + FETCH_MS
+    assert isinstance(story.take(MediaFetched(f"{ID}.p1", CLIPS))[-1], Play)
+
+
+@pytest.mark.parametrize(("phase", "given_ms"), [("first", 4_000), ("between", 1_500)])
+def test_a_clock_from_its_beginning(phase: str, given_ms: int) -> None:
+    """Who comes back has as long as ever for the next key; what was pressed is kept."""
+    story = gathering(phase)
+    digits = story.doing(Gathering).digits
+    story.take(hold(MAIN), 1_000)
+    story.take(unhold(MAIN), 60_000)
+    assert story.doing(Gathering).deadline_ms == story.now + given_ms + GRACE_MS
+    story.press("2")
+    assert story.doing(Gathering).digits == digits + "2"
+
+
+def test_the_verbs_own_time() -> None:
+    """What was left of it when the hold began is left when it ends."""
+    story = gathering("first", timeout=5)
+    story.take(hold(MAIN), 3_000)
+    story.take(unhold(MAIN), 60_000)
+    assert story.doing(Gathering).deadline_ms == story.now + 2_000 + GRACE_MS
+
+
+def test_a_gather_that_begins_on_hold() -> None:
+    """It waits for its leg from the beginning."""
+    story = called(say(action={"type": "gather", "data": DATA, "action": HTTPS}))
+    story.take(hold(MAIN))
+    story.fetched(())
+    assert story.doing(Gathering).paused
+    story.take(unhold(MAIN), 60_000)
+    assert story.doing(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
+
+
+def test_a_recovery_during_a_hold() -> None:
+    """The clocks still stand."""
+    story = gathering("first")
+    story.take(hold(MAIN), 1_000)
+    before = story.call
+    assert story.take(Recovered()) == ()
+    assert story.call is before
+
+
+def test_a_key_that_was_down_before() -> None:
+    """A key let go during the hold is not heard; the next after it is."""
+    story = gathering("between")
+    story.take(hold(MAIN), 100)
+    story.take(DigitPressed(MAIN, "2", story.now - 50), 50)
+    story.take(unhold(MAIN))
+    story.press("3")
+    story.press("#")
+    assert b'"13"' in story.wanted(AskWebhook)[-1].body

@@ -1,0 +1,125 @@
+"""whisper, confirm and machineDetection on dial: who answers is greeted before it is connected."""
+
+import pytest
+
+from engine.calls.media.plan import seats
+from engine.calls.model.causes import NO_ANSWER, NORMAL, REJECTED
+from engine.calls.model.commands import Bridge, Hangup, Play, StopPlayback, StopRinging
+from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.state import Dialing, Talking
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, say
+from tests.unit.calls.harness.screenings import (
+    BOB,
+    CONFIRM,
+    EVE,
+    FIRST,
+    SECOND,
+    WHISPER,
+    fetched,
+    fetched_playback,
+    greeting,
+    pressed,
+    result,
+)
+from wire.media import Audio, Speech
+
+
+def test_a_whisper_is_heard_by_the_called_party_alone() -> None:
+    """The caller hears ringing meanwhile; when it has been heard, both are bridged."""
+    story = greeting(**WHISPER)
+    assert story.wanted(FetchMedia)[-1].sources == (Speech("A call for sales."),)
+    playback = fetched(story)
+    assert story.wanted(Play)[-1] == Play(FIRST, playback, CLIPS)
+    assert seats(story.call)[MAIN].sound == "ringing"
+    commands = story.take(PlaybackEnded(playback), 4_000)
+    talking = story.doing(Talking)
+    assert commands == (StopRinging(MAIN), Bridge(talking.bridge, (MAIN, FIRST)))
+    assert talking.since_ms == story.now
+    story.take(LegEnded(FIRST, NORMAL), 3_000)
+    assert (result(story)["status"], result(story)["duration"]) == ("completed", 3)
+
+
+def test_a_whisper_of_several_verbs() -> None:
+    """play, say and gather follow one another; what is pressed is told, and asked of nobody."""
+    gather = {"type": "gather", "data": {"maxDigits": 1}, "action": say("Thanks.")}
+    story = greeting(whisper=say("Sales?", action=gather))
+    story.take(PlaybackEnded(fetched(story)), 4_000)
+    pressed(story, "7")
+    assert (story.told[-1].event, story.told[-1].dtmf) == ("gathered", "7")
+    assert story.told[-1].channel_id == FIRST
+    story.take(PlaybackEnded(fetched(story)), 4_000)
+    assert story.state == "bridged"
+    assert story.wanted(AskWebhook) == []
+
+
+def test_the_right_key_connects() -> None:
+    """During the prompt or after it; the prompt stops before the bridge."""
+    story = greeting(**CONFIRM)
+    assert story.wanted(FetchMedia)[-1].sources == (Speech("Press one."),)
+    playback = fetched(story)
+    commands = pressed(story, "1")
+    assert commands[0] == StopPlayback(playback)
+    assert isinstance(commands[-1], Bridge)
+    after = greeting(**CONFIRM)
+    after.take(PlaybackEnded(fetched(after)), 4_000)
+    pressed(after, "1")
+    assert after.state == "bridged"
+
+
+def test_a_key_and_a_prompt_of_ones_own() -> None:
+    """confirm: digit, audioUrl, timeout; without a prompt the key is waited for at once."""
+    story = greeting(confirm={"digit": "#", "audioUrl": HTTPS})
+    assert story.wanted(FetchMedia)[-1].sources == (Audio(HTTPS),)
+    fetched(story)
+    pressed(story, "#")
+    assert story.state == "bridged"
+    silent = greeting(confirm={"timeout": 3_000})
+    silent.due()
+    assert result(silent)["status"] == "failed"
+    assert silent.now - story.now < 5_000
+
+
+@pytest.mark.parametrize("key", ["2", ""], ids=["wrong", "none"])
+def test_who_does_not_confirm_is_refused(key: str) -> None:
+    """A wrong key, or none in time: hung up with cause 21, and the action is told."""
+    story = greeting(**CONFIRM)
+    story.take(PlaybackEnded(fetched(story)), 4_000)
+    commands = pressed(story, key) if key else story.due()
+    assert Hangup(FIRST, REJECTED) in commands
+    assert (result(story)["status"], result(story)["cause"]) == ("failed", REJECTED)
+    assert story.state == "awaiting-instructions"
+    story.take(LegEnded(FIRST, REJECTED), 100)
+    assert story.told[-1].leg_status == "completed"
+
+
+def test_the_others_ring_on() -> None:
+    """A second party answers while the first is greeted: the first to confirm wins."""
+    story = greeting(BOB, EVE, **CONFIRM)
+    story.take(LegAnswered(SECOND), 500)
+    fetched(story, 0)
+    fetched(story, 1)
+    assert Hangup(FIRST, NORMAL) in pressed(story, "1", SECOND)
+    assert story.doing(Talking).leg == SECOND
+    assert story.doing(Talking).number == EVE
+
+
+def test_one_refused_and_the_other_goes_on() -> None:
+    """The dial goes on with those who ring, until its own time is up."""
+    story = greeting(BOB, EVE, **CONFIRM)
+    fetched(story)
+    pressed(story, "2")
+    assert story.doing(Dialing).legs == (SECOND,)
+    assert Hangup(SECOND, NO_ANSWER) in story.due()
+    assert result(story)["status"] == "no-answer"
+
+
+def test_the_ring_s_time_does_not_cut_a_greeting() -> None:
+    """Who still rings is given up then; who is greeted has the time of the greeting."""
+    story = greeting(BOB, EVE, timeout=3, **WHISPER)
+    fetched(story)
+    assert story.due() == (Hangup(SECOND, NO_ANSWER),)
+    assert story.doing(Dialing).legs == (FIRST,)
+    story.take(LegEnded(SECOND, NO_ANSWER), 50)
+    story.take(PlaybackEnded(fetched_playback(story)), 4_000)
+    assert story.doing(Talking).leg == FIRST

@@ -1,0 +1,147 @@
+"""The way to the first verb (design section 7, Click-to-call; Call states)."""
+
+from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
+from engine.calls.model.commands import Answer, Hangup, Originate, Ring
+from engine.calls.model.events import (
+    CallOpened,
+    DigitPressed,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    Recovered,
+)
+from engine.calls.model.io_commands import Prefetch
+from engine.calls.model.requests import HangupRequested
+from engine.calls.model.state import Starting
+from tests.unit.calls.harness.builders import (
+    CHANNEL,
+    HTTPS,
+    MAIN,
+    NOW,
+    Story,
+    called,
+    inbound,
+    outbound,
+    say,
+)
+from wire.media import Audio, Speech
+
+
+def test_an_outbound_call_originates_its_main_leg() -> None:
+    """`to` is called, once its leg is there, for the originate's timeout; it is shown `from`."""
+    story = Story(outbound())
+    assert story.take(CallOpened()) == (Originate(MAIN, "+4711111111", "+4799"),)
+    assert story.take(LegPlaced(MAIN), 700) == (Ring(MAIN, 30),)
+    assert story.doing(Starting).deadline_ms == NOW + 30_700
+    assert story.take(LegPlaced(MAIN), 100) == ()
+    assert story.call.status == "initiated"
+    assert [event.event for event in story.told] == ["initiated"]
+
+
+def test_an_inbound_call_is_answered() -> None:
+    """Make a call that comes in is answered, then its number's action runs."""
+    story = Story(inbound(say()))
+    assert story.take(CallOpened()) == (Prefetch((Speech("hello"),)), Answer(CHANNEL))
+    story.take(LegAnswered(CHANNEL), 100)
+    assert story.state == "playing"
+    assert story.call.status == "in-progress"
+
+
+def test_audio_is_prefetched_while_it_rings() -> None:
+    """What the tree will want is got ready before anybody waits for it."""
+    play = {"type": "play", "data": {"audioUrl": HTTPS}}
+    story = Story(outbound(play))
+    assert story.take(CallOpened())[0] == Prefetch((Audio(HTTPS),))
+
+
+def test_the_main_leg_goes_through_its_states() -> None:
+    """queued, initiated, ringing, in-progress: each is told once, whatever is heard twice."""
+    story = Story(outbound(say()))
+    assert story.status == "queued"
+    for event in (CallOpened(), LegPlaced(MAIN), LegRang(MAIN), LegRang(MAIN), LegPlaced(MAIN)):
+        story.take(event, 10)
+    assert story.status == "ringing"
+    story.take(LegAnswered(MAIN), 10)
+    story.take(LegAnswered(MAIN), 10)
+    story.take(LegRang(MAIN), 10)
+    assert story.status == "in-progress"
+    assert [event.event for event in story.told] == ["initiated", "ringing", "answered"]
+    assert [event.sequence_number for event in story.told] == [0, 1, 2]
+
+
+def test_nobody_answers() -> None:
+    """When the originate's timeout passes, the leg is hung up and the call is no-answer."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    assert story.due() == (Hangup(MAIN, NO_ANSWER),)
+    assert story.now == NOW + 30_000
+    story.take(LegEnded(MAIN, NORMAL), 50)
+    assert (story.call.status, story.call.cause) == ("no-answer", NO_ANSWER)
+    assert story.told[-1].ended_by == "system"
+
+
+def test_a_busy_party() -> None:
+    """17 busy: the leg's cause is the call's, with its SIP status."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    assert story.take(LegEnded(MAIN, BUSY, 486), 900) == ()
+    assert story.call.is_over
+    assert story.call.status == "busy"
+    last = story.told[-1]
+    assert (last.event, last.hangup_cause, last.sip_code) == ("completed", BUSY, 486)
+    assert (last.ended_by, last.duration) == ("callee", 0)
+
+
+def test_a_party_that_rejects() -> None:
+    """21 is failed, with the reason `rejected`."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    story.hang_up(REJECTED)
+    assert (story.call.status, story.told[-1].reason) == ("failed", "rejected")
+
+
+def test_hangup_requested_while_starting() -> None:
+    """Originator gone before the answer: canceled, also when the leg is only now being placed."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    assert story.take(HangupRequested("api"), 10) == (Hangup(MAIN, NORMAL),)
+    assert story.take(LegPlaced(MAIN), 10) == (Hangup(MAIN, NORMAL),)
+    assert story.take(LegAnswered(MAIN), 10) == (Hangup(MAIN, NORMAL),)
+    story.take(LegEnded(MAIN, NORMAL), 10)
+    assert (story.call.status, story.call.ended_by) == ("canceled", "api")
+
+
+def test_a_caller_who_gives_up_before_the_answer() -> None:
+    """An inbound call whose caller has gone before it was answered is canceled."""
+    story = Story(inbound(say()))
+    story.take(CallOpened())
+    story.hang_up()
+    assert (story.call.status, story.call.ended_by) == ("canceled", "caller")
+
+
+def test_other_events_leave_a_starting_call_alone() -> None:
+    """Digits and a recovery change nothing before the answer."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    before = story.call
+    assert story.take(DigitPressed(MAIN, "1", NOW)) == ()
+    assert story.take(Recovered()) == ()
+    assert story.call is before
+
+
+def test_without_an_action_the_call_hangs_up() -> None:
+    """After the last action the call hangs up."""
+    story = called()
+    assert story.wanted(Hangup) == [Hangup(MAIN, NORMAL)]
+    story.hang_up()
+    assert (story.call.status, story.call.ended_by) == ("completed", "action")
+
+
+def test_a_leg_that_is_not_the_calls_is_hung_up() -> None:
+    """A stray channel with a call's id is ended at once."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    assert story.take(LegAnswered(f"{MAIN}9")) == (Hangup(f"{MAIN}9", NORMAL),)
+    assert story.take(LegEnded(f"{MAIN}9", NORMAL)) == ()
+    assert isinstance(story.call.doing, Starting)

@@ -1,0 +1,58 @@
+"""`switchroom replay`: its verdict, its exit status, and what differs."""
+
+from engine.cli.commands.replay import lines, status, summary
+from wire.replay import Difference, Replay
+
+SAME = Replay("3-pbx1-same", is_same=True, lines=12, compared=11, events=7)
+HOLE = Replay("3-pbx1-hole", is_same=True, lines=12, compared=4, events=7, gap=5)
+OTHERWISE = Replay(
+    "3-pbx1-other",
+    is_same=False,
+    lines=12,
+    compared=11,
+    events=7,
+    trimmed=2,
+    differences=(
+        Difference(
+            "commands", "decides otherwise", 4, 1_700_000_000_123,
+            {"type": "digit-pressed", "leg": "a", "digit": "4"},
+            (
+                {"type": "emit-event", "event": {"event": "gathered"}},
+                {"type": "stop-hold-music", "leg": "a"},
+            ),
+        ),
+        Difference("state", "leads to another call than is stored: cause"),
+    ),
+)  # fmt: skip
+
+
+def test_a_verdict_is_told_in_lines() -> None:
+    """What was compared, and of a difference the line, the event and what is decided now."""
+    assert list(lines(SAME)) == [
+        "call 3-pbx1-same: replays the same",
+        "  log: 12 lines, 11 decisions compared",
+        "  events: 7",
+    ]
+    upon = "digit-pressed(leg=a, digit=4)"
+    assert list(lines(OTHERWISE)) == [
+        "call 3-pbx1-other: DECIDES OTHERWISE NOW",
+        "  log: 12 lines, 11 decisions compared",
+        "  events: 7, 2 of them no longer on the stream",
+        f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, upon {upon}: decides otherwise",
+        "    now: emit-event(gathered)",
+        "    now: stop-hold-music(leg=a)",
+        "  state, at the end: leads to another call than is stored: cause",
+    ]
+
+
+def test_a_hole_is_told() -> None:
+    """It is not passed over."""
+    assert any(line.startswith("  GAP at line 5") for line in lines(HOLE))
+
+
+def test_the_exit_status_tells_the_worst() -> None:
+    """1 for a difference, 3 for a hole, 0 when all is the same."""
+    assert [status([SAME]), status([SAME, HOLE]), status([HOLE, OTHERWISE])] == [0, 3, 1]
+    assert summary([SAME, HOLE, OTHERWISE]) == (
+        "2 of 3 calls replay the same, 26 decisions compared, 1 with a gap in the log"
+    )

@@ -1,0 +1,66 @@
+"""`switchroom calls --watch`: a board that the event stream keeps, whichever engine tells it."""
+
+import io
+from typing import Any
+
+from msgspec.structs import replace
+from rich.console import Console
+
+from engine.cli.live.table import Board, drawn, summary
+from tests.unit.cli.inbound import timeline
+from wire.events import CallEvent, Kind
+from wire.views import CallView
+
+
+def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
+    """Tell something of a call."""
+    facts: dict[str, Any] = {
+        "id": f"{call}.e0", "event": kind, "sequence_number": 0, "timestamp": 1_000,
+        "call_id": call, "account_id": "acme", "call_status": status, "direction": "inbound",
+        "from_": "+1", "to": "+2",
+    }  # fmt: skip
+    return CallEvent(**(facts | more))
+
+
+def view(call: str, status: str) -> CallView:
+    """Give a call as an engine lists it."""
+    return replace(timeline().call, call_id=call, status=status, created_ms=500, ended_ms=0)
+
+
+def test_a_board_follows_a_call_from_its_beginning_to_its_end() -> None:
+    """It comes, changes and goes; how it ended is counted."""
+    board = Board()
+    board.take(event("a", "initiated", "initiated"))
+    board.take(event("a", "ringing", "ringing"))
+    board.take(event("b", "initiated", "initiated"))
+    assert summary(board) == "2 live: 1 initiated, 1 ringing"
+    board.take(event("a", "answered", "in-progress"))
+    board.take(event("a", "gathered", "in-progress", dtmf="42"))
+    assert board.calls["a"].last_event == "gathered 42"
+    board.take(event("a", "completed", "completed"))
+    board.take(event("b", "completed", "busy"))
+    assert summary(board) == "0 live; ended meanwhile: 1 completed, 1 busy"
+
+
+def test_a_list_that_was_ahead_is_not_taken_back() -> None:
+    """Events of before the list was made come after it: nothing goes back to ringing."""
+    board = Board()
+    board.fill([view("a", "in-progress")])
+    board.take(event("a", "ringing", "ringing"))
+    assert board.calls["a"].status == "in-progress"
+    assert board.calls["a"].since_ms == 500
+    board.take(event("gone", "answered", "in-progress"))
+    assert "gone" not in board.calls
+
+
+def test_it_is_drawn_with_ages() -> None:
+    """States first, a note when nothing moves, then each call."""
+    board = Board(note="no engine answers")
+    board.fill([view("3-pbx1-abc", "ringing")])
+    console = Console(file=io.StringIO(), width=120)
+    console.print(drawn(board, 2_500))
+    assert isinstance(console.file, io.StringIO)
+    first, note, _head, row = console.file.getvalue().splitlines()
+    assert (first, note) == ("1 live: 1 ringing", "no engine answers")
+    assert row.split()[0] == "3-pbx1-abc"
+    assert row.rstrip().endswith("2.0 s")

@@ -1,0 +1,13 @@
+"""Placing a call and watching it, in a pipe and on a screen."""
+
+from msgspec.structs import replace
+
+from engine.cli.timeline.outcome import sentence
+from tests.unit.cli.inbound import timeline
+
+
+def test_a_verdict_tells_why() -> None:
+    """Who ended it, with which cause, and the reason if the engine gave one."""
+    call = replace(timeline().call, status="failed", answered_ms=0, ended_by="callee",
+                   hangup_cause=21, reason="rejected")  # fmt: skip
+    assert sentence(call) == ("[bold red]failed[/]: call rejected (21), reason: rejected")

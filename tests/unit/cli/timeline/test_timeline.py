@@ -1,0 +1,176 @@
+"""What a timeline's moments are told as."""
+
+from engine.cli.timeline.timeline import tell
+from tests.unit.cli.inbound import timeline
+from tests.unit.cli.timelines import OPENED, Told, story, words
+
+
+def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
+    """Each leg has a lane, headed by a letter and known by its party; the web comes last."""
+    lanes = [(lane.head, lane.who) for lane in tell(timeline()).lanes]
+    assert [head for head, _ in lanes] == ["engine", "A", "B", "web"]
+    assert [who for _, who in lanes[:3]] == ["pbx1", "+15550001", "+4733333333"]
+
+
+def test_an_unanswered_leg_tells_its_cause_and_sip_status() -> None:
+    """A busy phone is told as such, in words and in numbers."""
+    ended: Told = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
+    assert words(story(OPENED, ended))[-1] == "gone, unanswered: user busy (17, SIP 486)"
+
+
+def test_who_may_not_be_called_is_told_with_the_reason() -> None:
+    """In words, and by the name that events and records have for it."""
+    ended: Told = (
+        {"type": "leg-ended", "leg": "l0", "cause": 21, "reason": "do_not_call"}, [], "ended",
+    )  # fmt: skip
+    assert words(story(OPENED, ended))[-1] == (
+        "is not called: it is on the account's do-not-call list (do_not_call)"
+    )
+
+
+def test_a_recovery_is_told_across_all_lanes() -> None:
+    """Another life of the engine taking the call up is a break in the picture."""
+    row = story(OPENED, ({"type": "recovered", "bridged": []}, [], "playing")).rows[-1]
+    assert (row.shape, row.text) == ("break", "an engine takes the call up again")
+
+
+def test_a_gather_without_prompt_is_told() -> None:
+    """No command says that digits are awaited, so what the call does says it, once."""
+    again: Told = (
+        {"type": "digit-pressed", "leg": "l0", "digit": "1", "pressed_ms": 1},
+        [],
+        "gathering",
+    )
+    answered: Told = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
+    assert words(story(OPENED, answered, again)) == [
+        "calls +1555",
+        "answers",
+        "gather: listens for digits",
+        "presses 1",
+    ]
+
+
+def test_a_key_of_an_outage_is_told_as_such() -> None:
+    """It was taken later than it was pressed, for no engine listened."""
+    pressed = {"type": "digit-pressed", "leg": "l0", "digit": "1", "missed": True}
+    assert words(story(OPENED, (pressed, [], "")))[-1] == "presses 1, while no engine listened"
+
+
+def test_a_webhooks_tries_are_told() -> None:
+    """Every try is shown with its time and status when the first was not enough."""
+    tries = [[12, 503], [8, 200]]
+    replied = {"type": "action-received", "request": "r1", "action": None, "tries": tries}
+    assert words(story(OPENED, (replied, [], "ending")))[-1] == (
+        "answers (503 in 12 ms, then 200 in 8 ms): nothing more"
+    )
+
+
+def test_a_failed_webhook_tells_why() -> None:
+    """A webhook that gave nothing usable is told with its reason."""
+    failed = {"type": "action-failed", "request": "r1", "reason": "http_404", "tries": [[3, 404]]}
+    assert words(story(OPENED, (failed, [], "ending")))[-1] == "no usable answer: http_404"
+
+
+def test_a_flow_is_no_webhook() -> None:
+    """A stored flow is read by the engine itself: no lane for the web."""
+    asks = {"type": "load-flow", "request": "r1", "flow_id": "welcome"}
+    replied = {"type": "action-received", "request": "r1", "action": {"type": "hangup"}}
+    told = story(OPENED, ({"type": "leg-answered", "leg": "l0"}, [asks], "awaiting-instructions"),
+                 (replied, [], "ending"))  # fmt: skip
+    assert words(told)[-2:] == ["flow welcome", "the flow says: hangup"]
+    assert [lane.head for lane in told.lanes] == ["engine", "A"]
+
+
+def test_a_flow_is_told_node_by_node() -> None:
+    """Its nodes by name and in words; an API is a lane like a webhook, with what it answered."""
+    nodes = {
+        "hi": {"type": "say", "data": {"text": "Hello"}},
+        "ask": {"type": "request", "data": {"requestId": "a1"}},
+        "keep": {"type": "set", "variables": {"tier": "gold", "n": 3}},
+        "test": {"type": "condition", "cases": [{}], "else": "hi"},
+        "menu": {"type": "menu", "branches": {"1": "a", "2": "b"}, "data": {"text": "Press"}},
+        "back": {"type": "goto", "node": "menu"},
+    }
+    loaded: list[Told] = [
+        (
+            {"type": "flow-node-loaded", "request": "r", "name": name, "node": node},
+            [],
+            "awaiting-instructions",
+        )
+        for name, node in nodes.items()
+    ]
+    asks = {"type": "send-api-request", "request": "r2", "api": "a1"}
+    entered = {"type": "flow-started", "request": "r1", "flow_id": "f", "version": 3, "start": "hi"}
+    answered = {
+        "type": "api-request-succeeded",
+        "request": "r2",
+        "values": {"tier": "gold"},
+        "tries": [[7, 200]],
+    }
+    failed = {
+        "type": "api-request-failed",
+        "request": "r2",
+        "reason": "status_404",
+        "tries": [[3, 404]],
+    }
+    load = {"type": "load-flow-node", "request": "r3"}
+    lost = {"type": "action-failed", "request": "r3", "reason": "no version 3"}
+    waits = "awaiting-instructions"
+    told = story(
+        OPENED, (entered, [load], waits), *loaded, (lost, [asks], waits), (answered, [asks], waits),
+        (failed, [], "ending"),
+    )  # fmt: skip
+    assert words(told)[1:] == [
+        "flow f, version 3",
+        "node hi: say “Hello”",
+        "node ask: asks an API",
+        "node keep: set tier = gold, n = 3",
+        "node test: of 1 cases",
+        "node menu: menu “Press”; keys 1, 2",
+        "node back: goto menu",
+        "the flow says: no usable answer: no version 3",
+        "sends API request a1",
+        "answers in 7 ms: tier = gold",
+        "sends API request a1",
+        "no usable answer (404 in 3 ms): status_404",
+    ]
+    assert [lane.head for lane in told.lanes] == ["engine", "A", "web"]
+
+
+def test_what_could_not_be_heard_is_told() -> None:
+    """Audio that can't be had and playbacks that fail are rows of their own."""
+    fetched: Told = (
+        {"type": "media-fetched", "request": "p", "clips": [], "faults": ["404"]},
+        [],
+        "",
+    )
+    failed: Told = ({"type": "playback-ended", "playback": "p", "failed": True}, [], "")
+    assert words(story(OPENED, fetched, failed))[1:] == ["can't be had: 404", "could not play it"]
+
+
+def test_who_answered_is_told() -> None:
+    """That it is listened, what is heard, and what it is taken for."""
+    listens: Told = (
+        {"type": "leg-answered", "leg": "l0"},
+        [{"type": "start-talk-detection", "leg": "l0", "silence_ms": 200}],
+        "detecting",
+    )
+    talked: Told = ({"type": "talk-ended", "leg": "l0", "duration_ms": 400}, [], "detecting")
+    known: Told = (
+        {"type": "deadline-passed"},
+        [{"type": "stop-talk-detection", "leg": "l0", "answered_by": "human"}],
+        "playing",
+    )
+    assert words(story(OPENED, listens, talked, known))[2:] == [
+        "listens: a person or a machine?",
+        "made a sound of 0.4 s",
+        "it is known who answered",
+        "answered by: human",
+    ]
+
+
+def test_unknown_moments_are_passed_over() -> None:
+    """An engine that is newer than this client does not break its story."""
+    assert words(story(OPENED, ({"type": "new-event"}, [{"type": "new-command"}], "new"))) == [
+        "calls +1555"
+    ]

@@ -1,0 +1,170 @@
+"""What is told of a call that people steer."""
+
+from typing import Any
+
+import pytest
+
+from engine.cli.timeline.timeline import tell
+from tests.unit.cli.inbound import timeline
+from tests.unit.cli.timelines import OPENED, Told, joins, states, story, words
+from wire.views import Moment, Timeline
+
+ENDED = {"type": "leg-ended", "cause": 16}
+SNOOPS = {"type": "snoop", "snoop": "b1.s1", "leg": "l1"}
+QUIET: dict[str, Any] = {"type": "Novelty"}
+
+
+def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Told:
+    """Make a moment of a conversation."""
+    return event, list(commands), "bridged"
+
+
+TALK: Told = then(joins("l0", "l1"))
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ({"type": "leg-hangup-requested", "leg": "l0"}, "asked: hang up A"),
+        (
+            {"type": "mute-requested", "leg": "l0", "direction": "out"},
+            "asked: mute A, it hears nobody",
+        ),
+        ({"type": "hold-requested", "leg": "l0", "held": False}, "asked: unhold A"),
+        ({"type": "dial-requested", "party": "+1"}, "asked: +1 into the call"),
+        ({"type": "recording-requested", "wanted": "pause"}, "asked: pause the recording"),
+        (
+            {"type": "add-member-requested", "party": "+1", "by": ""},
+            "asked: +1 into the conference",
+        ),
+        (
+            {"type": "kick-requested", "leg": "l0", "by": "ada", "is_leave": False},
+            "asked by ada: put A out",
+        ),
+        (
+            {"type": "refer-received", "leg": "l0", "party": "", "replaces": False},
+            "REFER: its other party to nobody that can be called",
+        ),
+        ({"type": "talk-started", "leg": "l0"}, "begins to make a sound"),
+        ({"type": "recordings-archived", "fault": "lost"}, "the recording is lost"),
+        (
+            {"type": "recordings-archived", "fault": "timeout"},
+            "the recording is not filed yet: timeout",
+        ),
+    ],
+)
+def test_what_is_asked_is_told(event: dict[str, Any], told: str) -> None:
+    """Each request is a row, with who asked if that is known, and legs by their letters."""
+    assert words(story(OPENED, then(event=event)))[-1] == told
+
+
+def test_who_is_where_is_told() -> None:
+    """Who joins whom, who is taken out, and who is left with whom then."""
+    out = {"type": "remove-from-bridge", "bridge": "b1"}
+    told = story(
+        OPENED, TALK, then(joins("l2")), then(out | {"leg": "l0"}), then(out | {"leg": "l1"})
+    )
+    assert words(told)[1:] == [
+        "talking: A and B hear each other",
+        "C joins: A, B and C hear each other",
+        "is taken out: B and C talk on",
+        "is taken out: C is alone",
+    ]
+    assert [row.talking for row in told.rows[1:]] == [
+        ("l0", "l1"),
+        ("l0", "l1", "l2"),
+        ("l1", "l2"),
+        (),
+    ]
+
+
+def test_a_recovery_tells_who_is_where() -> None:
+    """After it, lanes are as the engine found the legs."""
+    found = {"type": "recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
+    assert story(OPENED, then(event=found)).rows[-1].talking == ("l0", "l1")
+    lost = {"type": "bridge-failed", "bridge": "b1", "reason": "x", "legs": ["l1"]}
+    assert story(OPENED, TALK, then(event=lost)).rows[-1].talking == ()
+
+
+def test_a_coach_is_heard_by_one() -> None:
+    """The snoop has a lane of its own, which ends once, however it ends."""
+    coaching = joins("l0", "b1.s1", bridge="b1.s1b")
+    hangs_up = {"type": "hangup", "leg": "b1.s1", "cause": 16}
+    gone = ENDED | {"leg": "b1.s1"}
+    told = story(OPENED, TALK, then(SNOOPS), then(coaching), then(hangs_up), then(event=gone))
+    assert words(told)[2:] == [
+        "listens in on B",
+        "coaching: A is heard by B alone",
+        "listens in no more",
+    ]
+    assert [(lane.head, lane.who) for lane in told.lanes][3] == ("C", "snoop on B")
+    assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "listens in no more"
+
+
+def test_a_transfer_tells_its_way() -> None:
+    """State after state, with the reason; its mode at first and when it becomes another."""
+    told = story(
+        OPENED,
+        then(states("transfer", "starting", mode="attended", party="+1")),
+        then(states("transfer", "ringback", mode="attended")),
+        then(states("transfer", "ringback", mode="blind")),
+        then(states("transfer", "failed", mode="blind", reason="target_busy")),
+    )
+    assert words(told)[1:] == [
+        "transfer to +1: starting (attended)",
+        "transfer: starting → ringback",
+        "transfer: ringback → ringback (blind)",
+        "transfer: ringback → failed: target_busy",
+    ]
+    assert told.rows[-1].kind == "bad"
+
+
+def test_other_tellings_are_passed_over() -> None:
+    """What is told of legs is told by what was done."""
+    assert words(story(OPENED, then({"type": "emit-event", "event": {"event": "leg-held"}}))) == [
+        "calls +1555"
+    ]
+
+
+def test_music_of_ones_own_is_no_prompt() -> None:
+    """It begins and ends for who waits; a prompt that is stopped is told as before."""
+    plays = {"type": "play", "leg": "l0", "playback": "p1", "clips": [["k", 9]], "offset_ms": 0}
+    stops = {"type": "stop-playback", "playback": "p1"}
+    assert words(story(OPENED, then(plays), then(stops)))[1:] == [
+        "♪ music of its own",
+        "♪ music ends",
+    ]
+    assert words(story(OPENED, then(stops)))[1:] == ["the prompt is stopped"]
+
+
+def test_legs_that_nothing_introduced_have_lanes() -> None:
+    """A log that lost its beginning is drawn all the same."""
+    assert [lane.head for lane in story(then(event=ENDED | {"leg": "l7"})).lanes] == ["engine", "A"]
+
+
+def test_what_comes_after_the_end_is_told_after_it() -> None:
+    """A recording is filed when its call is over."""
+    whole = timeline()
+    filed = {"type": "recordings-archived", "request": "r9", "duration_ms": 6300}
+    late = Moment(whole.call.ended_ms + 15, filed, (), "ended")
+    assert words(tell(Timeline(whole.call, (*whole.moments, late))))[-2:] == [
+        "the call is over: completed",
+        "the recording is filed: 6.3 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "answered", "told"),
+    [
+        ("dialing", False, "nobody answered in time"),
+        ("dialing", True, "time is up"),
+        ("bridged", True, "the time to talk is up"),
+        ("bridged", False, "time is up"),
+    ],
+)
+def test_a_deadline_is_told_where_it_is_certain(state: str, answered: bool, told: str) -> None:
+    """Who rings may be what was waited for, or who is greeted."""
+    rang = {"type": "leg-answered" if answered else "leg-ringing", "leg": "l0"}
+    assert (
+        words(story(OPENED, (rang, [], state), then(event={"type": "deadline-passed"})))[-1] == told
+    )

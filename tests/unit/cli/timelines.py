@@ -1,0 +1,41 @@
+"""Stories of calls that a test makes up, moment by moment."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.cli.timeline.timeline import Story, tell
+from tests.unit.cli.inbound import timeline
+from wire.views import Moment, Timeline
+
+Told = tuple[dict[str, Any], list[dict[str, Any]], str]
+CALLS = {"type": "originate", "leg": "l0", "party": "+1555", "caller_id": ""}
+OPENED: Told = ({"type": "call-opened"}, [CALLS], "starting")
+
+
+def story(*moments: Told) -> Story:
+    """Tell a call that is still going on, from events, commands and what it then does."""
+    call = replace(timeline().call, ended_ms=0, created_ms=1000)
+    told = tuple(
+        Moment(1000 + place, event, tuple(commands), doing)
+        for place, (event, commands, doing) in enumerate(moments)
+    )
+    return tell(Timeline(call, told))
+
+
+def words(told: Story) -> list[str]:
+    """Give the rows' words."""
+    return [row.text for row in told.rows]
+
+
+def joins(*legs: str, bridge: str = "b1") -> dict[str, Any]:
+    """Make the command that joins legs."""
+    return {"type": "add-to-bridge", "bridge": bridge, "legs": list(legs)}
+
+
+def states(kind: str, state: str, **more: str) -> dict[str, Any]:
+    """Make the command that tells a session's state."""
+    return {
+        "type": "emit-event",
+        "event": {"event": kind, "sessionId": "t1", "sessionState": state, **more},
+    }

@@ -1,0 +1,24 @@
+"""How long a clip is fresh, by its Cache-Control header."""
+
+import pytest
+
+from engine.media.cache_control import fresh_ms
+
+
+@pytest.mark.parametrize(
+    ("header", "expected_ms"),
+    [
+        ("", 3_600_000),
+        ("public", 3_600_000),
+        ("public, max-age=120", 120_000),
+        ('Max-Age = "60"', 60_000),
+        ("s-maxage=5", 3_600_000),
+        ("max-age=0", 10_000),
+        ("no-cache", 10_000),
+        ("no-store, max-age=300", 10_000),
+        ("max-age=999999999", 604_800_000),
+    ],
+)
+def test_fresh(header: str, expected_ms: int) -> None:
+    """max-age is honoured between ten seconds and a week; without it an hour holds."""
+    assert fresh_ms(header, default_ms=3_600_000, shortest_ms=10_000) == expected_ms

@@ -1,0 +1,82 @@
+"""Who speaks a text."""
+
+import pytest
+
+from engine.media.clip import MediaFailed
+from engine.media.tts.espeak import languages_in
+from engine.media.tts.provider import ranked, spoken
+from wire.media import Speech
+
+LISTED = """Pty Language       Age/Gender VoiceName          File                 Other Languages
+ 5  af              --/M      Afrikaans          gmw/af
+ 5  cmn             --/M      Chinese_(Mandarin,_latin_as_English) sit/cmn (zh-cmn 5)(zh 5)
+ 2  en-gb           --/M      English_(Great_Britain) gmw/en           (en 2)
+ 5  nb              --/M      Norwegian_Bokmål  gmq/nb               (no 5)
+"""
+
+
+class Twin:
+    """A speaker that says its own name, or fails."""
+
+    def __init__(
+        self, name: str, languages: str, *, ssml: bool = False, fails: bool = False
+    ) -> None:
+        self.name = name
+        self.languages = frozenset(languages.split())
+        self.voices = frozenset({f"{name}-voice"})
+        self.ssml = ssml
+        self.fails = fails
+
+    async def speak(self, speech: Speech) -> bytes:
+        """Give the speaker's name for a sound."""
+        if self.fails:
+            raise MediaFailed("unreadable", f"no {speech.text}")
+        return self.name.encode()
+
+    async def close(self) -> None:
+        """Nothing runs."""
+
+
+NEURAL = Twin("neural", "en")
+PLAIN = Twin("plain", "en hi de", ssml=True)
+BROKEN = Twin("broken", "en", fails=True)
+
+
+@pytest.mark.parametrize(
+    ("speech", "names"),
+    [
+        (Speech("a"), ["neural", "plain"]),
+        (Speech("a", language="en-GB"), ["neural", "plain"]),
+        (Speech("a", language="EN"), ["neural", "plain"]),
+        (Speech("a", language="hi-IN"), ["plain"]),
+        (Speech("a", ssml=True), ["plain"]),
+        (Speech("a", voice="plain"), ["plain", "neural"]),
+        (Speech("a", voice="plain-voice"), ["plain", "neural"]),
+        (Speech("a", voice="nobody"), ["neural", "plain"]),
+        (Speech("a", language="tlh"), []),
+    ],
+)
+def test_ranked(speech: Speech, names: list[str]) -> None:
+    """Language and markup must fit; a voice that is known goes first; else the configured order."""
+    assert [speaker.name for speaker in ranked([NEURAL, PLAIN], speech)] == names
+
+
+async def test_substitute() -> None:
+    """When the first speaker fails the next one speaks."""
+    assert await spoken([BROKEN, PLAIN], Speech("a")) == (b"plain", "plain")
+
+
+@pytest.mark.parametrize(
+    ("speech", "text"),
+    [(Speech("a"), "broken: no a"), (Speech("a", language="fr"), "no speaker for language fr")],
+)
+async def test_nobody(speech: Speech, text: str) -> None:
+    """When nobody can speak a text, the last failure says so."""
+    with pytest.raises(MediaFailed) as caught:
+        await spoken([BROKEN], speech)
+    assert (caught.value.reason, caught.value.text) == ("speech_failed", text)
+
+
+def test_languages() -> None:
+    """Espeak's table gives primary subtags, also of its second names."""
+    assert languages_in(LISTED) == {"af", "cmn", "zh", "en", "nb", "no"}

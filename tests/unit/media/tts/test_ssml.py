@@ -1,0 +1,49 @@
+"""SSML is rebuilt out of marks that only shape speech."""
+
+import pytest
+
+from engine.media.clip import MediaFailed
+from engine.media.tts.ssml import cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("Hello", "<speak>Hello</speak>"),
+        ("<speak>A<break time='1s'/>B</speak>", '<speak>A<break time="1s" />B</speak>'),
+        ("<p>1 &lt; 2</p>", "<speak><p>1 &lt; 2</p></speak>"),
+        (
+            '<speak xmlns="http://www.w3.org/2001/10/synthesis" xml:base="/etc"><p>A</p></speak>',
+            "<speak><p>A</p></speak>",
+        ),
+        (
+            '<prosody rate="slow" onx="y">A</prosody>',
+            '<speak><prosody rate="slow">A</prosody></speak>',
+        ),
+    ],
+)
+def test_known_marks(text: str, clean: str) -> None:
+    """Known marks and attributes stay, the rest of the markup goes, and the words stay."""
+    assert cleaned(text) == clean
+
+
+def test_audio_goes() -> None:
+    """A mark that would have espeak open a file becomes a sentence of its alternative text."""
+    text = '<speak>Before <audio src="/etc/passwd">other <b>words</b></audio> after</speak>'
+    assert cleaned(text) == "<speak>Before <s>other <s>words</s></s> after</speak>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>open",
+        "1 < 2",
+        "a & b",
+        '<!DOCTYPE x [<!ENTITY a "b">]><p>&a;</p>',
+        "<?xml version='1.0'?><p/>",
+    ],
+)
+def test_refused(text: str) -> None:
+    """Markup that is not well-formed, or declares anything, is not spoken."""
+    with pytest.raises(MediaFailed, match="speech_failed"):
+        cleaned(text)

@@ -1,0 +1,44 @@
+"""Containers are told by their first bytes."""
+
+import pytest
+
+from engine.media.worker.sniff import container
+
+AUDIO = [
+    (b"RIFF\x24\x00\x00\x00WAVEfmt ", "wav"),
+    (b"ID3\x04\x00", "mp3"),
+    (b"\xff\xfb\x90\x64", "mp3"),
+    (b"\xff\xf3\x40\xc0", "mp3"),
+    (b"OggS\x00\x02", "ogg"),
+    (b"fLaC\x00\x00", "flac"),
+    (b"\x00\x00\x00\x1cftypM4A ", "mov"),
+    (b"\x1a\x45\xdf\xa3\x9f", "matroska"),
+    (b"#!AMR\n\x3c", "amr"),
+    (b"#!AMR-WB\n", "amr"),
+]
+OTHER = [
+    b"",
+    b"\xff",
+    b"\xff\xfe<\x00h\x00",  # UTF-16 text
+    b"\xff\xd8\xff\xe0",  # JPEG
+    b"\xff\xf1\x50\x80",  # ADTS is layer 0
+    b"RIFF\x24\x00\x00\x00AVI LIST",
+    b"<!doctype html>",
+    b"#EXTM3U\n#EXTINF:10,",
+    b"ffconcat version 1.0",
+    b"[playlist]\nFile1=",
+    b"PK\x03\x04",
+    b"\x00\x00\x00\x00moov",
+]
+
+
+@pytest.mark.parametrize(("head", "kind"), AUDIO)
+def test_audio(head: bytes, kind: str) -> None:
+    """Each format that is played is known by its magic."""
+    assert container(head) == kind
+
+
+@pytest.mark.parametrize("head", OTHER)
+def test_anything_else(head: bytes) -> None:
+    """Pages, playlists, pictures and text are no audio."""
+    assert container(head) is None

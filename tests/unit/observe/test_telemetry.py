@@ -1,0 +1,29 @@
+"""When there are traces: as OpenTelemetry's own variables say."""
+
+import pytest
+
+from engine.observe.telemetry import instruments, is_traced
+
+ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, False),
+        (ENDPOINT, True),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:4318/v1/traces"}, True),
+        ({**ENDPOINT, "OTEL_SDK_DISABLED": "true"}, False),
+    ],
+)
+def test_traced_where_an_endpoint_is_named(environ: dict[str, str], expected: bool) -> None:
+    """An endpoint switches traces on; OTEL_SDK_DISABLED switches them off again."""
+    assert is_traced(environ) is expected
+
+
+async def test_without_an_endpoint_there_is_only_a_meter() -> None:
+    """Nothing of tracing is made where nobody asked for it."""
+    async with instruments({}) as made:
+        assert made.traces is None
+        assert made.meter.calls.begun.total == 0

@@ -1,0 +1,33 @@
+"""The loop's clock as wall time."""
+
+import asyncio
+import time
+
+from engine.runtime.base.clock import LoopClock
+
+
+async def test_it_tells_wall_time() -> None:
+    """Milliseconds since 1970."""
+    clock = LoopClock(asyncio.get_running_loop())
+    assert abs(clock.now_ms() - time.time() * 1000) < 1_000
+
+
+async def test_a_timer_is_never_early() -> None:
+    """When it fires the moment has come, so that a deadline is not taken for not due."""
+    clock = LoopClock(asyncio.get_running_loop())
+    for _ in range(20):
+        due, fired = clock.now_ms() + 2, asyncio.Event()
+        clock.call_at(due, fired.set)
+        await fired.wait()
+        assert clock.now_ms() >= due
+
+
+async def test_a_moment_that_has_passed_is_now() -> None:
+    """A deadline missed in an outage fires at once; one that is called off never does."""
+    clock, fired = LoopClock(asyncio.get_running_loop()), asyncio.Event()
+    clock.call_at(clock.now_ms() - 10_000, fired.set)
+    off = asyncio.Event()
+    timer = clock.call_at(clock.now_ms() - 10_000, off.set)
+    timer.cancel()
+    await asyncio.wait_for(fired.wait(), 5)
+    assert not off.is_set()

@@ -1,0 +1,67 @@
+"""A performer by hand: its PBX, an agents' directory and a judge that the test answers."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call
+from engine.calls.model.commands import Command
+from engine.calls.model.events import Event
+from engine.runtime.base.ports import Verdict
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.executor import Performer
+from tests.unit.calls.harness.builders import outbound
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
+from tests.unit.runtime.harness.shard_bench import PLAN, HandErrands
+
+
+class HandAgents:
+    """A directory that the test answers."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.found: Callable[[str | None], None] = lambda _endpoint: None
+
+    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+        """Keep the question."""
+        self.asked.append((account, agent_id))
+        self.found = done
+
+
+class HandJudge:
+    """A judge whose verdict the test gives."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, str]] = []
+        self.says: Callable[[Verdict], None] = lambda _verdict: None
+
+    def judge(
+        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+    ) -> None:
+        """Keep the question."""
+        self.asked.append((call.account, party, caller_id))
+        self.says = done
+
+
+class Bench:
+    """A performer, its PBX, and the events that came back."""
+
+    def __init__(
+        self,
+        *commands: Command,
+        agents: HandAgents | None = None,
+        judge: HandJudge | None = None,
+    ) -> None:
+        self.pbx = RecordingPbx()
+        self.errands = HandErrands()
+        self.events: list[Event] = []
+        self.doubts: list[bool] = []
+        self.actor = Actor(outbound(), commands)
+        self.performer = Performer(
+            self.pbx,
+            replace(PLAN, agents=agents, judge=judge),
+            self.errands,
+            lambda _, event: self.events.append(event),
+            lambda: self.doubts.append(True),
+        )
+        self.performer.perform(self.actor, commands)

@@ -1,0 +1,82 @@
+"""A clock and a store for engines that share slots, both moved by hand."""
+
+from engine.store.errors import StoreDown
+from engine.store.memory.store import Memory
+
+
+class Hand:
+    """A clock moved by hand: each engine's monotonic time, and the store's, which can be set."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+        self._ahead_s = 0.0
+
+    def monotonic(self) -> float:
+        """Give the time."""
+        return self.now_s
+
+    def now_ms(self) -> int:
+        """Give the store's time in milliseconds."""
+        return round((self.now_s + self._ahead_s) * 1000)
+
+    def set_store(self, by_s: float) -> None:
+        """Set the store's clock."""
+        self._ahead_s += by_s
+
+    def pass_s(self, passing_s: float) -> None:
+        """Move on."""
+        self.now_s += passing_s
+
+
+class HandStore(Memory):
+    """The memory store, which can be out of reach, and can lose everything."""
+
+    connections = 0
+    _is_connected = False
+    is_down = False
+    unanswered: frozenset[int] = frozenset()  # slots: claims of them are made, and not answered
+
+    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
+        """Claim, unless down."""
+        self._check()
+        token = await super().claim(slot, owner, lease_ms, holder)
+        if slot in self.unanswered:
+            raise StoreDown("by hand: no answer")
+        return token
+
+    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
+        """Renew, unless down."""
+        self._check()
+        return await super().renew(slot, token, lease_ms, number)
+
+    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+        """Beat, unless down."""
+        self._check()
+        return await super().beat(engine, body, lease_ms)
+
+    def lose_all(self) -> None:
+        """Forget all; tokens go on growing, as the clock has them do in Valkey."""
+        self.lose_calls()
+        for kept in self._slots.values():
+            kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
+        self._engines.clear()
+
+    def fail_over(self) -> None:
+        """Be a replica that knows whose the slots are, and has not heard that they still are."""
+        self._is_connected = False
+        self._engines.clear()
+        for kept in self._slots.values():
+            kept.until_ms = min(kept.until_ms, self._now_ms())
+
+    def lose_calls(self) -> None:
+        """Forget them, and still know whose the slots are."""
+        for kept in self._slots.values():
+            kept.live.clear()
+            kept.logs.clear()
+
+    def _check(self) -> None:
+        if self.is_down:
+            self._is_connected = False
+            raise StoreDown("by hand")
+        self.connections += not self._is_connected
+        self._is_connected = True

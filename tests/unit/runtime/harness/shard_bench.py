@@ -1,0 +1,163 @@
+"""A desk's world by hand: time, a PBX that records, a store that commits when told to."""
+
+from collections.abc import Callable
+
+from engine.calls.model.call import Call
+from engine.calls.model.events import Event, LegAnswered
+from engine.calls.model.io_commands import Errand, LoadNode, Prefetch
+from engine.runtime.base.clock import Timer
+from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.context import Place
+from engine.runtime.shard.shard import Desk
+from engine.store.change import Change
+from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
+from wire.media import Clip, Source
+
+PLAN = Dialplan(
+    app="switchroom-0",
+    trunk="PJSIP/{number}@trunk",
+    agent="PJSIP/{agent_id}",
+    media_url="http://127.0.0.1:8070",
+)
+ORIGINATE = "POST channels/create"
+HANGUP = f"DELETE channels/{MAIN}"
+
+
+class HandTimer:
+    """A timer that the clock's hand reaches."""
+
+    def __init__(self, when_ms: int, callback: Callable[[], None]) -> None:
+        self.when_ms = when_ms
+        self.callback = callback
+        self.off = False
+
+    def cancel(self) -> None:
+        """Call it off."""
+        self.off = True
+
+
+class HandClock:
+    """A clock moved by hand."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.now = now
+        self.timers: list[HandTimer] = []
+
+    def now_ms(self) -> int:
+        """Give the time."""
+        return self.now
+
+    def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
+        """Set a timer."""
+        self.timers.append(HandTimer(when_ms, callback))
+        return self.timers[-1]
+
+    @property
+    def armed(self) -> list[HandTimer]:
+        """List the timers that will fire, the next first."""
+        return sorted((each for each in self.timers if not each.off), key=lambda t: t.when_ms)
+
+    def pass_ms(self, passing_ms: int) -> None:
+        """Move on, stopping at each timer."""
+        end = self.now + passing_ms
+        while (armed := self.armed) and armed[0].when_ms <= end:
+            self.timers.remove(armed[0])
+            self.now = max(self.now, armed[0].when_ms)
+            armed[0].callback()
+        self.now = end
+
+
+class HandWriter:
+    """A store's writer: it keeps changes, and commits at once or when told to."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.hurried: list[bool] = []  # of each change
+        self.waiting: list[Callable[[], None]] = []
+        self.at_once = True
+        self.healthy = True
+        self.overloaded = False
+        self.refusal: Exception | None = None
+
+    @property
+    def depth(self) -> int:
+        """Count what waits."""
+        return len(self.waiting)
+
+    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+        """Keep a change."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.changes.append(change)
+        self.hurried.append(hurry)
+        if self.at_once:
+            done()
+        else:
+            self.waiting.append(done)
+
+    def restore(self, change: Change) -> None:
+        """Keep a change."""
+        self.changes.append(change)
+
+    def commit(self) -> None:
+        """Commit what waits."""
+        waiting, self.waiting = self.waiting, []
+        for done in waiting:
+            done()
+
+
+class HandErrands:
+    """Errands that the test ends; clips that are at hand are in `clips`."""
+
+    def __init__(self) -> None:
+        self.clips: dict[Source, Clip] = {}
+        self.nodes: dict[str, Callable[[LoadNode], Event]] = {}
+        self.running: list[tuple[Errand, Callable[[Event], None]]] = []
+        self.prefetched: list[Source] = []
+
+    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        """Give clips at hand."""
+        found = tuple(self.clips[each] for each in sources if each in self.clips)
+        return found if len(found) == len(sources) else None
+
+    def node(self, errand: LoadNode, call: Call) -> Event | None:
+        """Give a node at hand, whatever it is asked for."""
+        assert call.id
+        return self.nodes.pop(errand.node)(errand) if errand.node in self.nodes else None
+
+    def prefetch(self, command: Prefetch) -> None:
+        """Keep what is wanted."""
+        self.prefetched += command.sources
+
+    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+        """Keep an errand."""
+        assert call.id
+        self.running.append((errand, done))
+
+
+class World:
+    """One desk, released, and everything around it."""
+
+    def __init__(self) -> None:
+        self.pbx = RecordingPbx()
+        self.clock = HandClock()
+        self.writer = HandWriter()
+        self.errands = HandErrands()
+        place = Place("pbx1", 0, self.pbx, PLAN)
+        self.desk = Desk(place, self.clock, self.writer, self.errands)
+        self.desk.release()
+        self.doubts = 0
+        self.desk.on_doubt = self._doubted
+
+    def _doubted(self) -> None:
+        self.doubts += 1
+
+
+def answered(world: World, action: object = None) -> Actor:
+    """Open an outbound call and let its party answer."""
+    actor = world.desk.open(outbound(say() if action is None else action))
+    world.pbx.settle()
+    world.desk.feed(actor, LegAnswered(MAIN))
+    return actor

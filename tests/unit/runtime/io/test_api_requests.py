@@ -1,0 +1,38 @@
+"""Accounts' API requests: read from the store, sent in calls and to tell events."""
+
+import time
+
+import pytest
+from msgspec.json import encode
+
+from engine.runtime.io.api_requests import ApiBook
+from engine.store.errors import StoreDown
+from engine.store.memory.store import Memory
+from engine.webhooks.address_guard import guarded_session
+from engine.webhooks.api_sender import ApiSender
+from engine.webhooks.errors import WebhookFailed
+from tests.sim.graphs import API
+from wire.request import ApiRequest
+
+
+class Down(Memory):
+    """A store that is away."""
+
+    async def request(self, account: str, request_id: str) -> bytes | None:
+        """Fail."""
+        raise StoreDown(f"{account} {request_id}")
+
+
+@pytest.mark.parametrize(
+    ("store", "account", "reason"),
+    [(Memory(), "acme", "no_request"), (Down(), "acme", "store_down")],
+    ids=["none", "down"],
+)
+async def test_requests_that_cannot_be_read(store: Memory, account: str, reason: str) -> None:
+    """A request that is not there, or another account's, and a store that is away have names."""
+    await store.put_request("other", API, encode(ApiRequest("https://a.example/")))
+    async with guarded_session() as session:
+        book = ApiBook(store, ApiSender(session, time.time, lambda: 0.5))
+        with pytest.raises(WebhookFailed) as failed:
+            await book.ask(account, API, lambda _name: None, "k")
+    assert failed.value.reason == reason

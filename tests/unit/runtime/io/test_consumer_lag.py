@@ -1,0 +1,42 @@
+"""How groups of readers stand is counted for this engine's slots, and a loss is cried out."""
+
+from structlog.testing import capture_logs
+
+from engine.observe.metrics import Meter
+from engine.runtime.io.consumer_lag import Readers
+from engine.store.memory.stream import MemoryStream
+from engine.store.stream import Bounds, Reader
+
+CDR = Reader("cdr", "api1")
+
+
+async def test_what_waits_is_summed_over_our_slots() -> None:
+    """Other engines tell of theirs; a slot or a group that is gone is told of no more."""
+    stream, meter, ours = MemoryStream(lambda: 1, Bounds()), Meter(), {0, 1}
+    for slot in (0, 1, 2):
+        stream.tell(slot, [b"a", b"b", b"c"])
+    await stream.take(CDR, [0, 1, 2], 0, 3)
+    readers = Readers(stream, lambda: ours, meter)
+    await readers.look()
+    assert dict(meter.readers.lag) == {("cdr",): 4}
+    assert dict(meter.readers.pending) == {("cdr",): 2}
+    ours.remove(1)
+    await readers.look()
+    assert dict(meter.readers.lag) == {("cdr",): 2}
+    await stream.drop("cdr", [0, 1, 2])
+    await readers.look()
+    assert dict(meter.readers.lag) == {}
+
+
+async def test_a_loss_is_cried_out_once() -> None:
+    """And again when it has grown."""
+    stream, meter = MemoryStream(lambda: 1, Bounds(1, 1)), Meter()
+    await stream.take(CDR, [0], 0, 1)
+    readers = Readers(stream, lambda: {0}, meter)
+    with capture_logs() as said:
+        for _ in range(2):
+            stream.tell(0, [b"x"] * 300)
+            await readers.look()
+            await readers.look()
+    assert [(each["log_level"], each["slot"]) for each in said] == [("error", 0), ("error", 0)]
+    assert meter.readers.lost.total == said[-1]["most"] > said[0]["most"] > 0

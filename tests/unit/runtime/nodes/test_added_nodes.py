@@ -1,0 +1,82 @@
+"""Nodes that come and go while slots are held, and calls of those that are not there."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.runtime.nodes.absent import AbsentPbx, unheard
+from engine.runtime.nodes.node import Node
+from tests.harness.until import until
+from tests.unit.runtime.harness.owner_bench import SLOT, House
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
+from tests.unit.runtime.harness.shard_bench import HandClock
+
+GRACE_MS = 3_000
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    """Give a house, which loses no task."""
+    made = House()
+    yield made
+    await made.tasks.close()
+    assert made.faults == []
+
+
+def named(house: House, name: str) -> Node:
+    """Make a node."""
+    return Node(name, RecordingPbx(), {}, HandClock(), house.switch.arrive)
+
+
+async def test_a_node_that_joins_has_desks_in_all_slots_held(house: House) -> None:
+    """They are heard, and closed again when it parts."""
+    await house.slots.take(SLOT, await house.lease())
+    await house.slots.take(1, await house.lease(1))
+    node = named(house, "pbx2")
+    house.slots.join(node)
+    await asyncio.sleep(0)
+    assert set(node.desks) == {0, 1}
+    assert {"hear pbx2 0", "hear pbx2 1"} <= set(house.builder.notes)
+    house.slots.part(node)
+    await asyncio.sleep(0)
+    assert (node.desks, list(house.switch.nodes)) == ({}, ["pbx1"])
+    assert {"no hear pbx2 0", "no hear pbx2 1"} <= set(house.builder.notes)
+    assert "no hear pbx1 0" not in house.builder.notes
+
+
+async def test_a_stranger_stands_in_for_its_calls(house: House) -> None:
+    """A stored call of no known node gets one; when the real one joins, it goes on there."""
+    call = await house.begin()
+    house.slots.drop(SLOT)
+    house.switch.nodes.clear()
+    strangers: list[str] = []
+
+    def stand_in(name: str) -> None:
+        strangers.append(name)
+        house.slots.join(Node(name, AbsentPbx(), {}, HandClock(), house.switch.arrive))
+
+    house.slots.on_stranger = stand_in
+    await house.slots.take(SLOT, await house.lease())
+    before = house.switch.nodes["pbx1"]
+    assert (strangers, [*before.desks[SLOT].actors]) == (["pbx1"], [call])
+    house.slots.join(node := named(house, "pbx1"))
+    assert (before.live, [*node.desks[SLOT].actors]) == (0, [call])
+    assert house.switch.nodes == {"pbx1": node}
+
+
+async def test_calls_of_an_absent_node_end_as_lost(house: House) -> None:
+    """After the grace, though nothing can be asked of their node."""
+    await house.begin()
+    clock = HandClock()
+    node = Node("pbx1", AbsentPbx(), {}, clock, house.switch.arrive)
+    house.slots.join(node)
+    actor = next(iter(node.desks[SLOT].actors.values()))
+    task = asyncio.get_running_loop().create_task(unheard(node, SLOT, GRACE_MS))
+    await asyncio.sleep(0)
+    clock.pass_ms(GRACE_MS - 1)
+    assert not actor.call.is_over
+    clock.pass_ms(1)
+    await until(lambda: node.live == 0, what="its end")
+    assert (actor.call.is_over, actor.call.status) == (True, "failed")
+    task.cancel()

@@ -1,0 +1,73 @@
+"""The reaper: what is nobody's is ended, but only when it is seen twice (design fact 9)."""
+
+import msgspec
+
+from engine.ari.request import Reply
+from engine.calls.model.events import LegAnswered, LegEnded
+from engine.calls.model.state import Filing
+from engine.runtime.nodes.reaper import Reaper
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
+from tests.unit.calls.harness.voicemails import ARCHIVE
+from tests.unit.runtime.harness.inbound_node import BRIDGE, around
+from tests.unit.runtime.pbx.test_ari_events import channel
+
+OTHER = "0-pbx1-gonegone"
+
+
+async def test_a_stray_channel_is_hung_up_at_the_second_look() -> None:
+    """A channel with the id of no live call, or in our app and nobody's."""
+    async with around() as at:
+        at.shows(channel(f"{OTHER}.l0"), channel(CHANNEL), channel(f"0-pbx2-{ID[7:]}.l0"))
+        reaper = Reaper(at.node, 1)
+        await reaper.sweep()
+        assert at.world.pbx.lines == []
+        await reaper.sweep()
+        assert sorted(at.world.pbx.lines) == [
+            f"DELETE channels/{OTHER}.l0",
+            f"DELETE channels/{CHANNEL}",
+        ]
+
+
+async def test_what_lives_is_let_be() -> None:
+    """A live call's channels and bridges, a bridge that is not ours, and a held desk's."""
+    async with around() as at:
+        at.world.desk.open(outbound(say()))
+        bridges = [{**BRIDGE, "id": f"{ID}.b1"}, BRIDGE]
+        at.world.pbx.shows["bridges"] = Reply(200, msgspec.json.encode(bridges))
+        at.shows(channel(MAIN))
+        reaper = Reaper(at.node, 1)
+        before = list(at.world.pbx.lines)
+        for _ in range(3):
+            await reaper.sweep()
+        at.world.desk.hold()
+        at.shows(channel(f"{OTHER}.l0"))
+        for _ in range(3):
+            await reaper.sweep()
+        assert at.world.pbx.lines == before
+
+
+async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
+    """No event told it: the comparison with the PBX ends the call."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say()))
+        at.world.pbx.settle()
+        reaper = Reaper(at.node, 1)
+        await reaper.sweep()
+        assert not at.node.is_away
+        await reaper.sweep()
+        await until(lambda: actor.call.is_over, every_s=0.001)
+        assert actor.call.reason == "lost"
+
+
+async def test_a_call_whose_recordings_are_filed_is_let_be() -> None:
+    """It has no legs any more, and waits for what was recorded: nothing of its slot is held."""
+    async with around() as at:
+        actor = at.world.desk.open(outbound(say(), archive=ARCHIVE, recorded=True))
+        for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
+            at.world.desk.feed(actor, event)
+        assert isinstance(actor.call.doing, Filing)
+        reaper = Reaper(at.node, 1)
+        for _ in range(3):
+            await reaper.sweep()
+        assert not at.world.desk.is_held

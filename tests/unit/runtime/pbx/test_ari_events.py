@@ -1,0 +1,121 @@
+"""From Asterisk's words to the core's (docs/asterisk.md: how legs begin and end)."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.ari.generated.events import Event as AriEvent
+from engine.calls.model.events import (
+    DigitPressed,
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegPlaced,
+    LegRang,
+    PlaybackEnded,
+    TalkEnded,
+    TalkStarted,
+)
+from engine.calls.model.requests import TransferReferred
+from engine.runtime.pbx.ari_events import subject, translate
+from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
+
+TOLD_MS = 1_795_237_200_000  # the timestamp of all these events
+_decode = msgspec.json.Decoder(AriEvent).decode
+
+
+def channel(channel_id: str, state: str = "Up") -> dict[str, Any]:
+    """Show a channel as Asterisk does."""
+    return {
+        "id": channel_id,
+        "protocol_id": "x@y",
+        "name": "PJSIP/trunk-00000001",
+        "state": state,
+        "caller": {"name": "", "number": "+4722222222"},
+        "connected": {"name": "", "number": ""},
+        "accountcode": "",
+        "dialplan": {
+            "context": "from-trunk",
+            "exten": "+4733333333",
+            "priority": 1,
+            "app_name": "Stasis",
+            "app_data": "switchroom-0,inbound",
+        },
+        "creationtime": "2026-11-21T05:00:00.000+0000",
+        "language": "en",
+    }
+
+
+def ari(kind: str, **fields: Any) -> Any:
+    """Make an ARI event as it comes over the websocket."""
+    message = {
+        "type": kind,
+        "timestamp": "2026-11-21T05:00:00.000+0000",
+        "application": "switchroom-0",
+        "asterisk_id": "00:00",
+        **fields,
+    }
+    return _decode(msgspec.json.encode(message))
+
+
+def refer(**destination: str) -> Any:
+    """Make the event of a REFER that a phone sent on the main leg."""
+    return ari(
+        "ChannelTransfer",
+        refer_to={"requested_destination": destination},
+        referred_by={"source_channel": channel(MAIN)},
+    )
+
+
+def playback(state: str) -> dict[str, Any]:
+    """Show a playback as Asterisk does."""
+    return {
+        "id": f"{ID}.p1",
+        "media_uri": "sound:a",
+        "target_uri": f"channel:{MAIN}",
+        "language": "en",
+        "state": state,
+    }
+
+
+CASES: list[tuple[Any, Event | None]] = [
+    (
+        ari("ChannelDtmfReceived", channel=channel(MAIN), digit="5", duration_ms=90),
+        DigitPressed(MAIN, "5", NOW - 90, 90, TOLD_MS),
+    ),
+    (ari("PlaybackFinished", playback=playback("done")), PlaybackEnded(f"{ID}.p1")),
+    (ari("PlaybackFinished", playback=playback("failed")), PlaybackEnded(f"{ID}.p1", True)),
+    (ari("ChannelStateChange", channel=channel(MAIN, "Ringing")), LegRang(MAIN)),
+    (ari("ChannelStateChange", channel=channel(MAIN, "Up")), LegAnswered(MAIN)),
+    (ari("ChannelStateChange", channel=channel(CHANNEL, "Up")), LegAnswered(CHANNEL)),
+    (ari("ChannelStateChange", channel=channel(CHANNEL, "Ring")), None),
+    (ari("StasisStart", channel=channel(MAIN, "Down"), args=["called"]), LegPlaced(MAIN)),
+    (ari("StasisStart", channel=channel(CHANNEL), args=["inbound"]), None),
+    (ari("StasisEnd", channel=channel(MAIN)), None),
+    (ari("StasisEnd", channel=channel(CHANNEL)), LegEnded(CHANNEL, 16)),
+    (
+        ari("ChannelDestroyed", channel=channel(MAIN), cause=17, cause_txt="", tech_cause=486),
+        LegEnded(MAIN, 17, 486),
+    ),
+    (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
+    (ari("ChannelTalkingStarted", channel=channel(MAIN)), TalkStarted(MAIN)),
+    (ari("ChannelTalkingFinished", channel=channel(MAIN), duration=480), TalkEnded(MAIN, 480)),
+    (refer(destination="456"), TransferReferred(MAIN, "456")),
+    (refer(destination="not a number"), TransferReferred(MAIN, "")),
+    (refer(destination="456", protocol_id="a@b"), TransferReferred(MAIN, "456", replaces=True)),
+]
+
+
+@pytest.mark.parametrize(("heard", "meant"), CASES)
+def test_what_an_event_means(heard: Any, meant: Event | None) -> None:
+    """Each ARI event is one event of the core, or none."""
+    assert translate(heard, NOW) == meant
+    assert subject(heard) in {MAIN, CHANNEL, f"{ID}.p1"}
+
+
+def test_other_events_concern_no_call() -> None:
+    """What is about no channel of a call is passed over."""
+    heard = ari("PlaybackStarted", playback=playback("playing"))
+    assert subject(heard) is None
+    assert translate(heard, NOW) is None

@@ -1,0 +1,159 @@
+"""From the core's words to Asterisk's, and what the replies mean (design sections 3.4, 6)."""
+
+import pytest
+
+from engine.ari.request import Reply
+from engine.calls.model import commands as do
+from engine.calls.model.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
+from engine.runtime.pbx.ari_replies import outcome
+from engine.runtime.pbx.ari_requests import in_one_breath, may_block, requests
+from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
+from tests.unit.runtime.harness.shard_bench import PLAN
+
+LINES: list[tuple[do.PbxCommand, list[str]]] = [
+    (do.Answer(MAIN), [f"POST channels/{MAIN}/answer"]),
+    (do.Hangup(MAIN, 17), [f"DELETE channels/{MAIN}"]),
+    (do.StopPlayback(f"{ID}.p1"), [f"DELETE playbacks/{ID}.p1"]),
+    (do.StartMusic(MAIN), [f"POST channels/{MAIN}/moh"]),
+    (do.StopMusic(MAIN), [f"DELETE channels/{MAIN}/moh"]),
+    (do.StartRinging(MAIN), [f"POST channels/{MAIN}/ring"]),
+    (do.StopRinging(MAIN), [f"DELETE channels/{MAIN}/ring"]),
+    (
+        do.Bridge(f"{ID}.b1", (MAIN, f"{ID}.l1")),
+        [f"POST bridges/{ID}.b1", f"POST bridges/{ID}.b1/addChannel"],
+    ),
+    (do.Leave(f"{ID}.b1", MAIN), [f"POST bridges/{ID}.b1/removeChannel"]),
+    (do.DestroyBridge(f"{ID}.b1"), [f"DELETE bridges/{ID}.b1"]),
+    (do.Mute(MAIN, "in"), [f"POST channels/{MAIN}/mute"]),
+    (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
+    (do.AnswerReferral(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
+    (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
+    (do.DetectTalk(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
+    (do.EndDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
+    (do.StartMessage("1.7", "a~v1", 60, 5, "#"), ["POST channels/1.7/record"]),
+    (
+        do.StartMessage(MAIN, "a~v1", 60, 5, "#"),
+        [
+            f"POST bridges/{MAIN}b",
+            f"POST bridges/{MAIN}b/addChannel",
+            f"POST bridges/{MAIN}b/removeChannel",
+            f"DELETE bridges/{MAIN}b",
+            f"POST channels/{MAIN}/record",
+        ],
+    ),
+    (do.StopMessage("a~v1"), ["POST recordings/live/a~v1/stop"]),
+]
+
+
+@pytest.mark.parametrize(("command", "lines"), LINES)
+def test_each_command_is_its_requests(command: do.PbxCommand, lines: list[str]) -> None:
+    """Every command names ids chosen before, so that doing it twice is harmless."""
+    found = requests(command, PLAN)
+    assert [f"{each.method} {each.path}" for each in found] == lines
+
+
+def test_only_bridges_may_block() -> None:
+    """What would wait behind a playback is kept off the calls' lanes."""
+    blocking = {type(command) for command, _ in LINES if may_block(command)}
+    assert blocking == {do.Bridge, do.Leave, do.DestroyBridge}
+
+
+@pytest.mark.parametrize(
+    ("party", "endpoint"),
+    [
+        ("+4721930000", "PJSIP/+4721930000@trunk"),
+        ("*21#", "PJSIP/*21#@trunk"),
+        ("agent:1001", "PJSIP/1001"),
+        ("sip:bob@example.com:5060", "PJSIP/trunk/sip:bob@example.com:5060"),
+        ("sips:bob@example.com", "PJSIP/trunk/sips:bob@example.com"),
+    ],
+)
+def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
+    """Numbers by the trunk, agents by their endpoint, sip: addresses through the trunk."""
+    (request,) = requests(do.Originate(MAIN, party, "+4799"), PLAN)
+    assert request.path == "channels/create"
+    query = dict(request.query)
+    assert query["endpoint"] == endpoint
+    assert query["app"] == "switchroom-0"
+    assert query["channelId"] == MAIN
+    assert request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4799"}}
+
+
+def test_a_party_is_called_in_one_breath() -> None:
+    """The mark that says so goes with the call, which Asterisk gives up a little after us."""
+    ring = do.Ring(MAIN, 30)
+    mark, dial = requests(ring, PLAN)
+    assert mark.uri == f"channels/{MAIN}/variable?variable=SWITCHROOM_CALLED&value=1"
+    assert dial.uri == f"channels/{MAIN}/dial?timeout=35"
+    assert in_one_breath(ring)
+    assert not in_one_breath(do.Bridge(f"{ID}.b1", (MAIN,)))
+
+
+def test_without_a_caller_id_none_is_sent() -> None:
+    """The PBX's own default stands then."""
+    (request,) = requests(do.Originate(MAIN, "+4721930000", ""), PLAN)
+    assert request.body is None or request.body == {}
+
+
+def test_clips_are_played_from_our_media_server() -> None:
+    """Each clip is a sound at its key; an offset is for the first."""
+    (request,) = requests(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), PLAN)
+    assert request.path == f"channels/{MAIN}/play/{ID}.p1"
+    query = dict(request.query)
+    media = "sound:http://127.0.0.1:8070/media/{}.wav"
+    assert query["media"] == ",".join(media.format(clip.key) for clip in CLIPS)
+    assert query["offsetms"] == "250"
+
+
+ORIGINATE = do.Originate(MAIN, "+4721930000", "")
+RING = do.Ring(MAIN, 30)
+PLAY = do.Play(MAIN, f"{ID}.p1", CLIPS)
+BRIDGE = do.Bridge(f"{ID}.b1", (MAIN,))
+OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
+    (ORIGINATE, Reply(200), None),
+    (ORIGINATE, Reply(409), LegEnded(MAIN, 41)),
+    (ORIGINATE, Reply(400), LegEnded(MAIN, 41)),
+    (ORIGINATE, Reply(500), LegEnded(MAIN, 41)),
+    (RING, Reply(204), None),
+    (RING, Reply(409), None),
+    (RING, Reply(404), LegEnded(MAIN, 41)),
+    (PLAY, Reply(201), None),
+    (PLAY, Reply(404), PlaybackEnded(f"{ID}.p1", failed=True)),
+    (BRIDGE, Reply(204), None),
+    (BRIDGE, Reply(404, b'{"message":"gone"}'), BridgeFailed(f"{ID}.b1", "gone", (MAIN,))),
+    (BRIDGE, Reply(409, b'{"error":"busy"}'), BridgeFailed(f"{ID}.b1", "busy", (MAIN,))),
+    (BRIDGE, Reply(500, b"<html>"), BridgeFailed(f"{ID}.b1", "status 500", (MAIN,))),
+    (BRIDGE, Reply(500, b"\xff"), BridgeFailed(f"{ID}.b1", "status 500", (MAIN,))),
+    (do.Answer(MAIN), Reply(204), None),
+    (do.Answer(MAIN), Reply(404), LegEnded(MAIN, 16)),
+    (do.Answer(MAIN), Reply(409), None),
+    (do.Hangup(MAIN, 16), Reply(404), None),
+    (do.StopPlayback("p"), Reply(404), None),
+]
+
+
+@pytest.mark.parametrize(("command", "reply", "event"), OUTCOMES)
+def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event | None) -> None:
+    """Failures come back as events; a leg that rings (409) was called before."""
+    assert outcome(command, reply) == event
+
+
+def test_talk_is_detected_by_a_variable() -> None:
+    """The silence that ends a sound, and Asterisk's usual level; an empty value takes it away."""
+    (begun,) = requests(do.DetectTalk(MAIN, 200), PLAN)
+    assert dict(begun.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
+    (ended,) = requests(do.EndDetection(MAIN, "human"), PLAN)
+    assert dict(ended.query) == {"variable": "TALK_DETECT(remove)", "value": ""}
+
+
+def test_a_message_is_never_recorded_over() -> None:
+    """Asterisk ends it at what it can, a second later than we; a name that is known is refused."""
+    (record,) = requests(do.StartMessage("1.7", "a~v1", 60, 5, "5"), PLAN)
+    asked = dict(record.query)
+    assert (asked["name"], asked["format"], asked["ifExists"]) == ("a~v1", "sln", "fail")
+    assert (asked["maxDurationSeconds"], asked["maxSilenceSeconds"]) == ("61", "5")
+    assert asked["terminateOn"] == "none", "it knows * and # only"
+    start = do.StartMessage("1.7", "a~v1", 60, 5, "#")
+    assert outcome(start, Reply(409)) == MessageEnded("a~v1")
+    assert outcome(start, Reply(404)) == MessageEnded("a~v1", failed=True)
+    assert outcome(start, Reply(201)) is None

@@ -1,0 +1,92 @@
+"""What terms allow: prefixes, the numbers that a party stands for, what may be shown."""
+
+import pytest
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call
+from engine.runtime.policy.permitted import full_numbers, is_allowed, shown
+from tests.unit.calls.harness.builders import inbound, outbound
+from wire.dial_policy import Terms
+
+OWN = Terms(numbers=("+4721930000", "+4721930001"))
+
+
+@pytest.mark.parametrize(
+    ("destinations", "party", "may"),
+    [
+        (None, "+15550001", True),
+        ((), "+4721930000", False),
+        (("+47", "sip:"), "+4790000000", True),
+        (("+47", "sip:"), "sip:ada@example.com", True),
+        (("+47",), "sips:ada@example.com", False),
+        (("+47",), "004790000000", False),
+        (("+47",), "90000000", False),
+    ],
+)
+def test_prefixes(destinations: tuple[str, ...] | None, party: str, may: bool) -> None:
+    """Without any all may be called; with some, nobody else, however else a number is written."""
+    assert is_allowed(Terms(destinations=destinations), party) is may
+
+
+@pytest.mark.parametrize(
+    ("party", "country", "numbers"),
+    [
+        ("+4721930000", "47", ("+4721930000",)),
+        ("+4790000000", "", ("+4790000000",)),
+        ("004721930000", "", ("+004721930000", "+4721930000")),
+        ("+004721930000", "", ("+004721930000", "+4721930000")),
+        ("0114721930000", "", ("+0114721930000", "+4721930000")),
+        ("+4402079460000", "", ("+4402079460000", "+442079460000")),
+        ("+35802079460000", "", ("+35802079460000", "+3582079460000")),
+        ("4721930000", "", ("+4721930000",)),
+        ("21930000", "47", ("+21930000", "+4721930000")),
+        ("02079460000", "44", ("+02079460000", "+4402079460000", "+442079460000")),
+        ("sip:+4721930000@example.com", "", ("+4721930000",)),
+        ("sips:0047-219.30000@example.com:5061", "", ("+004721930000", "+4721930000")),
+        ("*31*+4721930000", "", ("+31", "+4721930000")),
+        ("#31#21930000", "47", ("+31", "+4731", "+21930000", "+4721930000")),
+        ("+4721930000#", "", ("+4721930000",)),
+        ("4721930000**1", "", ("+4721930000",)),
+        ("+4721930000#99", "", ("+4721930000", "+99")),
+        ("sip:*67+4721930000@example.com", "", ("+67", "+4721930000")),
+        ("sip:ada@example.com", "47", ()),
+        ("*100#", "47", ("+100", "+47100")),
+        ("*1#", "47", ()),
+    ],
+)
+def test_what_a_party_stands_for(party: str, country: str, numbers: tuple[str, ...]) -> None:
+    """A number on a list is known however it is dialled."""
+    assert full_numbers(party, country) == numbers
+
+
+@pytest.mark.parametrize(
+    ("caller_id", "is_shown"),
+    [
+        ("+4721930001", "+4721930001"),
+        ("4721930001", "4721930001"),
+        ("+15550001", "+4721930000"),
+        ("", ""),
+    ],
+)
+def test_a_strangers_number_is_not_shown(caller_id: str, is_shown: str) -> None:
+    """The account's first is, instead."""
+    assert shown(OWN, outbound(), caller_id, "+4799") == is_shown
+
+
+def test_accounts_without_numbers() -> None:
+    """Without terms for it anything is shown; with none of its own, what the engine has."""
+    assert shown(Terms(), outbound(), "+15550001", "+4799") == "+15550001"
+    assert shown(Terms(numbers=()), outbound(), "+15550001", "+4799") == "+4799"
+
+
+def by_agent(call: Call) -> Call:
+    """Let it come from an agent's phone."""
+    return replace(call, legs=(replace(call.legs[0], agent_id="1001"),))
+
+
+def test_who_calls_in_may_be_shown() -> None:
+    """To those that are called for it; an agent's phone may not choose what it is."""
+    call = inbound()
+    assert shown(OWN, call, call.from_, "") == call.from_
+    assert shown(OWN, call, "+15550001", "") == "+4721930000"
+    assert shown(OWN, by_agent(call), call.from_, "") == "+4721930000"

@@ -1,0 +1,159 @@
+"""The desk: from event to commit to command, in that order (design section 3.5)."""
+
+import pytest
+
+from engine.calls.model.codec import decode_record
+from engine.calls.model.commands import Originate
+from engine.calls.model.events import DigitPressed, LegAnswered, LegEnded, LegRang
+from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_results import ActionReplied, MediaFetched
+from engine.calls.model.requests import HangupRequested
+from engine.calls.replay import replay
+from engine.runtime.shard.actor import Actor
+from engine.store.errors import Overflow
+from tests.unit.calls.harness.builders import (
+    CHANNEL,
+    CLIPS,
+    HTTPS,
+    ID,
+    MAIN,
+    inbound,
+    outbound,
+    say,
+)
+from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, World, answered
+from wire.media import Speech
+
+
+def test_nothing_is_done_before_the_commit() -> None:
+    """One atomic commit holds the new state and the commands; then they are performed."""
+    world = World()
+    world.writer.at_once = False
+    stored: list[bool] = []
+    actor = world.desk.open(outbound(say()), lambda: stored.append(True))
+    assert world.pbx.lines == []
+    assert stored == []
+    record = decode_record(world.writer.changes[0].state)
+    assert record.call == actor.call
+    assert any(isinstance(each, Originate) for each in record.outbox)
+    world.writer.commit()
+    assert stored == [True]
+    assert world.pbx.lines == [ORIGINATE]
+    assert world.errands.prefetched == [Speech("hello")]
+
+
+def test_what_nothing_is_done_upon_need_not_hurry() -> None:
+    """A change that only tells or notes something goes with the next that wants something done."""
+    world = World()
+    actor = world.desk.open(outbound(say()))
+    world.pbx.settle()
+    world.desk.feed(actor, LegRang(MAIN))
+    world.desk.feed(actor, LegAnswered(MAIN))
+    assert world.writer.hurried == [True, False, True]
+
+
+def test_what_is_done_leaves_the_outbox() -> None:
+    """A command stays until it is done; the next commit shows it gone."""
+    world = World()
+    actor = world.desk.open(outbound())
+    assert [type(each) for each in actor.outbox] == [Originate]
+    world.pbx.reply()
+    assert actor.outbox == []
+
+
+def test_the_log_tells_the_whole_story() -> None:
+    """The log starts with the call as opened; every event that counted follows, numbered."""
+    world = World()
+    actor = answered(world)
+    world.desk.feed(actor, LegEnded(MAIN, 16))
+    lines: list[bytes] = []
+    for change in world.writer.changes:
+        assert change.seq == len(lines)
+        lines += change.log
+    assert list(replay(lines))[-1].call == actor.call
+    assert [change.live for change in world.writer.changes][-2:] == [True, False]
+    assert len(world.writer.changes[-1].told) == 1
+
+
+def test_an_event_that_changes_nothing_costs_nothing() -> None:
+    """Commit only what changed."""
+    world = World()
+    actor = answered(world)
+    before = len(world.writer.changes)
+    world.desk.feed(actor, LegRang(MAIN))
+    world.desk.feed(actor, DigitPressed(MAIN, "1", 0))
+    assert len(world.writer.changes) == before
+
+
+def test_audio_at_hand_is_played_in_the_same_step() -> None:
+    """No errand for a clip that is known; the log has both events, so a replay is the same."""
+    world = World()
+    world.errands.clips[Speech("hello")] = CLIPS[0]
+    actor = answered(world)
+    assert world.errands.running == []
+    assert world.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
+    assert len(world.writer.changes[-1].log) == 2
+    lines = [line for change in world.writer.changes for line in change.log]
+    assert list(replay(lines))[-1].call == actor.call
+
+
+def test_audio_that_is_not_at_hand_is_fetched() -> None:
+    """An errand ends in one event, and leaves the outbox."""
+    world = World()
+    actor = answered(world)
+    errand, done = world.errands.running[0]
+    assert isinstance(errand, FetchMedia)
+    assert errand in actor.outbox
+    done(MediaFetched(errand.request, CLIPS))
+    assert errand not in actor.outbox
+    assert world.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
+
+
+def test_an_errand_that_ends_after_the_call_is_ignored() -> None:
+    """A webhook may answer long after the caller has gone."""
+    world = World()
+    actor = answered(world, HTTPS)
+    errand, done = world.errands.running[0]
+    assert isinstance(errand, AskWebhook)
+    world.desk.feed(actor, LegEnded(MAIN, 16))
+    changes = len(world.writer.changes)
+    done(ActionReplied(errand.request, None))
+    assert len(world.writer.changes) == changes
+    assert world.desk.actors == {}
+
+
+def test_a_call_is_found_by_its_channels() -> None:
+    """Ours carry the call's id; Asterisk's own are known from the arrival."""
+    world = World()
+    going, coming = world.desk.open(outbound()), world.desk.adopt(Actor(inbound()))
+    assert world.desk.route(f"{ID}.p7") in {going, coming}
+    assert world.desk.route(CHANNEL) is coming
+    assert world.desk.route("1700000000.8") is None
+
+
+def test_a_fault_in_one_call_ends_that_call_alone() -> None:
+    """When a step can't be stored, the call's legs are hung up and the others go on."""
+    world = World()
+    actor = answered(world)
+    world.writer.refusal = Overflow("full")
+    world.desk.feed(actor, HangupRequested("api"))
+    assert world.desk.actors == {}
+    assert world.pbx.lines[-1] == HANGUP
+    assert world.clock.armed == []
+
+
+def test_dismissing_a_channel() -> None:
+    """A channel that is no call's is hung up with a cause."""
+    world = World()
+    world.desk.place.dismiss("1700000000.9", 34)
+    assert world.pbx.sent[-1].request.query == (("reason_code", "34"),)
+    world.pbx.settle()
+
+
+@pytest.mark.parametrize(("healthy", "overloaded"), [(False, False), (True, True)])
+def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) -> None:
+    """Redis gone, or too much waiting: the desk says so."""
+    world = World()
+    assert world.desk.can_store
+    world.writer.healthy, world.writer.overloaded = healthy, overloaded
+    assert not world.desk.can_store

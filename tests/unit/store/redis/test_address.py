@@ -1,0 +1,43 @@
+"""Where the store is, as operators write it."""
+
+import pytest
+
+from engine.store.redis.address import Address, address_of
+
+
+@pytest.mark.parametrize("url", ["redis://host:6379/0", "rediss://:x@host/1?ssl_ca_certs=/a"])
+def test_a_server(url: str) -> None:
+    """Its address goes on as it is; what is secret is not shown."""
+    found = address_of(url)
+    assert (found.plain, found.sentinels) == (url, ())
+    assert "x@" not in found.shown
+    assert "?" not in found.shown
+
+
+def test_sentinels() -> None:
+    """Hosts have a port or the usual one; login, number and options are the primary's."""
+    url = "rediss+sentinel://me:secret@a.example:1,[::1],c/main/2?ssl_ca_certs=/a"
+    assert address_of(url) == Address(
+        plain="rediss://me:secret@primary/2?ssl_ca_certs=/a",
+        shown="rediss+sentinel://a.example:1,[::1],c/main/2",
+        sentinels=(("a.example", 1), ("::1", 26379), ("c", 26379)),
+        service="main",
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("", "begins with redis://"),
+        ("http://host", "begins with redis://"),
+        ("redis://", "begins with redis://"),
+        ("unix+sentinel://a/main", "begins with redis://"),
+        ("redis+sentinel://a:1,b:2", "the primary's name"),
+        ("redis+sentinel://a:1,,b/main", "named host:port"),
+        ("redis+sentinel://a:x/main", "Port could not be cast"),
+    ],
+)
+def test_what_is_none(url: str, words: str) -> None:
+    """It says what is allowed."""
+    with pytest.raises(ValueError, match=words):
+        address_of(url)

@@ -1,0 +1,23 @@
+"""Asking a customer's server: what is sent, what is accepted, and what each misdeed is called."""
+
+import pytest
+from aiohttp import ClientSession
+
+from engine.webhooks.address_guard import guarded_session
+from tests.contract.webhooks.customer import refused
+
+
+async def test_a_private_address_is_refused() -> None:
+    """The guard's word is passed on, without a retry."""
+    async with guarded_session() as session:
+        failure = await refused(session, "http://127.0.0.1:1/next")
+    assert failure.reason == "refused_address"
+    assert len(failure.attempts) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["https://x.example:99999/", f"https://{'a' * 70}.example/", "https://x..example/"]
+)
+async def test_an_address_that_cannot_be(session: ClientSession, url: str) -> None:
+    """What the pattern lets through but no host can have is a failure, not a crash."""
+    assert (await refused(session, url)).reason in {"bad_url", "connect"}

@@ -1,0 +1,44 @@
+"""API requests on their way: what is sent, what is made of the answer, what each misdeed is."""
+
+import time
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+
+from engine.webhooks.api_sender import ApiAnswer, ApiSender
+from engine.webhooks.errors import WebhookFailed
+from wire.request import ApiRequest
+
+SECRET = "s3cr3t"  # noqa: S105 - of a server that lives for one test
+KEY = "0-pbx1-abc.r1"
+
+
+def known(**values: Any) -> Any:
+    """Give values by name; dots are written as two underscores."""
+    return lambda name: values.get(name.replace(".", "__"))
+
+
+async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiAnswer:
+    """Send a request."""
+    return await ApiSender(session, time.time, lambda: 0.5).send(request, known(**values), KEY)
+
+
+async def failure(session: ClientSession, request: ApiRequest, **values: Any) -> str:
+    """Send a request that must fail; give the reason in one word."""
+    with pytest.raises(WebhookFailed) as failed:
+        await send(session, request, **values)
+    assert SECRET not in str(failed.value)
+    return failed.value.reason
+
+
+async def test_a_header_cannot_be_split(session: ClientSession) -> None:
+    """A value with a line's end in it is not sent."""
+    request = ApiRequest("http://127.0.0.1:1/", headers={"X": "{{custom.x}}"})
+    assert await failure(session, request, custom__x="a\r\nHost: b") == "bad_request"
+
+
+async def test_too_much_is_not_sent(session: ClientSession) -> None:
+    """What grows too large when it is filled in is not sent."""
+    request = ApiRequest("http://127.0.0.1:1/", "POST", json=["{{custom.x}}"] * 20)
+    assert await failure(session, request, custom__x="x" * 20_000) == "bad_request"

@@ -1,0 +1,61 @@
+"""Targets as people write them."""
+
+import re
+
+import pytest
+
+from wire.callback_targets import (
+    ApiRequest,
+    AutoSet,
+    Grpc,
+    Https,
+    parse_place,
+    parse_target,
+    written,
+)
+from wire.errors import BadInput
+from wire.patterns import ACCOUNT_TARGET, STATUS_TARGET
+
+NODE = "0123456789abcdef01234567"
+GOOD = {
+    "auto-set": AutoSet(),
+    "grpc://customer.example:50051": Grpc("customer.example", 50051),
+    "grpcs://customer.example:443": Grpc("customer.example", 443, is_tls=True),
+    "grpc://[2001:db8::1]:50051": Grpc("2001:db8::1", 50051),
+    NODE: ApiRequest(NODE),
+}
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_a_target_and_back(text: str) -> None:
+    """Each is parsed into its value, and written as it was."""
+    assert re.search(STATUS_TARGET, text)
+    target = parse_target(text, "statusCallbackUrl")
+    assert target == GOOD[text]
+    assert written(target) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "auto", "https://x.example/", "http://x.example/", "grpc://x", "grpc://x:1/path", NODE[1:],
+     NODE + "a", "grpc://u@x:1", "auto-set\n", f"{NODE}\n", "grpc://x:1\n", "grpc://x:123456"],
+)  # fmt: skip
+def test_what_is_no_target(text: str) -> None:
+    """Its pattern refuses it."""
+    assert not re.search(STATUS_TARGET, text)
+
+
+@pytest.mark.parametrize("text", ["grpc://x:0", "grpc://x:65536", "grpc://x:99999"])
+def test_a_port_that_is_none(text: str) -> None:
+    """It is refused where the value is made."""
+    with pytest.raises(BadInput, match="statusCallbackUrl: expected a host and a port"):
+        parse_target(text, "statusCallbackUrl")
+
+
+def test_an_account_may_name_an_address() -> None:
+    """https:// is a place, and no call's target."""
+    assert re.search(ACCOUNT_TARGET, "https://x.example/status")
+    assert parse_place("https://x.example/status", "target") == Https("https://x.example/status")
+    assert not re.search(ACCOUNT_TARGET, "auto-set")
+    with pytest.raises(BadInput):
+        parse_target("https://x.example/status", "statusCallbackUrl")
