@@ -5,7 +5,8 @@ request that changes nothing, goes to the next engine.
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -13,7 +14,6 @@ import aiohttp
 import msgspec
 
 from api.http.errors import Conflict, Invalid, NotFound, NotNow, Refused
-from api.turns import Turns
 from wire.rpc import Problem
 
 T = TypeVar("T")
@@ -138,3 +138,27 @@ def _refusal(status: int, answer: bytes, again: str | None) -> Refused:
     if status == NotNow.status:
         return NotNow(told.detail or told.title, told.code, retry_after_s=wait_s)
     return NoEngine(f"an engine can't do this now (HTTP {status})", retry_after_s=wait_s)
+
+
+RESTS_S = 10.0  # one that hangs costs its asker the whole patience: few should pay
+
+
+class Turns:
+    """The engines' addresses, each time from another on; of this process only."""
+
+    def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._urls = [url.rstrip("/") for url in urls]
+        self._rested_s = dict.fromkeys(self._urls, 0.0)
+        self._clock = clock
+        self._turn = 0
+
+    def __iter__(self) -> Iterator[str]:
+        """Give all, those that rest last."""
+        self._turn += 1
+        begin, now_s = self._turn % len(self._urls), self._clock()
+        turned = self._urls[begin:] + self._urls[:begin]
+        return iter(sorted(turned, key=lambda url: self._rested_s[url] > now_s))
+
+    def failed(self, url: str) -> None:
+        """Let one rest that did not answer."""
+        self._rested_s[url] = self._clock() + RESTS_S

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from wire import patterns
-from wire.base import Shape
-from wire.fields import CallerId
+from wire.base import CallerId, Shape
 
 Presence = Literal["online", "offline", "unknown"]
 Endpoint = Annotated[str, Meta(pattern=patterns.ENDPOINT)]

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from wire import patterns
-from wire.base import Shape
-from wire.fields import Language, Name, Url
+from wire.base import Language, Name, Shape, Url
 
 AnsweredBy = Literal["human", "machine", "unknown"]
 Listening = Annotated[int, Meta(ge=100, le=30_000)]

@@ -1,6 +1,10 @@
 """What the shapes of the wire are: frozen, camelCase, and nothing unknown is let in."""
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from wire import patterns
 
 
 class Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
@@ -13,3 +17,14 @@ def tag_of(value: Struct | type[Struct]) -> str:
     if not isinstance(tag, str):
         raise TypeError("no tag")
     return tag
+
+
+Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
+Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
+Party = Annotated[str, Meta(pattern=patterns.PARTY)]
+Name = Annotated[str, Meta(pattern=patterns.NAME)]
+CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
+Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+Labels = Annotated[dict[Name, Annotated[str, Meta(max_length=256)]], Meta(max_length=16)]
+Millis = Annotated[int, Meta(ge=0, le=600_000)]

@@ -8,9 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from wire import patterns
-from wire.base import Shape
+from wire.base import Name, Shape
 from wire.events import CallEvent
-from wire.fields import Name
 
 EventId = Annotated[str, Meta(pattern=patterns.EVENT_ID)]
 MOST_EVENTS = 1_000

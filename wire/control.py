@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from wire.base import Shape
-from wire.fields import CallerId, Name, Party, Url
+from wire.base import CallerId, Name, Party, Shape, Url
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]

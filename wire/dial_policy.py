@@ -5,8 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from wire import patterns
-from wire.base import Shape
-from wire.fields import CallerId, Name
+from wire.base import CallerId, Name, Shape
 
 MOST_CHANGES = 10_000  # of a list at once: so many fit into a body
 MOST_NUMBERS = 10_000

@@ -10,8 +10,7 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Prompt
-from wire.base import Shape
-from wire.fields import Millis, Name, Seconds
+from wire.base import Millis, Name, Seconds, Shape
 from wire.verbs import (
     DialData,
     FlowData,

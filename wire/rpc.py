@@ -9,9 +9,8 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Detection
-from wire.base import Shape
+from wire.base import Labels, Name, Party, Shape
 from wire.callback_targets import StatusTarget
-from wire.fields import Labels, Name, Party
 from wire.verbs import Action, Verb
 
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]

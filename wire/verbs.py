@@ -10,8 +10,7 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Confirm, MachineDetection, Prompt
-from wire.base import Shape
-from wire.fields import CallerId, Language, Millis, Name, Number, Seconds, Url
+from wire.base import CallerId, Language, Millis, Name, Number, Seconds, Shape, Url
 
 
 class PlayData(Shape, frozen=True):

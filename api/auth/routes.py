@@ -5,11 +5,34 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.openapi.models import APIKey, APIKeyIn
 from fastapi.security.base import SecurityBase
+from msgspec import Meta, Struct
 
-from api.auth.schemas import TokenGiven, TokenRequest
 from api.auth.service import REFUSED, Doorkeeper, Principal
 from api.http.errors import Unauthenticated
 from api.http.msgspec_adapter import answer, described, reading
+from wire.base import Name
+
+Secret = Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class TokenRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Credentials; with an agent, the token is that agent's."""
+
+    api_key: Secret
+    api_secret: Secret
+    agent_id: Name | None = None
+
+
+SCHEME = "Bearer"  # it may stand before the token, and need not
+
+
+class TokenGiven(Struct, frozen=True, rename="camel"):
+    """A token, and for how many seconds it is good."""
+
+    access_token: str
+    expires_in: int
+    token_type: str = SCHEME
+
 
 router = APIRouter(tags=["Authentication"])
 

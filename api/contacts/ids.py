@@ -1,6 +1,9 @@
 """Ids of lists, contacts and files as text: what was never given is simply not found."""
 
 import re
+from typing import Annotated
+
+from fastapi import Path
 
 from api.http.errors import NotFound
 
@@ -12,3 +15,8 @@ def read_id(text: str, what: str) -> int:
     if not _ID.fullmatch(text):
         raise NotFound(f"no {what} of this id")
     return int(text)
+
+
+ListName = Annotated[str, Path(alias="contactListId")]
+ContactName = Annotated[str, Path(alias="contactId")]
+Name = Annotated[str, Path(alias="id")]

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from wire import patterns
-from wire.fields import Name
+from wire.base import Name
 
 PhoneNo = Annotated[str, Meta(min_length=3, max_length=64)]
 Provider = Annotated[

@@ -1,15 +1,17 @@
 """What goes wrong, told as RFC 9457 problems; no stack trace leaves the process."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http.client import INTERNAL_SERVER_ERROR
+from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from api.http.parameter_errors import faults_of
 from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem
 
@@ -138,3 +140,35 @@ async def _left(_request: Request, _error: ClientDisconnect) -> Response:
 
 async def _internal(_request: Request, _error: Exception) -> Response:
     return problem(Refused.status, Refused.code)  # it is logged further outside
+
+
+PLACES = frozenset({"body", "query", "path", "header", "cookie"})
+
+
+def faults_of(error: RequestValidationError, request: Request) -> tuple[Fault, ...]:
+    """Name each parameter that is wrong, and what is allowed."""
+    return tuple(Fault(_path(each["loc"]), _told(each, request)) for each in error.errors())
+
+
+def _told(fault: dict[str, Any], request: Request) -> str:
+    if fault["type"] == "extra_forbidden":
+        known = ", ".join(_parameters(request.scope["route"].dependant))
+        return f"unknown parameter; one of {known}"
+    return str(fault["msg"])
+
+
+def _parameters(asked: Dependant) -> Iterator[str]:
+    """Name what a route reads of a query, itself and by what it depends on."""
+    for field in asked.query_params:
+        shape = field.field_info.annotation
+        if isinstance(shape, type) and issubclass(shape, BaseModel):
+            yield from (each.alias or name for name, each in shape.model_fields.items())
+        else:
+            yield field.alias
+    for each in asked.dependencies:
+        yield from _parameters(each)
+
+
+def _path(place: tuple[str | int, ...]) -> str:
+    steps = place[1:] if place and place[0] in PLACES else place
+    return ".".join(map(str, steps))

@@ -22,7 +22,7 @@ jobs = Table(
     Column("done", BigInteger, nullable=False),
     Column("total", BigInteger),
     Column("attempts", Integer, nullable=False),
-    Column("turn", BigInteger, nullable=False, server_default="0"),  # see turns.py
+    Column("turn", BigInteger, nullable=False, server_default="0"),  # see engine_client.py
     Column("due_ms", BigInteger, nullable=False),  # while it runs: when its lease ends
     Column("owner", String(64)),
     Column("created_ms", BigInteger, nullable=False),

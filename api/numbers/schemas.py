@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from api.common.timestamps import shown
 from api.numbers.store import Number
 from wire import patterns
+from wire.base import Name
 from wire.errors import BadInput
-from wire.fields import Name
 
 Via = Literal["add", "register"]
 Words = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.LINE)]

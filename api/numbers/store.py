@@ -9,10 +9,9 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
 from api.common.clock import Clock
-from api.db.database import Database
+from api.db.database import Database, metadata
 from api.http.errors import NotFound
 from api.http.paging import Page
-from api.numbers.tables import numbers
 from wire.errors import BadInput
 
 
@@ -108,3 +107,22 @@ def _is(account_id: str, number_id: str) -> sa.ColumnElement[bool]:
     if not number_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
         raise NotFound(NONE)
     return sa.and_(numbers.c.id == number_id, numbers.c.account_id == account_id)
+
+
+numbers = sa.Table(
+    "msgapp_numbers",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("business_name", sa.String(256), nullable=False),
+    sa.Column("phone_number_id", sa.String(64), nullable=False),
+    sa.Column("business_msgapp_number", sa.String(32), nullable=False),
+    sa.Column("flowbuilder_id", sa.String(64)),
+    sa.Column("verified", sa.Boolean, nullable=False),
+    sa.Column("is_active", sa.Boolean, nullable=False),
+    sa.Column("via", sa.String(16)),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("updated_ms", sa.BigInteger, nullable=False),
+    sa.Index("msgapp_numbers_by_phone", "account_id", "phone_number_id", unique=True),
+    sa.Index("msgapp_numbers_by_time", "account_id", "created_ms", "id"),
+)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.cdrs.schemas import Words
 from api.templates.placeholders import Format
 from wire import patterns
-from wire.fields import Name
+from wire.base import Name
 
 Category = Literal["AUTHENTICATION", "MARKETING", "UTILITY"]
 TemplateName = Annotated[

@@ -10,9 +10,9 @@ from msgspec import Meta, Struct, field
 from msgspec.json import schema_components
 
 from api.http.msgspec_adapter import REFS
+from wire.base import Name, Party
 from wire.callback_targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
-from wire.fields import Name, Party
 from wire.rpc import AnsweredDetection, RecordCall
 from wire.verbs import Action
 

@@ -12,7 +12,6 @@ from api.accounts.cache import KnownAccounts
 from api.auth.service import Principal
 from api.engine_client import EngineClient, call_path
 from api.http.errors import NotFound
-from api.voice.labels import labels_of
 from api.voice.limits import CallLimits
 from api.voice.permissions import Rights
 from api.voice.schemas import Dial, OfHangup, OfLeg, Originate, Originated
@@ -134,3 +133,16 @@ def _engines(
         status_callback_url=asked.status_callback_url,
         labels=labels_of(asked, from_first=own is None),
     )
+
+
+def labels_of(asked: Originate, *, from_first: bool) -> dict[str, str]:
+    """Say which form a call has and which flow it runs, where its customData does not say it.
+
+    `clientId` is the customer's alone, as a text of customData; without a flow, a call's path is
+    its direction.
+    """
+    ours = {"obdType": "click-to-call" if from_first else "direct"}
+    if asked.flow_id is not None:
+        ours["callPath"] = f"flow:{asked.flow_id}"
+    given = asked.custom_data or {}
+    return {name: text for name, text in ours.items() if not isinstance(given.get(name), str)}

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
-from engine.app import connections, factories, switching
+from engine.app import connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import Around, Fleet
 from engine.app.shard_factory import Desks
@@ -71,9 +71,9 @@ class Engine:
             accounts = factories.accounts(settings, store)
             courier = await factories.courier(settings, house, store, accounts, clock, seen)
             told = accounts.auto_set
-            roster = switching.roster(settings, house, store, clock, peers, seen, told)
+            roster = factories.roster(settings, house, store, clock, peers, seen, told)
             tasks = Tasks(self._failed)
-            terms = switching.terms(settings, house, store, clock)
+            terms = factories.terms(settings, house, store, clock)
             desks = Desks(settings, clock, errands, roster, seen, terms)
             slots = OwnSlots(
                 store, roster.switch, desks, tasks, random.random, meter=seen.meter, post=courier

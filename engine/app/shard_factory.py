@@ -18,9 +18,9 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Judge, Pbx
 from engine.runtime.cluster.lease import Lease, LeasedPbx, LeasedTapes
 from engine.runtime.io.runner import Errands
-from engine.runtime.nodes.absent import AbsentPbx, unheard
 from engine.runtime.nodes.event_listener import Hearing
 from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.unreachable import AbsentPbx, unheard
 from engine.runtime.pbx.endpoints import Dialplan
 from engine.runtime.pbx.latency import Strain, TimedPbx
 from engine.runtime.pbx.traced import TracedPbx

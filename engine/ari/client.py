@@ -10,11 +10,11 @@ from engine.ari.decode import decode
 from engine.ari.events import EventSocket, Listener
 from engine.ari.generated.models import AsteriskInfo
 from engine.ari.generated.operations import asterisk
-from engine.ari.health_probe import Pulse
 from engine.ari.http_transport import HttpLane
 from engine.ari.reconnecting_websocket import always
 from engine.ari.request import Done, Reply, Request, ask
 from engine.ari.router import Lanes
+from engine.ari.subscription_probe import Pulse
 from engine.ari.websocket_transport import WebsocketLane
 
 # Asterisk closes an idle connection after 15 s (session_keep_alive in http.conf): be the first to.

@@ -7,14 +7,17 @@ for ever.
 
 import asyncio
 import secrets
+from collections.abc import Callable
+from http import HTTPStatus
 
+import aiohttp
 import msgspec
-from aiohttp import WSMsgType
+from aiohttp import ClientSession, ClientTimeout, WSMsgType
 
-from engine.ari.config import Patience
+from engine.ari.config import Patience, Pbx
 from engine.ari.decode import decode_event
 from engine.ari.generated.events import ApplicationReplaced, ChannelUserevent
-from engine.ari.generated.operations import events
+from engine.ari.generated.operations import asterisk, events
 from engine.ari.reconnecting_websocket import Websocket, ending
 from engine.ari.request import Transport, ask
 
@@ -64,3 +67,28 @@ def _decoded(data: bytes) -> object:
         return decode_event(data)
     except msgspec.DecodeError:
         return None  # whoever takes it says so
+
+
+class Pulse:
+    """Tells `note` after each question whether it was answered in time."""
+
+    def __init__(self, pbx: Pbx, note: Callable[[bool], None]) -> None:
+        self._pbx = pbx
+        self._note = note
+
+    async def run(self) -> None:
+        """Ask until cancelled."""
+        patience, headers = self._pbx.patience, self._pbx.address.headers
+        timeout = ClientTimeout(total=patience.pulse_answer_s)
+        async with ClientSession(headers=headers, timeout=timeout) as http:
+            while True:
+                next_s = self._pbx.clock() + patience.pulse_s
+                self._note(await self._is_answered(http))
+                await asyncio.sleep(next_s - self._pbx.clock())
+
+    async def _is_answered(self, http: ClientSession) -> bool:
+        try:
+            async with http.get(self._pbx.at(asterisk.ping().uri)) as answer:
+                return answer.status == HTTPStatus.OK
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            return False

@@ -9,10 +9,9 @@ import asyncio
 import structlog
 
 from engine.callbacks.call_queue import Line
-from engine.callbacks.lanes import Lanes
-from engine.callbacks.ledger import Ledger
 from engine.callbacks.retry_schedule import Schedule
-from engine.callbacks.slot_outbox import Box, Lease
+from engine.callbacks.slot_outbox import Box, Lease, Ledger
+from engine.callbacks.target_queues import Lanes
 from engine.observe.metrics import Meter
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown

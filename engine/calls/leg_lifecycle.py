@@ -4,14 +4,17 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from engine.calls.dispatch import carried_on
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, ringing_in, with_leg
 from engine.calls.model.commands import Command, Hangup, Ring
 from engine.calls.model.events import Event, LegAnswered, LegEnded, LegPlaced, LegRang
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Dialing, Talking
-from engine.calls.reporting.call_events import tell, tell_leg
+from engine.calls.model.state import Dialing, Ending, Filing, Gathering, Recording, Talking
+from engine.calls.reporting.call_events import tell, tell_leg, tell_leg_ended
+from engine.calls.reporting.history import gone
 from engine.calls.sessions import conference, conversation, leg_control, transfer
+from engine.calls.verbs import gather, hangup, record
 from wire.events import Kind
 
 LegMoved = LegPlaced | LegRang | LegAnswered
@@ -101,3 +104,50 @@ def _in_talk(call: Call, doing: Talking, event: Event, now: int) -> Step:
             return conversation.without(call, doing, (leg,), cause, now)
         case _:
             return call, ()
+
+
+def leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
+    """Let a leg be gone; with the main one the call ends, unless others go on without it."""
+    if leg is None and isinstance(call.doing, Filing):
+        return hangup.on_filing(call, event, now)
+    if leg is None:
+        return followed(call, event, now)
+    in_conference = call.conference is not None
+    call, past = gone(call, leg, event, now)
+    call, commands = followed(call, event, now)
+    if leg.id != call.main:
+        call, told = tell_leg_ended(call, past, now)
+        call, commands = carried_on(call, (told, *commands), event, now)
+        return (_lost_with(call, event) if in_conference else call), commands
+    if isinstance(call.doing, Ending):
+        return carried_on(call, commands, event, now)
+    call, ending = _main_ended(call, event, now)
+    return call, (*commands, *ending)
+
+
+def _lost_with(call: Call, event: LegEnded) -> Call:
+    """Say that a conference was lost if it ends with a member who was, the main one or another."""
+    if event.cause != causes.LOST or not isinstance(call.doing, Ending):
+        return call
+    return replace(call, reason=causes.reason(causes.LOST))
+
+
+def _main_ended(call: Call, event: LegEnded, now: int) -> Step:
+    if event.cause == causes.LOST:
+        lost = replace(call, reason=causes.reason(causes.LOST))
+        return ended(lost, now, "system", causes.TEMPORARY_FAILURE)
+    call = replace(call, cause=event.cause, sip_code=event.sip_code)
+    call = replace(call, reason=event.reason or call.reason)
+    by = "system" if event.reason else "caller" if call.direction == "inbound" else "callee"
+    return ended(call, now, by, event.cause)
+
+
+def ended(call: Call, now: int, by: str, cause: int) -> Step:
+    """End the call; what was collected of a caller who is gone is told, or filed."""
+    commands: tuple[Command, ...] = ()
+    if isinstance(call.doing, Gathering) and call.leg(call.main) is None:
+        call, commands = gather.abandon(call, call.doing, now)
+    if isinstance(call.doing, Recording):
+        call, commands = record.abandon(call, call.doing, now)
+    call, hangups = hangup.start(call, now, by, cause)
+    return call, (*commands, *hangups)

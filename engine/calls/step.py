@@ -6,9 +6,8 @@ each state's own (`states`); last, everybody is brought to where they belong now
 
 from msgspec.structs import replace
 
-from engine.calls.departures import ended, leg_ended
-from engine.calls.dispatch import carried_on
-from engine.calls.leg_lifecycle import LegMoved, expired, followed, marked
+from engine.calls.dispatch import carried_on, settled
+from engine.calls.leg_lifecycle import LegMoved, ended, expired, followed, leg_ended, marked
 from engine.calls.media.call_recording import noted, taped
 from engine.calls.media.diff import moves, reseat
 from engine.calls.model import causes
@@ -37,7 +36,6 @@ from engine.calls.model.requests import (
 from engine.calls.model.state import Ending, Filing
 from engine.calls.recovery.dtmf import is_known, remembered
 from engine.calls.reporting.call_events import in_order
-from engine.calls.running import settled
 from engine.calls.sessions.request_dispatch import on_request, referred
 
 

@@ -4,13 +4,13 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
-from engine.cli.paths import path_of
+from engine.cli.errors import Missing, Refused, Unreachable, why
 from engine.cli.sse import Told, server_sent
-from engine.cli.why import why
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import ConferenceView
@@ -22,29 +22,6 @@ ANSWER_S = 15.0
 CONNECT_S = 3.0
 FAILED = 400
 QUIET_S = 30.0  # the stream sends something every second, if only a comment
-
-
-class Refused(Exception):
-    """The engine said no, and why."""
-
-    def __init__(self, problem: rpc.Problem) -> None:
-        super().__init__(problem.detail or problem.title)
-        self.problem = problem
-
-
-class Missing(Exception):
-    """There is nothing of that name to be taken away."""
-
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__(f"no such {kind}: {name}")
-
-
-class Unreachable(Exception):
-    """No engine answered there."""
-
-    def __init__(self, url: str, why: str) -> None:
-        super().__init__(f"no engine answers at {url}: {why}")
-        self.url = url
 
 
 class Client:
@@ -193,3 +170,8 @@ async def opened(url: str, token: str) -> AsyncIterator[Client]:
     limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
     async with aiohttp.ClientSession(headers=headers, timeout=limit) as http:
         yield Client(http, url)
+
+
+def path_of(*steps: str) -> str:
+    """Make a path of steps as they were typed: `#`, `?` and `/` are signs like others."""
+    return "".join(f"/{quote(step, safe='')}" for step in steps)

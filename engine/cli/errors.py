@@ -1,6 +1,7 @@
 """Faults as people read them: what is wrong, where, and what to do; never a traceback."""
 
 import asyncio
+import os
 from collections.abc import Coroutine
 from typing import Any, NoReturn
 
@@ -8,7 +9,6 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
-from engine.cli.client import Missing, Refused, Unreachable
 from wire.rpc import Fault, Problem
 
 MISSING = 1  # exit status of `rm`: there was nothing of that name
@@ -23,6 +23,29 @@ _ADVICE = {
     "stopped": "`switchroom callback set TARGET` starts it again; then send again.",
     "no_target": "`switchroom callback set TARGET` says where an account's calls are told.",
 }
+
+
+class Refused(Exception):
+    """The engine said no, and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail or problem.title)
+        self.problem = problem
+
+
+class Missing(Exception):
+    """There is nothing of that name to be taken away."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"no such {kind}: {name}")
+
+
+class Unreachable(Exception):
+    """No engine answered there."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(f"no engine answers at {url}: {why}")
+        self.url = url
 
 
 class BadUse(Exception):
@@ -82,3 +105,16 @@ def _told(fault: Fault) -> str:
 def _lines(first: str, *more: str) -> str:
     rest = [f"\n  {escape(line)}" for line in more if line]
     return f"[bold red]switchroom:[/] {escape(first)}{''.join(rest)}"
+
+
+def why(error: BaseException) -> str:
+    """Name the system's reason if there is one, else what the library says."""
+    match error:
+        case TimeoutError():
+            return "no answer in time"
+        case OSError(errno=int(number)) if number > 0:
+            return os.strerror(number).lower()
+        case _ if isinstance(error.__context__, OSError):
+            return why(error.__context__)
+        case _:
+            return str(error) or type(error).__name__

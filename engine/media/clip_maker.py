@@ -1,20 +1,26 @@
 """Make a clip out of a source: download or speak it, then transcode it."""
 
 import asyncio
+import io
+import math
+import struct
+import wave
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from time import perf_counter
 
 from aiohttp import ClientSession
 
-from engine.media.clip import Clip, Limits, Made, MediaFailed
+from engine.media.clip import SAMPLE_RATE_HZ, Clip, Limits, Made, MediaFailed
+from engine.media.clip_cache import Maker
 from engine.media.download import download
 from engine.media.files import Shelf
-from engine.media.tone import beep
 from engine.media.tts.provider import Speaker, ranked, spoken
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.sniff import Container
+from engine.observe.metrics import Meter
 from wire.media import Audio, Source, Speech, Tone
 
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
@@ -92,3 +98,45 @@ class Studio:
         async with AsyncExitStack() as cleaning:
             cleaning.push_async_callback(asyncio.to_thread, part.unlink, missing_ok=True)
             yield part
+
+
+AMPLITUDE = 8_000  # a quarter of what is possible: to be heard, not to be startled by
+
+
+def beep(tone: Tone) -> bytes:
+    """Make a tone of 16 bits, mono."""
+    count = SAMPLE_RATE_HZ * tone.duration_ms // 1000
+    turn = 2 * math.pi * tone.hz / SAMPLE_RATE_HZ
+    samples = (round(AMPLITUDE * math.sin(turn * each)) for each in range(count))
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(SAMPLE_RATE_HZ)
+        file.writeframes(struct.pack(f"<{count}h", *samples))
+    return out.getvalue()
+
+
+class MeteredMaker:
+    """A maker whose clips are timed and counted."""
+
+    def __init__(self, maker: Maker, meter: Meter) -> None:
+        self._maker = maker
+        self._counts = meter.outside
+
+    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+        """Make a clip; raises MediaFailed."""
+        kind = "audio" if isinstance(source, Audio) else "speech"
+        began_s = perf_counter()
+        try:
+            made = await self._maker.make(source, etag, now_ms)
+        except MediaFailed as failure:
+            self._counts.media_faults.of(kind)[failure.reason] += 1
+            self._counts.media.of(kind, "failed").observe(perf_counter() - began_s)
+            raise
+        self._counts.media.of(kind, "made").observe(perf_counter() - began_s)
+        return made
+
+    async def close(self) -> None:
+        """End what it runs."""
+        await self._maker.close()

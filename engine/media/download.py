@@ -1,6 +1,7 @@
 """Bring the audio at an address into a file, within limits, and say whether it is audio at all."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,9 +15,23 @@ from aiohttp import (
 )
 from msgspec import Struct
 
-from engine.media.cache_control import fresh_ms
 from engine.media.clip import Limits, MediaFailed
 from engine.media.worker.sniff import HEAD_BYTES, Container, container
+
+_MAX_AGE = re.compile(r"\bmax-age\s*=\s*\"?(\d{1,9})")
+_ASK_FIRST = re.compile(r"\bno-(cache|store)\b")
+_LONGEST_MS = 7 * 24 * 3_600_000
+
+
+def fresh_ms(cache_control: str, default_ms: int, shortest_ms: int) -> int:
+    """Read a Cache-Control header; at least `shortest_ms`, for a no-store clip is played too."""
+    rule = cache_control.lower()
+    if _ASK_FIRST.search(rule):
+        return shortest_ms
+    if found := _MAX_AGE.search(rule):
+        return max(shortest_ms, min(int(found[1]) * 1000, _LONGEST_MS))
+    return default_ms
+
 
 _WRITE_BYTES = 1 << 20
 

@@ -11,10 +11,9 @@ from aiohttp import ClientSession
 
 from engine.media.clip import Limits
 from engine.media.clip_cache import Library
-from engine.media.clip_maker import Studio
+from engine.media.clip_maker import MeteredMaker, Studio
 from engine.media.files import Shelf
 from engine.media.index import Entry, Index, Saved, load, save
-from engine.media.metered import MeteredMaker
 from engine.media.tts.provider import Speaker
 from engine.observe.metrics import Meter
 from wire.media import Speech

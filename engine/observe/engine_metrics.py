@@ -1,7 +1,6 @@
 """What an engine counts of its own work: calls, nodes, the store."""
 
-from engine.observe.buckets import LATE, PLACE, QUICK, SIZE, SLOW
-from engine.observe.metric_types import Counts, Histograms
+from engine.observe.metric_types import LATE, PLACE, QUICK, SIZE, SLOW, Counts, Histograms
 
 
 class Calls:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.observe.buckets import PLACE, QUICK, SLOW
-from engine.observe.metric_types import Counts, Histograms, Levels
+from engine.observe.metric_types import PLACE, QUICK, SLOW, Counts, Histograms, Levels
 
 
 class Outside:

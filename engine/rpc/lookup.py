@@ -6,7 +6,7 @@ from aiohttp import web
 
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import Conference, Member, Transfer
-from engine.calls.sessions.refusal import Refusal
+from engine.calls.sessions.preconditions import Refusal
 from engine.rpc.problems import NotFound
 from engine.runtime.service import Switch
 from engine.runtime.shard.commit_ack import Refused

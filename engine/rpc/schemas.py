@@ -2,10 +2,14 @@
 
 from typing import Any
 
+from aiohttp import web
 from msgspec.json import schema_components
 
+from engine.rpc.json_body import answer
 from engine.rpc.operations import OPERATIONS, Operation
+from engine.rpc.problems import NotFound
 from wire import rpc
+from wire.schemas import DOCUMENTS
 
 
 def schema() -> dict[str, Any]:
@@ -55,3 +59,11 @@ def _parameters(path: str) -> list[dict[str, Any]]:
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in names
     ]
+
+
+async def schema_of(request: web.Request) -> web.Response:
+    """Answer with a published schema."""
+    name = request.match_info["name"]
+    if name not in DOCUMENTS:
+        raise NotFound(f"no schema {name}; one of {', '.join(DOCUMENTS)}")
+    return answer(DOCUMENTS[name]())

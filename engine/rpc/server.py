@@ -38,8 +38,7 @@ from engine.rpc.middleware.tracing import tracing
 from engine.rpc.peers.client import Hop, Owners, hopping
 from engine.rpc.peers.fan_out import Everyone
 from engine.rpc.problems import Handler, problems, reply
-from engine.rpc.published import schema_of
-from engine.rpc.schemas import schema
+from engine.rpc.schemas import schema, schema_of
 from engine.runtime.agents.status import Roster
 from engine.runtime.policy.dial_policy import TermsBook
 from engine.runtime.service import Switch

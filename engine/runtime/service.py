@@ -7,12 +7,10 @@ from engine.calls.model.call import Call
 from engine.calls.model.codec import decode_record
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import Asked, Control, HangupRequested
-from engine.calls.sessions.preconditions import refused
-from engine.calls.sessions.refusal import Refusal
+from engine.calls.sessions.preconditions import Refusal, refused
 from engine.observe.metrics import Meter
-from engine.runtime.admission.gate import Gate
 from engine.runtime.admission.inbound import Reception
-from engine.runtime.admission.limits import Others
+from engine.runtime.admission.limits import Gate, Others
 from engine.runtime.admission.outbound import Maker
 from engine.runtime.admission.placement import NoRoom, Placement
 from engine.runtime.admission.routes import Arrival, Told, nobody
@@ -169,7 +167,7 @@ class Switch:
     async def _asked(self, desk: Desk, actor: Actor, event: Asked) -> Call:
         """Give a call what is asked of it, and give it as it then is, once that is stored."""
         self.follow(actor.call.id)
-        with promised(desk) as promise:
+        with promised(desk.promises) as promise:
             desk.ask(actor, event, promise.stored)
             after = actor.call  # what others ask meanwhile may not be stored yet
             await promise.kept(f"call {after.id} took it, and it is not stored yet")

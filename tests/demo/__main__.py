@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from engine.cli.client import Refused, Unreachable, opened
-from engine.cli.errors import explained
+from engine.cli.client import opened
+from engine.cli.errors import Refused, Unreachable, explained
 from engine.cli.live.watch_call import listening
 from tests.demo import click_to_call, ivr
 from tests.demo.measure import Check

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 from rich.console import Console
 
-from engine.cli.client import Client, Refused
+from engine.cli.client import Client
+from engine.cli.errors import Refused
 from engine.cli.live.watch_call import News, to_the_end
 from engine.cli.timeline import screen
 from tests.demo.rest import Rest

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.ami.dtmf import KeyListener
 from engine.calls.model.call import Call
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Errands as ErrandsPort

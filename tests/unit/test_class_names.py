@@ -22,7 +22,7 @@ ERRORS = {
     "engine/ami/client.py": "log: how the connection failed",
     "engine/ami/monitor.py": "log: how the connection failed",
     "engine/ari/reconnecting_websocket.py": "log: how the connection failed",
-    "engine/cli/why.py": "terminal: how the engine could not be reached",
+    "engine/cli/errors.py": "terminal: how the engine could not be reached",
     "engine/media/download.py": "detail: how the server failed",
     "engine/media/worker/main.py": "detail: how the conversion failed",
     "engine/recordings/archiver.py": "detail: how the PBX failed",

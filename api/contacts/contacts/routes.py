@@ -21,7 +21,7 @@ from api.contacts.contacts.schemas import (
 from api.contacts.contacts.search import Search
 from api.contacts.contacts.service import Service
 from api.contacts.contacts.views import ContactPage, ContactView
-from api.contacts.paths import ContactName, ListName, Name
+from api.contacts.ids import ContactName, ListName, Name
 from api.http.idempotency import Key
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.responses import once, told

@@ -10,7 +10,7 @@ from api.auth.routes import Authenticated
 from api.contacts.contacts.routes import BASE, SHOWN, slice_of
 from api.contacts.exports.schemas import DownloadBody
 from api.contacts.exports.service import TYPES, DownloadPage, Downloads, DownloadView
-from api.contacts.paths import ListName, Name
+from api.contacts.ids import ListName, Name
 from api.http.idempotency import Key
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.paging import Page, paging

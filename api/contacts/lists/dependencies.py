@@ -5,11 +5,10 @@ from typing import Annotated, TypeVar
 import msgspec
 from fastapi import Depends, Request
 
-from api.contacts.ids import read_id
+from api.contacts.ids import ListName, read_id
 from api.contacts.imports.service import Process
 from api.contacts.lists.plugin import ListSlice
 from api.contacts.lists.service import Service
-from api.contacts.paths import ListName
 from api.http.msgspec_adapter import decoded
 from wire.errors import BadInput
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth.routes import Authenticated
 from api.contacts.contacts.routes import BASE, SHOWN, slice_of
-from api.contacts.paths import ListName
+from api.contacts.ids import ListName
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.service import ListTags, Replaced, TagService
 from api.http.msgspec_adapter import answer, described, reading

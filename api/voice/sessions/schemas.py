@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from api.voice.schemas import Body, CallId
+from wire.base import Name, Party, Url
 from wire.control import ChannelId, Target, Title
-from wire.fields import Name, Party, Url
 
 SessionId = Annotated[str, Meta(min_length=1, max_length=160)]
 

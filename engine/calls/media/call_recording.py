@@ -6,11 +6,10 @@ One tape at a time, on the main leg; when the tree passes to another leg, so doe
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, numbered
-from engine.calls.model.commands import Command
+from engine.calls.model.commands import Command, FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.model.events import TapesFiled
 from engine.calls.model.recording import Purpose, Tape, read_name, tape_name
 from engine.calls.model.requests import Wanted
-from engine.calls.model.tape_commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.reporting.call_events import tell
 from wire.events import Kind
 

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from engine.calls.model.causes import Status
 from engine.calls.model.commands import Command
-from engine.calls.model.frame import Frame
 from engine.calls.model.leg import Leg, Muted, PastLeg
 from engine.calls.model.recording import Archive, Tape
 from engine.calls.model.sessions import Conference, Transfer
@@ -17,6 +16,19 @@ from wire.callback_targets import Target, written
 from wire.flow import Scalar
 from wire.verbs import Action
 from wire.webhooks import GatherReason
+
+
+class Frame(Struct, frozen=True, tag="frame"):
+    """One of what comes after, on top while the flow runs; `exits` lead from the node."""
+
+    flow_id: str
+    version: int
+    node: str = ""
+    exits: tuple[tuple[str, str], ...] = ()  # by the field that names the next node
+
+    def exit(self, name: str) -> str | None:
+        """Name the node that an exit leads to."""
+        return dict(self.exits).get(name)
 
 
 class Gathered(Struct, frozen=True, array_like=True):

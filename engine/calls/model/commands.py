@@ -6,10 +6,40 @@ Each names ids chosen before it is done, so that doing it twice is harmless (des
 from engine.calls.model.base import StoredCommand
 from engine.calls.model.io_commands import Errand, Prefetch
 from engine.calls.model.leg import MuteDirection
-from engine.calls.model.tape_commands import TapeCommand
 from wire.answer_detection import AnsweredBy
 from wire.events import CallEvent
 from wire.media import Clip
+
+
+class StartTape(StoredCommand, frozen=True, tag="start-recording"):
+    """Record what a leg says (left) and hears (right) to a file of the PBX."""
+
+    leg: str
+    name: str
+
+
+class MuteTape(StoredCommand, frozen=True, tag="mute-recording"):
+    """Let a leg's tape run on in silence, or hear again."""
+
+    leg: str
+    muted: bool
+
+
+class StopTape(StoredCommand, frozen=True, tag="stop-recording"):
+    """End a leg's tape; it ends by itself when its leg does."""
+
+    leg: str
+    name: str
+
+
+class FileTapes(StoredCommand, frozen=True, tag="archive-recordings"):
+    """Put tapes into the archive as one recording and tell, by TapesFiled."""
+
+    request: str
+    names: tuple[str, ...]
+
+
+TapeCommand = StartTape | MuteTape | StopTape | FileTapes
 
 
 class Answer(StoredCommand, frozen=True, tag="answer"):

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from engine.calls.flows.conditions import holds
 from engine.calls.flows.nodes import exits, verb_of
 from engine.calls.flows.variables import kept, results, value_of
-from engine.calls.model.call import Call, Step, numbered
-from engine.calls.model.frame import Frame
+from engine.calls.model.call import Call, Frame, Step, numbered
 from engine.calls.model.io_commands import AskApi, LoadFlow, LoadNode
 from engine.calls.model.io_results import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
 from engine.calls.model.state import Asking, Next

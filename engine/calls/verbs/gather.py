@@ -4,10 +4,11 @@ A digit stops the prompt. Its time is its key-down: Asterisk reports a digit at 
 clock is given GRACE_MS for a key that went down in time (design fact 6).
 """
 
+from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, Step, is_held, numbered
-from engine.calls.model.commands import StopPlayback
+from engine.calls.model.call import Call, Gathered, Step, is_held, numbered
+from engine.calls.model.commands import StopPlayback, Tell
 from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
@@ -19,14 +20,15 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import AskWebhook, FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Asking, Gathering, Next
-from engine.calls.verbs.gathered import result, tell_gathered
+from engine.calls.reporting.call_events import tell
+from engine.calls.reporting.history import noted
 from engine.calls.verbs.instructions import WEBHOOK_MS
 from engine.calls.verbs.play import FETCH_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.prompt import length_ms, paused, played_on, sources, stopped
 from wire.media import Clip
 from wire.verbs import Gather
-from wire.webhooks import GatherReason
+from wire.webhooks import GatherReason, GatherResult, To
 
 GRACE_MS = 120
 LONGEST_MS = 3_600_000
@@ -195,3 +197,24 @@ def _renewed(call: Call, doing: Gathering, now: int) -> Call:
 
 def _in_phase(doing: Gathering, phase: str, deadline_ms: int) -> Gathering:
     return replace(doing, phase=phase, deadline_ms=min(deadline_ms, doing.limit_ms))
+
+
+def tell_gathered(
+    call: Call, doing: Gathering, reason: GatherReason, now: int
+) -> tuple[Call, Tell]:
+    """Tell what was collected, and why collecting ended; its record has it, too."""
+    call = noted(call, Gathered(now, doing.leg, doing.digits, reason))
+    facts = {"channel_id": doing.leg, "dtmf": doing.digits, "reason": reason}
+    return tell(call, "gathered", now, **facts)
+
+
+def result(call: Call, doing: Gathering, reason: GatherReason) -> bytes:
+    """Put it as a customer's server is told."""
+    gathered = GatherResult(
+        call_id=call.id,
+        dtmf=doing.digits,
+        to=To(doing.leg),
+        reason=reason,
+        custom_data=call.custom_data,
+    )
+    return to_json(gathered)

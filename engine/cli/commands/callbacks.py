@@ -8,10 +8,9 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import Client, opened
+from engine.cli.client import Client, opened, path_of
 from engine.cli.errors import BadUse, run
 from engine.cli.options.connection import HERE, AccountFlag, ClientSettings, Where, address, whose
-from engine.cli.paths import path_of
 from engine.cli.timeline.screen import for_tables
 from wire.callbacks import CallbackView, DeadLetter, DeadLetters, Resent
 

@@ -10,11 +10,10 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import T, opened
+from engine.cli.client import T, opened, path_of
 from engine.cli.errors import run
 from engine.cli.options import parsing
 from engine.cli.options.connection import HERE, AccountFlag, ClientSettings, Where, address, whose
-from engine.cli.paths import path_of
 from wire import rpc
 from wire.request import ApiRequests, ApiRequestView
 

@@ -4,7 +4,7 @@ import asyncio
 
 from engine.ami.client import Ami, AmiAway, open_ami
 from engine.cli.doctor.result import Finding, bad, doubtful, good
-from engine.cli.why import why
+from engine.cli.errors import why
 from engine.config import NodeSettings, Settings
 
 LIMIT_S = 5.0

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import aiohttp
 
-from engine.cli.client import Client, Refused, Unreachable
+from engine.cli.client import Client
 from engine.cli.doctor.result import Finding, bad, doubtful, good
+from engine.cli.errors import Refused, Unreachable
 
 
 def check_media_dir(folder: Path) -> Finding:

@@ -11,7 +11,7 @@ from yarl import URL
 
 from engine.cli.doctor.result import Finding, bad, doubtful, good
 from engine.cli.doctor.websocket import check_sessions, check_websocket
-from engine.cli.why import why
+from engine.cli.errors import why
 
 OLDEST = 20
 SKEW_S = 2.0  # the PBX tells its time in whole seconds

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from engine.cli.doctor.result import Finding, bad, doubtful, good
-from engine.cli.why import why
+from engine.cli.errors import why
 from engine.store.redis.address import address_of
 from engine.store.redis.pool import pool_of
 

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import NoReturn
 
-from engine.cli.client import Client, Refused, Unreachable
+from engine.cli.client import Client
+from engine.cli.errors import Refused, Unreachable
 from engine.cli.live.table import Board
 from wire.events import CallEvent
 

@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager, suppress
 import aiohttp
 import msgspec
 
-from engine.cli.client import Client, Refused, Unreachable
+from engine.cli.client import Client
+from engine.cli.errors import Refused, Unreachable
 from engine.cli.timeline.screen import Screen
 from wire.views import Timeline
 

@@ -11,10 +11,17 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.audit import Fault, decided_otherwise, ends_otherwise, told_otherwise
 from engine.calls.model.codec import Record, decode_record
 from engine.calls.model.ids import slot_and_node
-from engine.calls.replay import Moment, hole_in, replay
+from engine.calls.replay import (
+    Fault,
+    Moment,
+    decided_otherwise,
+    ends_otherwise,
+    hole_in,
+    replay,
+    told_otherwise,
+)
 from engine.rpc.json_body import answer
 from engine.rpc.problems import Conflict, NotFound
 from engine.rpc.views.calls import named

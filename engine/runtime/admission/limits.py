@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.calls.model.leg import Leg
-from engine.runtime.admission.gate import Gate
 from engine.runtime.base.clock import Clock
 
 TRUNK = "*trunk"  # as what an engine counts its legs on the trunk beside its calls by node
@@ -114,3 +113,35 @@ def _legs_by_trunk(call: Call) -> int:
 def _is_agents_own(call: Call, leg: Leg) -> bool:
     """Tell whether it is the leg of an agent who called in: its party is what the phone showed."""
     return call.direction == "inbound" and leg.id == call.main and bool(leg.agent_id)
+
+
+class Gate:
+    """Lets so many new calls a second through, with a burst of one second's worth."""
+
+    def __init__(self, clock: Clock, per_s: float, most: int) -> None:
+        self._clock = clock
+        self.per_s = per_s
+        self.most = most
+        self._room = max(per_s, 1.0)
+        self._at_ms = clock.now_ms()
+
+    def admits(self, live: int) -> bool:
+        """Tell whether one more call may begin while `live` are; counts it if so."""
+        if live >= self.most or self.room < 1:
+            return False
+        self.take()
+        return True
+
+    @property
+    def room(self) -> float:
+        """How many new calls could begin at once now."""
+        now = self._clock.now_ms()
+        # One at least, in time: a rate below one a second lets one call through, too.
+        burst = max(self.per_s, 1.0)
+        self._room = min(burst, self._room + (now - self._at_ms) * self.per_s / 1000)
+        self._at_ms = now
+        return self._room
+
+    def take(self) -> None:
+        """Count a new call."""
+        self._room -= 1

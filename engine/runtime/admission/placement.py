@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.observe.metrics import Meter
-from engine.runtime.admission.gate import Gate
 from engine.runtime.admission.limits import (
     ANY,
     TRUNK,
     Alone,
+    Gate,
     Limit,
     Obstacle,
     Others,

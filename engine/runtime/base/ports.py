@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from engine.ari.request import Done, Reply, Request
 from engine.calls.model.call import Call
+from engine.calls.model.commands import TapeCommand
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import Errand, LoadNode, Prefetch
-from engine.calls.model.tape_commands import TapeCommand
 from engine.store.change import Change
 from wire.media import Clip, Source
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from math import inf
 
 from engine.ari.request import LOST, Done, Reply, Request
+from engine.calls.model.commands import TapeCommand
 from engine.calls.model.events import Event
-from engine.calls.model.tape_commands import TapeCommand
 from engine.runtime.base.ports import Pbx
 from engine.runtime.recording.recorder import Recorder
 

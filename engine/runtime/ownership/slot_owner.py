@@ -1,8 +1,9 @@
 """The desks of this engine's slots, on every node: opened and closed as leases come and go."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from time import perf_counter
+from typing import Any, Protocol
 
 import structlog
 
@@ -12,13 +13,28 @@ from engine.runtime.base.ports import NoPost, Post
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.node import Node
-from engine.runtime.ownership.builder import Builder
 from engine.runtime.ownership.takeover import Claimant, Stored, take_over
 from engine.runtime.service import Switch
 from engine.runtime.shard.shard import Desk
 from engine.store.flush_scheduler import Pace
 from engine.store.store import Store
 from engine.store.writer import Writer
+
+
+class Builder(Protocol):
+    """How a slot's desk at a node is made, and how its events are heard."""
+
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+        """Make a desk."""
+
+    async def watching(self, node: Node, slot: int) -> None:
+        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+
+    def hearing(
+        self, node: Node, slot: int, replaced: Callable[[int], None]
+    ) -> Coroutine[Any, Any, None]:
+        """Listen to a slot's app until cancelled, or until another engine does."""
+
 
 log = structlog.get_logger()
 SETTLE_S = 1.0

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.ami.client import AmiAway, Answer
 from engine.ari.generated.operations import channels
-from engine.calls.model.tape_commands import MuteTape, StartTape, StopTape
+from engine.calls.model.commands import MuteTape, StartTape, StopTape
 from engine.runtime.base.ports import Pbx
 
 FOLDER = "../recording"  # from where Asterisk puts monitors: there ARI serves and deletes them

@@ -13,9 +13,9 @@ import structlog
 
 from engine.ami.client import AmiAway
 from engine.ari.generated.operations import channels, recordings
+from engine.calls.model.commands import FileTapes, TapeCommand
 from engine.calls.model.events import Event, TapesFiled
 from engine.calls.model.recording import CHANNELS, TapeName, read_name
-from engine.calls.model.tape_commands import FileTapes, TapeCommand
 from engine.recordings.archiver import Part
 from engine.recordings.errors import FilingFailed
 from engine.runtime.base.ports import Pbx

@@ -4,11 +4,38 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 
-from engine.calls.sessions.refusal import Refusal
-from engine.runtime.shard.promise import Promise
-from engine.runtime.shard.shard import Desk
+from engine.calls.sessions.preconditions import Refusal
+from engine.store.errors import StoreDown
 
+STORED_WITHIN_S = 5
 HEARD_WITHIN_S = 1
+
+
+class Promise:
+    """Kept when it is stored, broken when the desk has given its calls up before."""
+
+    def __init__(self) -> None:
+        self._is_stored = False
+        self._is_decided = asyncio.Event()
+
+    def stored(self) -> None:
+        """Keep it."""
+        self._is_stored = True
+        self._is_decided.set()
+
+    def broken(self) -> None:
+        """Let nobody wait for it any more: it may have been done, or may not."""
+        self._is_decided.set()
+
+    async def kept(self, otherwise: str) -> None:
+        """Wait until it is; raises StoreDown when it is not, or that takes long."""
+        try:
+            async with asyncio.timeout(STORED_WITHIN_S):
+                await self._is_decided.wait()
+        except TimeoutError:
+            raise StoreDown(otherwise) from None
+        if not self._is_stored:
+            raise StoreDown(otherwise)
 
 
 class Refused(Exception):
@@ -28,14 +55,14 @@ class Elsewhere(Exception):
 
 
 @contextlib.contextmanager
-def promised(desk: Desk) -> Iterator[Promise]:
-    """Give what is to be waited for after something was asked of a desk."""
+def promised(pending: set[Promise]) -> Iterator[Promise]:
+    """Add an acknowledgement to a shard's pending ones for the duration of a request."""
     promise = Promise()
-    desk.promises.add(promise)
+    pending.add(promise)
     try:
         yield promise
     finally:
-        desk.promises.discard(promise)
+        pending.discard(promise)
 
 
 async def soon(heard: asyncio.Event) -> None:

@@ -6,7 +6,19 @@ A command stays in the outbox until it is done; what never got an answer stays t
 from collections.abc import Callable, Sequence
 
 from engine.ari.request import Reply, Request
-from engine.calls.model.commands import AnswerReferral, Command, Hangup, Originate, PbxCommand, Tell
+from engine.calls.model.commands import (
+    AnswerReferral,
+    Command,
+    FileTapes,
+    Hangup,
+    MuteTape,
+    Originate,
+    PbxCommand,
+    StartTape,
+    StopTape,
+    TapeCommand,
+    Tell,
+)
 from engine.calls.model.events import Event, LegEnded
 from engine.calls.model.io_commands import (
     AskApi,
@@ -17,7 +29,6 @@ from engine.calls.model.io_commands import (
     LoadNode,
     Prefetch,
 )
-from engine.calls.model.tape_commands import FileTapes, MuteTape, StartTape, StopTape, TapeCommand
 from engine.runtime.base.ports import Errands, Pbx, Tapes
 from engine.runtime.pbx.ari_replies import outcome
 from engine.runtime.pbx.ari_requests import in_one_breath, may_block, requests

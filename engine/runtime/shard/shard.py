@@ -20,11 +20,11 @@ from engine.calls.recovery.dtmf import Heard, untold
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Errands, Writer
 from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.commit_ack import Promise
 from engine.runtime.shard.context import Place
 from engine.runtime.shard.executor import Performer
 from engine.runtime.shard.metrics import DeskMeter
 from engine.runtime.shard.pause_buffer import Standstill
-from engine.runtime.shard.promise import Promise
 from engine.runtime.shard.step_runner import Steps, Stored, nothing
 from engine.runtime.shard.timers import Alarms
 from wire.base import tag_of

@@ -1,17 +1,19 @@
 """A call's steps on a desk: stepped at once, committed with others, then done what they want."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from engine.calls.model.call import Call
 from engine.calls.model.codec import logged
 from engine.calls.model.commands import Answer, Command, Play, Tell
 from engine.calls.model.events import Event, Recovered
-from engine.calls.model.io_commands import Prefetch
+from engine.calls.model.io_commands import FetchMedia, LoadNode, Prefetch
+from engine.calls.model.io_results import MediaFetched
 from engine.calls.step import step
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Errands, Writer
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.at_hand import answered
 from engine.runtime.shard.executor import Performer
 
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
@@ -80,3 +82,35 @@ class Steps:
             due = [each for each in due if not isinstance(each, Play)]
         if due:
             self._performer.perform(actor, due)
+
+
+def answered(
+    call: Call, commands: tuple[Command, ...], errands: Errands, log: list[bytes], now: int
+) -> tuple[Call, list[Command]]:
+    """Step a call through what it is told at once; gives it with what is left to be done.
+
+    The log gets a line for each such step.
+    """
+    wanted: list[Command] = []
+    left = deque(commands)
+    while left:
+        command = left.popleft()
+        told = _known(call, command, errands)
+        if told is None:
+            wanted.append(command)
+            continue
+        call, more = step(call, told, now)
+        log.append(logged(now, told, more))
+        left.extendleft(reversed(more))
+    return call, wanted
+
+
+def _known(call: Call, command: Command, errands: Errands) -> Event | None:
+    match command:
+        case FetchMedia(request=request, sources=sources):
+            clips = errands.known(sources)
+            return None if clips is None else MediaFetched(request, clips)
+        case LoadNode():
+            return errands.node(command, call)
+        case _:
+            return None

@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from engine.app import factories, switching
+from engine.app import factories
 from engine.app.node_manager import Around, Fleet
 from engine.app.shard_factory import Desks
 from engine.config import NodeSettings
@@ -56,8 +56,8 @@ class House:
             opened(folder, session, [], clock.now_ms, MediaLimits())
         )
         errands = await factories.errands(SETTINGS, house, library, store, Limits(), seen)
-        roster = switching.roster(SETTINGS, house, store, clock, Peers("me"), seen)
-        terms = switching.terms(SETTINGS, house, store, clock)
+        roster = factories.roster(SETTINGS, house, store, clock, Peers("me"), seen)
+        terms = factories.terms(SETTINGS, house, store, clock)
         tasks = Tasks(self.faults.append)
         desks = Desks(SETTINGS, clock, errands, roster, seen, terms)
         slots = OwnSlots(store, roster.switch, desks, tasks, random.random)

@@ -1,6 +1,6 @@
 """Whether a PBX can be reached: each question is answered in time, or not."""
 
-from engine.ari.health_probe import Pulse
+from engine.ari.subscription_probe import Pulse
 from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 

@@ -17,9 +17,9 @@ from standardwebhooks import Webhook
 from engine.callbacks.circuit_breaker import Circuit
 from engine.callbacks.delivery import Delivery
 from engine.callbacks.dispatcher import Courier
-from engine.callbacks.lanes import Lanes
 from engine.callbacks.retry_schedule import Schedule
 from engine.callbacks.slot_outbox import Box
+from engine.callbacks.target_queues import Lanes
 from engine.callbacks.targets import Accounts
 from engine.callbacks.transports.api_request import ApiWay
 from engine.callbacks.transports.grpc import GrpcWay

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.cli.client import Refused, Unreachable, opened
-from engine.cli.errors import explained
+from engine.cli.client import opened
+from engine.cli.errors import Refused, Unreachable, explained
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from wire.events import CallEvent

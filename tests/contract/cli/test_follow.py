@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.cli.client import Refused, Unreachable, opened
+from engine.cli.client import opened
+from engine.cli.errors import Refused, Unreachable
 from engine.cli.live.follow import Following
 from engine.cli.live.table import Board
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine

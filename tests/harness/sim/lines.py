@@ -5,6 +5,7 @@ after what happens; what no caller should have to hear is kept in `wrong`.
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
 from engine.ari.generated.events import (
     ChannelDestroyed,
@@ -18,8 +19,24 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import CallerID
 from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
 from tests.harness.sim.clock import SimClock
-from tests.harness.sim.ends import SimPhones
 from tests.harness.sim.manager import SimManager
+
+
+class SimPhones(Protocol):
+    """Who is at the other end of the channels."""
+
+    def is_reachable(self, endpoint: str) -> bool:
+        """Tell whether an endpoint exists."""
+
+    def called(self, channel: SimChannel) -> None:
+        """Be called."""
+
+    def up(self, channel: SimChannel) -> None:
+        """Be connected."""
+
+    def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
+        """Hear a prompt begin."""
+
 
 CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from engine.calls.flows.nodes import exits
-from engine.calls.model.frame import Frame
+from engine.calls.model.call import Frame
 from engine.calls.model.io_commands import LoadNode
 from engine.calls.model.io_results import ApiAnswered, ApiFailed, NodeLoaded
 from engine.calls.model.state import Talking

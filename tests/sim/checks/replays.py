@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.audit import decided_otherwise, ends_otherwise, told_otherwise
+from engine.calls.replay import decided_otherwise, ends_otherwise, told_otherwise
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease_manager import Keeper

@@ -1,6 +1,6 @@
 """Which engine is asked first, and which only when no other answers."""
 
-from api.turns import RESTS_S, Turns
+from api.engine_client import RESTS_S, Turns
 
 
 def test_engines_take_turns() -> None:

@@ -10,10 +10,10 @@ from functools import partial
 from engine.callbacks.circuit_breaker import Circuit
 from engine.callbacks.delivery import Delivery
 from engine.callbacks.dispatcher import Courier
-from engine.callbacks.lanes import Lanes
 from engine.callbacks.messages import Carrier
 from engine.callbacks.retry_schedule import Schedule
 from engine.callbacks.slot_outbox import Box
+from engine.callbacks.target_queues import Lanes
 from engine.callbacks.targets import Accounts
 from engine.callbacks.worker import Turns
 from engine.observe.metrics import Meter

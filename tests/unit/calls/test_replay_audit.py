@@ -4,10 +4,16 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from engine.calls.audit import decided_otherwise, ends_otherwise, told_otherwise
 from engine.calls.model.codec import Entry, Record, decode_entry, encode
 from engine.calls.model.events import CallOpened, LegEnded
-from engine.calls.replay import Moment, hole_in, replay
+from engine.calls.replay import (
+    Moment,
+    decided_otherwise,
+    ends_otherwise,
+    hole_in,
+    replay,
+    told_otherwise,
+)
 from tests.harness.recorded_call import Recorded, recorded, with_line
 from tests.unit.calls.harness.builders import NOW, outbound, say, talking
 from wire.events import CallEvent

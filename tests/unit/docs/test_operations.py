@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.observe.metrics import Meter
 from engine.rpc.metrics.page import Page, registry_of
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.service import Switch
 from engine.store.memory.store import Memory

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.media.cache_control import fresh_ms
+from engine.media.download import fresh_ms
 
 
 @pytest.mark.parametrize(

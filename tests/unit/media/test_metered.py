@@ -3,7 +3,7 @@
 import pytest
 
 from engine.media.clip import Made, MediaFailed
-from engine.media.metered import MeteredMaker
+from engine.media.clip_maker import MeteredMaker
 from engine.observe.metrics import Meter
 from wire.media import Audio, Source, Speech
 

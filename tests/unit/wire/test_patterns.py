@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from wire import patterns
-from wire.fields import CallerId, Language, Name, Number, Url
+from wire.base import CallerId, Language, Name, Number, Url
 from wire.rpc import Originate
 
 GOOD: list[tuple[Any, str]] = [

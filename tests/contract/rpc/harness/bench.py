@@ -17,7 +17,7 @@ from engine.media.open import opened
 from engine.observe.telemetry import Instruments
 from engine.rpc.peers.client import Owners
 from engine.rpc.server import Parts, serving
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.status import Roster

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from api.voice.labels import labels_of
 from api.voice.schemas import Originate
+from api.voice.service import labels_of
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Calls that are recorded, and what they want of who records them."""
 
+from engine.calls.model.commands import FileTapes, TapeCommand
 from engine.calls.model.events import TapesFiled
 from engine.calls.model.recording import Archive
 from engine.calls.model.requests import RecordingRequested, Wanted
-from engine.calls.model.tape_commands import FileTapes, TapeCommand
 from tests.unit.calls.harness.builders import ID, Story, called, say
 
 ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")

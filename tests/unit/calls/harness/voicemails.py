@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from engine.calls.model.commands import StartMessage
+from engine.calls.model.commands import FileTapes, StartMessage
 from engine.calls.model.events import MessageEnded, TapesFiled
 from engine.calls.model.recording import Archive
-from engine.calls.model.tape_commands import FileTapes
 from tests.unit.calls.harness.builders import Story, called, say
 
 MESSAGE: dict[str, Any] = {"type": "record", "data": {"beep": False}}

@@ -2,10 +2,10 @@
 
 import pytest
 
+from engine.calls.model.commands import FileTapes, StartTape, StopTape
 from engine.calls.model.events import CallOpened, LegAnswered, LegEnded, LegPlaced, TapesFiled
 from engine.calls.model.requests import TransferCompletionRequested, TransferRequested
 from engine.calls.model.state import Dialing, Filing
-from engine.calls.model.tape_commands import FileTapes, StartTape, StopTape
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW, Story, called, inbound, say
 from tests.unit.calls.harness.recordings import ARCHIVE, URL, over, recorded, tapes
 

@@ -1,8 +1,8 @@
 """A recording that is steered by requests: started, paused, resumed, stopped, or refused."""
 
+from engine.calls.model.commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.model.events import CallOpened, LegAnswered
 from engine.calls.model.requests import RecordingRequested, Wanted
-from engine.calls.model.tape_commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.sessions.preconditions import refused
 from tests.unit.calls.harness.builders import CHANNEL, MAIN, Story, called, inbound, say
 from tests.unit.calls.harness.recordings import ARCHIVE, URL, over, recorded, steer, tapes

@@ -14,8 +14,7 @@ from engine.calls.model.requests import (
     MemberRequested,
     MuteRequested,
 )
-from engine.calls.sessions.preconditions import refused
-from engine.calls.sessions.refusal import MOST_PARTIES
+from engine.calls.sessions.preconditions import MOST_PARTIES, refused
 from tests.unit.calls.harness.builders import (
     ID,
     MAIN,

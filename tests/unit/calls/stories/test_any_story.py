@@ -7,6 +7,7 @@ from hypothesis import strategies as some
 from hypothesis.stateful import initialize, invariant, rule
 from msgspec.structs import replace
 
+from engine.calls.dispatch import MOST_VERBS
 from engine.calls.model.call import Call, expects
 from engine.calls.model.codec import Entry, decode_call, encode
 from engine.calls.model.commands import Bridge, Hangup, Originate, Tell
@@ -25,7 +26,6 @@ from engine.calls.model.state import Dialing
 from engine.calls.recovery.reconcile import missed
 from engine.calls.recovery.snapshot import Seen
 from engine.calls.replay import replay
-from engine.calls.running import MOST_VERBS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.unit.calls.harness.invariants import assert_sound
 from tests.unit.calls.harness.random_events import PLACES, Happenings

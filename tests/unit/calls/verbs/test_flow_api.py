@@ -1,8 +1,8 @@
 """API requests of a flow: what they bring, and what they do not (spec, flows)."""
 
+from engine.calls.model.call import Frame
 from engine.calls.model.codec import Record, decode_record, encode
 from engine.calls.model.events import Recovered
-from engine.calls.model.frame import Frame
 from engine.calls.model.io_commands import AskApi
 from engine.calls.model.io_results import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
 from engine.calls.recovery.reconcile import missed

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from engine.calls.dispatch import MOST_VERBS
 from engine.calls.flows.variables import MOST_CHARS, MOST_VARIABLES
-from engine.calls.running import MOST_VERBS
 from engine.calls.verbs.flow import MOST_VISITS
 from tests.unit.calls.harness.builders import say
 from tests.unit.calls.harness.flow_calls import said

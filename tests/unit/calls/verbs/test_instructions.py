@@ -2,12 +2,12 @@
 
 import json
 
+from engine.calls.dispatch import MOST_FLOWS, MOST_VERBS
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegRang, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import AskWebhook, FetchMedia, LoadFlow, Prefetch
 from engine.calls.model.io_results import ActionFailed, ActionReplied
 from engine.calls.model.state import Asking
-from engine.calls.running import MOST_FLOWS, MOST_VERBS
 from engine.calls.verbs.flow import FLOW_MS
 from engine.calls.verbs.instructions import REASON_CHARS, WEBHOOK_MS
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, called, say, tree

@@ -3,11 +3,10 @@
 import msgspec
 import pytest
 
-from engine.calls.model.commands import Play, StartMessage, StopMessage
+from engine.calls.model.commands import FileTapes, Play, StartMessage, StopMessage
 from engine.calls.model.events import DigitPressed, PlaybackEnded
 from engine.calls.model.io_commands import AskWebhook, FetchMedia
 from engine.calls.model.state import Asking, Playing
-from engine.calls.model.tape_commands import FileTapes
 from engine.calls.verbs.play import BEEP
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from tests.unit.calls.harness.voicemails import (

@@ -1,10 +1,16 @@
 """record, disturbed: outages, and what comes upon a message (spec, Verbs)."""
 
-from engine.calls.model.commands import Bridge, StartMessage, StopMessage, StopMusic, StopPlayback
+from engine.calls.model.commands import (
+    Bridge,
+    FileTapes,
+    StartMessage,
+    StopMessage,
+    StopMusic,
+    StopPlayback,
+)
 from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, MessageEnded, Recovered
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.model.state import Playing, Recording
-from engine.calls.model.tape_commands import FileTapes
 from engine.calls.recovery.reconcile import missed
 from engine.calls.recovery.snapshot import Seen
 from engine.calls.sessions.preconditions import refused

@@ -16,8 +16,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.model.state import Detecting, Dialing, Gathering, Playing, Talking
-from engine.calls.sessions.preconditions import refused
-from engine.calls.sessions.refusal import Refusal
+from engine.calls.sessions.preconditions import Refusal, refused
 from engine.calls.verbs.screening import LONGEST_MS
 from tests.unit.calls.harness.builders import CLIPS, MAIN
 from tests.unit.calls.harness.screenings import (

@@ -1,6 +1,6 @@
 """The gate: so many new calls a second, so many at once."""
 
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from tests.unit.runtime.harness.shard_bench import HandClock
 
 

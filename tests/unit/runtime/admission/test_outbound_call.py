@@ -4,7 +4,7 @@ from typing import Any
 
 from engine.calls.model.call import Call
 from engine.calls.model.state import Starting
-from engine.runtime.admission.outbound_call import originated
+from engine.runtime.admission.outbound import originated
 from tests.unit.calls.harness.builders import HTTPS, ID, NOW, say, tree
 from wire import verbs
 from wire.answer_detection import Detection, MachineDetection

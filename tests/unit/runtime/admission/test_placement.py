@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.gate import Gate
-from engine.runtime.admission.limits import TRUNK, Terms
+from engine.runtime.admission.limits import TRUNK, Gate, Terms
 from engine.runtime.admission.placement import NoRoom, Placement
 from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.nodes.node import Node

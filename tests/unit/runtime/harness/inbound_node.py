@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.agents.directory import Directory
 from engine.runtime.nodes.node import Node

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from engine.runtime.admission.gate import Gate
+from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease, LeasedPbx

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from engine.ami.client import AmiAway, Answer
 from engine.ari.request import Reply, Request
+from engine.calls.model.commands import TapeCommand
 from engine.calls.model.events import Event
-from engine.calls.model.tape_commands import TapeCommand
 from engine.recordings.archiver import Part
 from engine.recordings.errors import FilingFailed
 from engine.runtime.recording.recorder import Recorder

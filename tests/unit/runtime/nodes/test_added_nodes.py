@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from engine.runtime.nodes.absent import AbsentPbx, unheard
 from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.unreachable import AbsentPbx, unheard
 from tests.harness.until import until
 from tests.unit.runtime.harness.owner_bench import SLOT, House
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx

@@ -15,8 +15,7 @@ from engine.calls.model.state import Ending
 from engine.runtime.admission.placement import NoRoom
 from engine.runtime.admission.routes import Arrival
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
-from engine.runtime.shard.commit_ack import Elsewhere
-from engine.runtime.shard.promise import STORED_WITHIN_S
+from engine.runtime.shard.commit_ack import STORED_WITHIN_S, Elsewhere
 from engine.store.errors import StoreDown
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound, say, tree

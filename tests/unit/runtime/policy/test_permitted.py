@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call
-from engine.runtime.policy.permitted import full_numbers, is_allowed, shown
+from engine.runtime.policy.dial_policy import full_numbers, is_allowed, shown
 from tests.unit.calls.harness.builders import inbound, outbound
 from wire.dial_policy import Terms
 

@@ -6,8 +6,8 @@ import pytest
 
 from engine.ami.client import AmiAway, Answer
 from engine.ari.request import Reply
+from engine.calls.model.commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.model.events import TapesFiled
-from engine.calls.model.tape_commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.recordings.errors import FilingFailed
 from tests.harness.until import until
 from tests.unit.runtime.harness.recorder_bench import (
