@@ -13,7 +13,7 @@ from engine.ari.client import Ari, open_ari
 from engine.ari.config import PbxAddress
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive, open_archive
-from engine.recordings.archiver import Cabinet
+from engine.recordings.archiver import RecordingArchiver
 from engine.runtime.agents.directory import trunk_name
 from engine.runtime.base.clock import Clock
 from engine.runtime.nodes.health import NodeHealth
@@ -48,7 +48,7 @@ async def recorder(
     ami = await house.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
     login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
     http = await house.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
-    working = Recorder(way, ami, Cabinet(f"{url}/ari", http, kept, settings.media_dir))
+    working = Recorder(way, ami, RecordingArchiver(f"{url}/ari", http, kept, settings.media_dir))
     house.push_async_callback(working.close)
     return working
 

@@ -26,7 +26,7 @@ from engine.runtime.cluster.lease_manager import Keeper
 from engine.runtime.cluster.membership import Peers
 from engine.runtime.cluster.reachability import Reach
 from engine.runtime.cluster.timings import Rhythm
-from engine.runtime.io.consumer_lag import Readers
+from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.ownership.slot_owner import OwnSlots
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -86,7 +86,7 @@ class Engine:
             )
             await self._open_nodes(Fleet(around), house, roster, tasks)
             tasks.start("courier", courier.run())
-            readers = Readers(store.stream, roster.switch.slots, seen.meter)
+            readers = ConsumerLag(store.stream, roster.switch.slots, seen.meter)
             tasks.start("readers", readers.run())
             parts = Parts(
                 roster.switch,

@@ -22,12 +22,12 @@ from engine.callbacks.transports.grpc import GrpcWay
 from engine.callbacks.transports.http import HttpWay
 from engine.callbacks.worker import Turns
 from engine.config import Settings
-from engine.media.clip import Limits as MediaLimits
-from engine.media.clip_cache import Library
-from engine.media.open import opened
+from engine.media.clip import MediaLimits
+from engine.media.clip_cache import ClipCache
+from engine.media.open import open_clip_cache
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
-from engine.media.tts.provider import Speaker
+from engine.media.tts.provider import TtsProvider
 from engine.observe.telemetry import Instruments
 from engine.runtime.admission.limits import Gate, Terms
 from engine.runtime.admission.routes import Told, nobody
@@ -36,12 +36,12 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.status import Roster
 from engine.runtime.base.clock import Clock
 from engine.runtime.cluster.membership import Peers
-from engine.runtime.io.api_requests import ApiBook
-from engine.runtime.io.flow_cache import FlowBook
-from engine.runtime.io.instrumentation import MeteredApis, MeteredAsker
-from engine.runtime.io.runner import Asker as AskerPort
-from engine.runtime.io.runner import Errands
-from engine.runtime.pbx.traced import TracedAsker
+from engine.runtime.io.api_requests import ApiRequestRunner
+from engine.runtime.io.flow_cache import FlowCache
+from engine.runtime.io.instrumentation import MeteredActionClient, MeteredApiRequests
+from engine.runtime.io.runner import ActionSource as AskerPort
+from engine.runtime.io.runner import IoRunner
+from engine.runtime.pbx.traced import TracedActionClient
 from engine.runtime.policy.dial_policy import TermsBook
 from engine.runtime.service import Switch
 from engine.store.redis.store import RedisStore
@@ -64,25 +64,25 @@ def store(settings: Settings) -> RedisStore:
     return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
 
 
-async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> Library:
+async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> ClipCache:
     """Open the audio library, with the voices that this machine has."""
     limits = MediaLimits()
     espeak = await find_espeak()
-    speakers: list[Speaker] = [Hibari(limits), *([espeak] if espeak else [])]
+    speakers: list[TtsProvider] = [Hibari(limits), *([espeak] if espeak else [])]
     session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
     return await house.enter_async_context(
-        opened(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.meter)
+        open_clip_cache(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.meter)
     )
 
 
 async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
     settings: Settings,
     house: AsyncExitStack,
-    audio: Library,
+    audio: ClipCache,
     store: Store,
     limits: Limits,
     seen: Instruments,
-) -> Errands:
+) -> IoRunner:
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
     signer = _signer(settings)
     # No limit of ours: each question belongs to a live call, and those are limited.
@@ -90,12 +90,12 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
         guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
     )
     trace = seen.traces.headers if seen.traces else dict[str, str]
-    apis = ApiBook(store, ApiSender(session, time.time, random.random, trace=trace))
-    running = Errands(
+    apis = ApiRequestRunner(store, ApiSender(session, time.time, random.random, trace=trace))
+    running = IoRunner(
         audio,
         _asker(session, limits, signer, seen),
-        FlowBook(store, limits),
-        MeteredApis(apis, seen.meter),
+        FlowCache(store, limits),
+        MeteredApiRequests(apis, seen.meter),
     )
     house.push_async_callback(running.close)
     return running
@@ -120,7 +120,7 @@ async def courier(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
     by_grpc = GrpcWay(Guard(allowed))
     house.push_async_callback(by_grpc.close)
     schedule = Schedule(settings.callback_retries_s)
-    apis = ApiBook(store, ApiSender(session, time.time, random.random))
+    apis = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
     boxes: dict[int, Box] = {}
     delivery = Delivery(
         known,
@@ -150,8 +150,8 @@ def _asker(
     traces = seen.traces
     trace = traces.headers if traces else dict[str, str]
     asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
-    metered = MeteredAsker(asker, seen.meter)
-    return TracedAsker(metered, traces) if traces else metered
+    metered = MeteredActionClient(asker, seen.meter)
+    return TracedActionClient(metered, traces) if traces else metered
 
 
 def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:

@@ -21,11 +21,11 @@ from engine.runtime.agents.status import Roster
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reach
-from engine.runtime.nodes.dtmf_log import Overheard
+from engine.runtime.nodes.dtmf_log import DtmfLog
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.slot_owner import OwnSlots
-from engine.runtime.recording.sweeper import Archivist
+from engine.runtime.recording.sweeper import RecordingSweeper
 
 log = structlog.get_logger()
 LOOK_S = 1.0
@@ -112,7 +112,7 @@ class Fleet:
         reaper = Reaper(node, around.settings.reap_s, around.seen.meter)
         around.tasks.start(work, reaper.run())
         if tapes is not None:
-            archivist = Archivist(node, tapes, around.settings.recordings_s)
+            archivist = RecordingSweeper(node, tapes, around.settings.recordings_s)
             around.tasks.start(work, archivist.run())
         around.slots.join(node)
 
@@ -133,7 +133,7 @@ class Fleet:
         if house := self._houses.pop(node.name, None):
             await house.aclose()
 
-    def _judge(self, named: NodeSettings, keys: Overheard) -> None:
+    def _judge(self, named: NodeSettings, keys: DtmfLog) -> None:
         """Say what a node may be given, and listen to how it is and what its phones send."""
         health = connections.health(self._around.settings, self._around.clock)
         terms = Terms(named.weight, named.max_calls, named.max_calls_per_s)

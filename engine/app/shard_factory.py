@@ -15,25 +15,25 @@ from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.presence import NodePresence
 from engine.runtime.agents.status import Roster
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import Judge, Pbx
-from engine.runtime.cluster.lease import Lease, LeasedPbx, LeasedTapes
-from engine.runtime.io.runner import Errands
-from engine.runtime.nodes.event_listener import Hearing
+from engine.runtime.base.ports import DialPolicy, Pbx
+from engine.runtime.cluster.lease import FencedPbx, FencedRecorder, Lease
+from engine.runtime.io.runner import IoRunner
+from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.unreachable import AbsentPbx, unheard
-from engine.runtime.pbx.endpoints import Dialplan
-from engine.runtime.pbx.latency import Strain, TimedPbx
+from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
+from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
 from engine.runtime.pbx.traced import TracedPbx
 from engine.runtime.recording.recorder import Recorder
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 
 
 class _Way(Struct, frozen=True):
     """What reaches a node."""
 
-    strain: Strain
+    strain: LatencyAverage
     ari: Ari | None = None  # none: it is not configured any more
     media_url: str = ""
     tapes: Recorder | None = None
@@ -46,10 +46,10 @@ class Desks:
         self,
         settings: Settings,
         clock: Clock,
-        running: Errands,
+        running: IoRunner,
         everyone: Roster,
         seen: Instruments,
-        judge: Judge,
+        judge: DialPolicy,
     ) -> None:
         self._judge = judge
         self._settings = settings
@@ -61,25 +61,25 @@ class Desks:
 
     def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
-        strain = Strain(time.monotonic)
+        strain = LatencyAverage(time.monotonic)
         self._ways[named.name] = _Way(strain, way, media_url(self._settings, named), tapes)
         arrive = self._roster.switch.arrive
         return Node(named.name, way, {}, self._clock, arrive, lambda: strain.level_ms)
 
     def absent(self, name: str) -> Node:
         """Build what stands in for a node that can't be reached any more."""
-        self._ways[name] = _Way(Strain(time.monotonic))
-        return Node(name, AbsentPbx(), {}, self._clock, self._roster.switch.arrive)
+        self._ways[name] = _Way(LatencyAverage(time.monotonic))
+        return Node(name, UnreachablePbx(), {}, self._clock, self._roster.switch.arrive)
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a slot's desk at a node."""
         way, seen = self._ways[node.name], self._seen
         plan = self._plan(way, slot)
         pbx: Pbx = TimedPbx(node.pbx, way.strain, seen.meter, node.name, slot)
-        leased = LeasedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
-        tapes = LeasedTapes(way.tapes, lease) if way.tapes else None
-        place = Place(node.name, slot, leased, plan, tapes, lease, seen.meter)
-        return Desk(place, self._clock, writer, self._errands)
+        leased = FencedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
+        tapes = FencedRecorder(way.tapes, lease) if way.tapes else None
+        place = ShardContext(node.name, slot, leased, plan, tapes, lease, seen.meter)
+        return CallShard(place, self._clock, writer, self._errands)
 
     def hearing(
         self, node: Node, slot: int, replaced: Callable[[int], None]
@@ -88,8 +88,8 @@ class Desks:
         grace_ms = self._settings.node_grace_s * 1000
         place, ari = node.desks[slot].place, self._ways[node.name].ari
         if ari is None:
-            return unheard(node, slot, grace_ms)
-        listener = Hearing(node, slot, grace_ms, replaced)
+            return never_connected(node, slot, grace_ms)
+        listener = SlotListener(node, slot, grace_ms, replaced)
         return ari.events(place.plan.app, listener, may=lambda: place.lease.holds).run()
 
     async def watching(self, node: Node, slot: int) -> None:
@@ -107,8 +107,8 @@ class Desks:
                 del presences[node.name]
             await presence.close()
 
-    def _plan(self, way: _Way, slot: int) -> Dialplan:
-        return Dialplan(
+    def _plan(self, way: _Way, slot: int) -> EndpointTemplates:
+        return EndpointTemplates(
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,

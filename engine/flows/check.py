@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from engine.flows.document import check_node, is_graph
-from engine.flows.errors import mended
-from engine.flows.graph import circles, unknown, unreachable
-from engine.flows.variable_names import Apis, unset
+from engine.flows.errors import explain
+from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
+from engine.flows.variable_names import ApiRequests, undefined_names
 from wire.errors import BadInput, Faults, from_decoder
 from wire.flow import (
     ConditionNode,
@@ -27,8 +27,8 @@ from wire.flow import (
 )
 from wire.tree import Limits
 
-SIZE_BYTES = 262_144
-_OF_MESSAGES = (SayNode, SetNode, ConditionNode, GotoNode, RequestNode, FlowNode)
+MAX_FLOW_BYTES = 262_144
+_MESSAGE_NODES = (SayNode, SetNode, ConditionNode, GotoNode, RequestNode, FlowNode)
 
 
 def read_document(body: bytes, size_bytes: int) -> Any:
@@ -41,7 +41,7 @@ def read_document(body: bytes, size_bytes: int) -> Any:
         raise from_decoder(msgspec.DecodeError(str(error))) from None
 
 
-def requests_of(document: Any) -> set[str]:
+def requested_ids(document: Any) -> set[str]:
     """List the ids of the API requests that a graph names, whatever else is wrong with it."""
     nodes = document.get("nodes") if is_graph(document) else None
     found = (each.get("data") for each in _values(nodes) if isinstance(each, dict))
@@ -49,45 +49,45 @@ def requests_of(document: Any) -> set[str]:
     return {each.lower() for each in ids if isinstance(each, str)}
 
 
-def check_graph(document: dict[str, Any], limits: Limits, apis: Apis) -> None:
+def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> None:
     """Check a graph; `apis` are the account's, as far as it names them. Raises Faults."""
-    faults = list(_faults(document, limits, apis))
+    faults = list(_find_faults(document, limits, apis))
     if faults:
         raise Faults(tuple(faults))
 
 
-def _faults(document: dict[str, Any], limits: Limits, apis: Apis) -> Iterator[BadInput]:
-    outline, faults = mended(document, FlowOutline, "")
+def _find_faults(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> Iterator[BadInput]:
+    outline, faults = explain(document, FlowOutline, "")
     yield from faults
     if outline is None:
         return
-    nodes, more = _nodes(outline.nodes)
+    nodes, more = _read_nodes(outline.nodes)
     yield from more
     if outline.kind == "message":
-        yield from _for_calls(nodes)
+        yield from _call_only_nodes(nodes)
     for name, node in nodes.items():
-        yield from _of_verb(node, limits, f"nodes.{name}")
-    yield from unknown(outline.start, outline.nodes, nodes)
+        yield from _check_verb(node, limits, f"nodes.{name}")
+    yield from unknown_targets(outline.start, outline.nodes, nodes)
     yield from _unknown_requests(nodes, apis)
     if outline.start in nodes and not more:  # else what is left of it would be blamed
-        yield from unreachable(outline.start, nodes)
-        yield from circles(nodes)
-        yield from unset(outline.start, nodes, outline.nodes, outline.inputs, apis)
+        yield from unreachable_nodes(outline.start, nodes)
+        yield from cycles(nodes)
+        yield from undefined_names(outline.start, nodes, outline.nodes, outline.inputs, apis)
 
 
-def _nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], list[BadInput]]:
+def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], list[BadInput]]:
     """Read every node; one that can't be read is left out."""
     nodes: dict[str, Node] = {}
     faults: list[BadInput] = []
     for name, given in raw.items():
-        node, more = mended(given, Node, f"nodes.{name}")
+        node, more = explain(given, Node, f"nodes.{name}")
         faults += more
         if node is not None:
             nodes[name] = node
     return nodes, faults
 
 
-def _of_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
+def _check_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
     try:
         check_node(node, limits, path)
     except BadInput as fault:
@@ -98,14 +98,14 @@ def _of_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
         yield BadInput(f"{path}.data.flowId", "not in a flow: there are nodes of type flow")
 
 
-def _for_calls(nodes: Mapping[str, Node]) -> Iterator[BadInput]:
+def _call_only_nodes(nodes: Mapping[str, Node]) -> Iterator[BadInput]:
     for name, node in nodes.items():
-        if not isinstance(node, _OF_MESSAGES):
+        if not isinstance(node, _MESSAGE_NODES):
             text = "only in flows of calls; a flow of kind message has say, set, condition,"
             yield BadInput(f"nodes.{name}.type", f"{text} goto, request and flow", "needs_a_call")
 
 
-def _unknown_requests(nodes: Mapping[str, Node], apis: Apis) -> Iterator[BadInput]:
+def _unknown_requests(nodes: Mapping[str, Node], apis: ApiRequests) -> Iterator[BadInput]:
     for name, node in nodes.items():
         if isinstance(node, RequestNode) and node.data.api not in apis:
             text = f"no API request {node.data.request_id}"

@@ -32,7 +32,7 @@ def is_graph(document: Any) -> bool:
     return isinstance(document, dict) and "type" not in document
 
 
-def node_in(outline: FlowOutline, name: str, values: Values, limits: Limits) -> Node:
+def resolve_node(outline: FlowOutline, name: str, values: Values, limits: Limits) -> Node:
     """Give a node with all templates filled in; raises BadInput that names it."""
     raw = outline.nodes[name]
     path = f"nodes.{name}"
@@ -40,7 +40,7 @@ def node_in(outline: FlowOutline, name: str, values: Values, limits: Limits) -> 
     return check_node(convert_node(given, path), limits, path)
 
 
-def prompts(outline: FlowOutline) -> tuple[Source, ...]:
+def static_prompts(outline: FlowOutline) -> tuple[Source, ...]:
     """List the audio that any of a flow's calls may want, where no template is in it."""
     found: dict[Source, None] = {}
     for name, raw in outline.nodes.items():

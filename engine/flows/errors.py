@@ -15,7 +15,7 @@ from engine.calls.flows.templates import is_template
 from wire import patterns
 from wire.errors import BadInput, from_decoder
 
-MOST_FAULTS = 20  # of one node
+MAX_FAULTS = 20  # of one node
 BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
 _AT = re.compile(r" - at `(?:key` in `)?\$(?P<path>.*)`$")
 _MISSING = re.compile(r"required field `(?P<field>[^`]*)`")
@@ -31,23 +31,23 @@ _SAMPLES = {
 }
 
 
-def mended(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
+def explain(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
     """Read what is given, as far as it goes; None when too little is left. Names all faults."""
     left, faults = copy.deepcopy(given), list[BadInput]()
-    for _ in range(2 * MOST_FAULTS):
+    for _ in range(2 * MAX_FAULTS):
         try:
             return msgspec.convert(left, shape), faults
         except msgspec.ValidationError as error:
             steps = _steps(str(error))
             sample = _sample(str(error), left, steps)
             if sample is not None:
-                _put(left, steps, sample)
+                _set_at(left, steps, sample)
                 continue
             fault = _fault(from_decoder(error, path, shape, left), str(error))
             if fault.path in {each.path for each in faults}:
                 return None, faults  # it is missed now, having been taken out
             faults.append(fault)
-            if len(faults) >= MOST_FAULTS or not _taken_out(left, steps, str(error)):
+            if len(faults) >= MAX_FAULTS or not _remove_field(left, steps, str(error)):
                 return None, faults
     return None, faults
 
@@ -68,7 +68,7 @@ def _sample(error: str, document: Any, steps: list[str | int]) -> str | None:
     return next((each for pattern, each in _SAMPLES.items() if f"{pattern!r}" in error), None)
 
 
-def _taken_out(document: Any, steps: list[str | int], error: str) -> bool:
+def _remove_field(document: Any, steps: list[str | int], error: str) -> bool:
     """Take a faulty field out; False when that mends nothing."""
     if unknown := re.search(r"unknown field `(?P<field>[^`]*)`", error):
         steps = [*steps, unknown["field"]]
@@ -98,5 +98,5 @@ def _at(document: Any, steps: list[str | int]) -> Any:
     return document
 
 
-def _put(document: Any, steps: list[str | int], value: str) -> None:
+def _set_at(document: Any, steps: list[str | int], value: str) -> None:
     _at(document, steps[:-1])[steps[-1]] = value

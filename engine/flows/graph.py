@@ -20,7 +20,7 @@ Edges = dict[str, tuple[str, ...]]
 _WAITING = (GatherNode, MenuNode, RecordNode, DialNode, RequestNode, FlowNode)
 
 
-def unknown(start: str, names: Collection[str], nodes: Nodes) -> Iterator[BadInput]:
+def unknown_targets(start: str, names: Collection[str], nodes: Nodes) -> Iterator[BadInput]:
     """Name the edges to nodes that are not there."""
     if start not in names:
         yield BadInput("start", f"no node {start}", "unknown_node")
@@ -38,7 +38,7 @@ def edges(nodes: Nodes) -> Edges:
     }
 
 
-def unreachable(start: str, nodes: Nodes) -> Iterator[BadInput]:
+def unreachable_nodes(start: str, nodes: Nodes) -> Iterator[BadInput]:
     """Name the nodes that no way from the start comes to."""
     leads, found, left = edges(nodes), set[str](), [start]
     while left:
@@ -51,18 +51,18 @@ def unreachable(start: str, nodes: Nodes) -> Iterator[BadInput]:
             yield BadInput(f"nodes.{name}", "no node leads here", "unreachable_node")
 
 
-def circles(nodes: Nodes) -> Iterator[BadInput]:
+def cycles(nodes: Nodes) -> Iterator[BadInput]:
     """Name the circles in which nothing waits for anybody: they would turn without a pause."""
     leads = edges({name: node for name, node in nodes.items() if not isinstance(node, _WAITING)})
-    while leads := _without_ends(leads):
-        circle = _circle(leads)
+    while leads := _without_dead_ends(leads):
+        circle = _find_cycle(leads)
         path = " → ".join([*circle, circle[0]])
         text = f"a circle without input: {path}; put a menu, gather, record, dial or request in"
         yield BadInput(f"nodes.{circle[0]}", text, "cycle_without_input")
         leads = {name: targets for name, targets in leads.items() if name not in circle}
 
 
-def _without_ends(leads: Edges) -> Edges:
+def _without_dead_ends(leads: Edges) -> Edges:
     """Take out what leads nowhere, again and again: what is left leads into a circle."""
     while True:
         left = {name: tuple(t for t in targets if t in leads) for name, targets in leads.items()}
@@ -72,7 +72,7 @@ def _without_ends(leads: Edges) -> Edges:
         leads = left
 
 
-def _circle(leads: Edges) -> list[str]:
+def _find_cycle(leads: Edges) -> list[str]:
     walked = [next(iter(leads))]
     while (following := leads[walked[-1]][0]) not in walked:
         walked.append(following)

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from engine.calls.flows.templates import filled, is_name, names
-from engine.flows.errors import mended
+from engine.flows.errors import explain
 from wire.errors import BadInput, Faults
 from wire.request import ApiRequest
 from wire.tree import Limits, check_url
 
-_OURS = frozenset(
+_RESERVED_HEADERS = frozenset(
     {
         "accept-encoding",
         "connection",
@@ -30,21 +30,21 @@ _OURS = frozenset(
 
 def check_request(document: Any, limits: Limits, kept: Mapping[str, str | None]) -> ApiRequest:
     """Read an API request; `kept` are secrets that it has already. Raises Faults."""
-    request, faults = mended(document, ApiRequest, "")
+    request, faults = explain(document, ApiRequest, "")
     if request is not None:
         merged = {**kept, **request.secrets}
         secrets = {name: each for name, each in merged.items() if each is not None}
         request = msgspec.structs.replace(request, secrets=secrets)
-        faults += _faults(request, limits)
+        faults += _find_faults(request, limits)
     if faults or request is None:
         raise Faults(tuple(faults))
     return request  # type: ignore[no-any-return]  # of that shape
 
 
-def _faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:
-    yield from _of_url(request.url, limits)
+def _find_faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:
+    yield from _check_url(request.url, limits)
     for name in request.headers:
-        if name.lower() in _OURS:
+        if name.lower() in _RESERVED_HEADERS:
             yield BadInput(f"headers.{name}", "this header is set by the engine", "reserved")
     for name in request.answers.keys() & {"status", "reason"}:
         yield BadInput(f"answers.{name}", "this name is set by the engine", "reserved")
@@ -53,10 +53,10 @@ def _faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:
     has_body = request.json is not None or request.text is not None
     if has_body and request.method in {"GET", "DELETE"}:
         yield BadInput("method", "a body needs POST, PUT or PATCH")
-    yield from _of_names(request)
+    yield from _check_names(request)
 
 
-def _of_url(url: str, limits: Limits) -> Iterator[BadInput]:
+def _check_url(url: str, limits: Limits) -> Iterator[BadInput]:
     sample = filled(url, lambda _name: "x").replace(" ", "")
     try:
         host = urlsplit(sample).netloc
@@ -72,7 +72,7 @@ def _of_url(url: str, limits: Limits) -> Iterator[BadInput]:
         yield BadInput("url", "an https:// address is expected", "bad_url")
 
 
-def _of_names(request: ApiRequest) -> Iterator[BadInput]:
+def _check_names(request: ApiRequest) -> Iterator[BadInput]:
     parts = {
         "url": request.url,
         "headers": request.headers,

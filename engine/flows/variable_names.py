@@ -19,24 +19,24 @@ from wire.flow import (
 )
 from wire.request import ApiRequest
 
-Apis = Mapping[str, ApiRequest]
-CALL = frozenset(f"call.{each}" for each in ("id", "from", "to", "direction", "channelId"))
-DIAL = frozenset(
+ApiRequests = Mapping[str, ApiRequest]
+CALL_NAMES = frozenset(f"call.{each}" for each in ("id", "from", "to", "direction", "channelId"))
+DIAL_NAMES = frozenset(
     f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
 )
-RECORD = frozenset({"record.url", "record.duration"})
-DIGITS = frozenset({"digits"})
-ALL = "*"  # what a flow within may set
+RECORD_NAMES = frozenset({"record.url", "record.duration"})
+DIGIT_NAMES = frozenset({"digits"})
+ANY = "*"  # what a flow within may set
 
 
-def unset(
-    start: str, nodes: Nodes, raw: Mapping[str, Any], inputs: tuple[str, ...], apis: Apis
+def undefined_names(
+    start: str, nodes: Nodes, raw: Mapping[str, Any], inputs: tuple[str, ...], apis: ApiRequests
 ) -> Iterator[BadInput]:
     """Name the variables that no way to a node sets before it uses them."""
-    before = _before(start, nodes, frozenset(f"vars.{name}" for name in inputs), apis)
+    before = _defined_before(start, nodes, frozenset(f"vars.{name}" for name in inputs), apis)
     for name, node in nodes.items():
         known = before.get(name, frozenset())
-        for field, used, user in _used(node, raw[name], apis):
+        for field, used, user in _used_names(node, raw[name], apis):
             if why := _fault(used, known):
                 path = f"nodes.{name}.{field}"
                 yield BadInput(path, f"{user}{{{{{used}}}}} {why}", "unknown_variable")
@@ -46,14 +46,14 @@ def _fault(used: str, known: frozenset[str]) -> str:
     root = used.partition(".")[0]
     if not is_name(used) or root in {"event", "secrets"}:
         return "is no name of a value"
-    if root in {"contact", "custom"} or used in CALL or used in known:
+    if root in {"contact", "custom"} or used in CALL_NAMES or used in known:
         return ""
     if root == "call":
-        return f"is no fact of a call; one of {', '.join(sorted(CALL))}"
-    return "" if ALL in known else "is set on no way to this node"
+        return f"is no fact of a call; one of {', '.join(sorted(CALL_NAMES))}"
+    return "" if ANY in known else "is set on no way to this node"
 
 
-def _used(node: Node, raw: Any, apis: Apis) -> Iterator[tuple[str, str, str]]:
+def _used_names(node: Node, raw: Any, apis: ApiRequests) -> Iterator[tuple[str, str, str]]:
     for field, name in names(raw):
         yield field, name, ""
     if isinstance(node, ConditionNode):
@@ -72,35 +72,35 @@ def names_of(request: ApiRequest) -> set[str]:
     return {name for part in parts for _, name in names(part)}
 
 
-def _sets(name: str, node: Node, apis: Apis) -> frozenset[str]:
+def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
     match node:
         case SetNode(variables=variables):
             return frozenset(f"vars.{each}" for each in variables)
         case GatherNode() | MenuNode():
-            return DIGITS
+            return DIGIT_NAMES
         case DialNode():
-            return DIAL
+            return DIAL_NAMES
         case RecordNode():
-            return RECORD
+            return RECORD_NAMES
         case RequestNode(data=data):
             request = apis.get(data.api)
             if request is None:
-                return frozenset({ALL})  # that it is not there is said elsewhere
+                return frozenset({ANY})  # that it is not there is said elsewhere
             return frozenset(f"answers.{name}.{e}" for e in (*request.answers, "status", "reason"))
         case FlowNode():
-            return frozenset({ALL})
+            return frozenset({ANY})
         case _:
             return frozenset()
 
 
-def _before(
-    start: str, nodes: Nodes, inputs: frozenset[str], apis: Apis
+def _defined_before(
+    start: str, nodes: Nodes, inputs: frozenset[str], apis: ApiRequests
 ) -> dict[str, frozenset[str]]:
     """Find, for each node that is come to, what any way there may have set."""
     leads, before, left = edges(nodes), {start: inputs}, [start]
     while left:
         name = left.pop()
-        after = before[name] | _sets(name, nodes[name], apis)
+        after = before[name] | _names_set_by(name, nodes[name], apis)
         for target in leads[name]:
             known = before.get(target)
             if known is None or not after <= known:

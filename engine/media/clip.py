@@ -26,7 +26,7 @@ Reason = Literal[
 ]
 
 
-class Made(Struct, frozen=True):
+class MadeClip(Struct, frozen=True):
     """A source's clip (None: as before), for how long it is fresh (None: for ever), its origin."""
 
     clip: Clip | None
@@ -35,7 +35,7 @@ class Made(Struct, frozen=True):
     speaker: str = ""
 
 
-class MediaFailed(Exception):
+class MediaError(Exception):
     """A source that gave no clip: a reason for programs, a text for people."""
 
     def __init__(self, reason: Reason, text: str) -> None:
@@ -44,7 +44,7 @@ class MediaFailed(Exception):
         self.text = text
 
 
-class Limits(Struct, frozen=True):
+class MediaLimits(Struct, frozen=True):
     """How much a source may take, and how long things are remembered."""
 
     download_bytes: int = 20 * 1024 * 1024

@@ -5,30 +5,35 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-from engine.media.clip import Clip, Limits, Made, MediaFailed
-from engine.media.files import Shelf
-from engine.media.index import Entry, Index
+from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits
+from engine.media.files import ClipFiles
+from engine.media.index import ClipIndex, IndexEntry
 from wire.media import Source
 
-_GONE = "not_found"
-COMING_S = 5.0
+_NOT_FOUND = "not_found"
+MAX_WAIT_S = 5.0
 
 
-class Maker(Protocol):
+class ClipMakerPort(Protocol):
     """What makes clips: the studio, or a test's twin of it."""
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
         """Make a clip, unless nothing changed since `etag`; raises MediaFailed."""
 
     async def close(self) -> None:
         """End what it runs."""
 
 
-class Library:
+class ClipCache:
     """Clips by source; `opened` (engine.media.open) makes one and keeps its house."""
 
     def __init__(
-        self, shelf: Shelf, index: Index, maker: Maker, now_ms: Callable[[], int], limits: Limits
+        self,
+        shelf: ClipFiles,
+        index: ClipIndex,
+        maker: ClipMakerPort,
+        now_ms: Callable[[], int],
+        limits: MediaLimits,
     ) -> None:
         self.changed = asyncio.Event()
         self._shelf = shelf
@@ -37,7 +42,7 @@ class Library:
         self._now_ms = now_ms
         self._limits = limits
         self._making: dict[Source, asyncio.Task[Clip]] = {}
-        self._failed: dict[Source, tuple[int, MediaFailed]] = {}
+        self._failed: dict[Source, tuple[int, MediaError]] = {}
         self._quiet: dict[Source, asyncio.Task[None]] = {}
         self._room = asyncio.Semaphore(limits.prefetch_at_once)
 
@@ -79,7 +84,7 @@ class Library:
     async def coming(self, key: str) -> Path | None:
         """Where a clip's file lies; waits for what is being made, for it may be one of these."""
         try:
-            async with asyncio.timeout(COMING_S):
+            async with asyncio.timeout(MAX_WAIT_S):
                 while (path := self.path(key)) is None:
                     making = [*self._making.values(), *self._quiet.values()]
                     if not making:
@@ -118,27 +123,27 @@ class Library:
         entry = self._index.get(source)
         try:
             made = await self._maker.make(source, entry.etag if entry else "", self._now_ms())
-        except MediaFailed as failure:
+        except MediaError as failure:
             self._note_failure(source, entry, failure)
             raise
         return self._note(source, entry, made)
 
-    def _note(self, source: Source, before: Entry | None, made: Made) -> Clip:
+    def _note(self, source: Source, before: IndexEntry | None, made: MadeClip) -> Clip:
         clip = made.clip or (before.clip if before else None)
         if clip is None:
-            raise MediaFailed("http_status", "'not modified' to one who has nothing")
+            raise MediaError("http_status", "'not modified' to one who has nothing")
         until_ms = None if made.fresh_ms is None else self._now_ms() + made.fresh_ms
-        self._index.put(Entry(source, clip, until_ms, made.etag, made.speaker))
+        self._index.put(IndexEntry(source, clip, until_ms, made.etag, made.speaker))
         self._failed.pop(source, None)
         self.changed.set()
         return clip
 
-    def _note_failure(self, source: Source, before: Entry | None, failure: MediaFailed) -> None:
+    def _note_failure(self, source: Source, before: IndexEntry | None, failure: MediaError) -> None:
         now_ms = self._now_ms()
-        if before is not None and failure.reason != _GONE:
+        if before is not None and failure.reason != _NOT_FOUND:
             # What was heard until now is better than nothing; its address is asked again later.
             retry_ms = now_ms + self._limits.retry_ms
-            self._index.put(Entry(source, before.clip, retry_ms, before.etag, before.speaker))
+            self._index.put(IndexEntry(source, before.clip, retry_ms, before.etag, before.speaker))
             return
         self._index.drop(source)
         self._failed = {s: f for s, f in self._failed.items() if f[0] > now_ms}
@@ -147,7 +152,7 @@ class Library:
     def _raise_recent(self, source: Source) -> None:
         until_ms, failure = self._failed.get(source, (0, None))
         if failure is not None and until_ms > self._now_ms():
-            raise MediaFailed(failure.reason, failure.text)
+            raise MediaError(failure.reason, failure.text)
 
     def _behind(self, source: Source) -> None:
         if source in self._quiet or len(self._quiet) >= self._limits.prefetch_waiting:

@@ -12,11 +12,11 @@ from time import perf_counter
 
 from aiohttp import ClientSession
 
-from engine.media.clip import SAMPLE_RATE_HZ, Clip, Limits, Made, MediaFailed
-from engine.media.clip_cache import Maker
+from engine.media.clip import SAMPLE_RATE_HZ, Clip, MadeClip, MediaError, MediaLimits
+from engine.media.clip_cache import ClipMakerPort
 from engine.media.download import download
-from engine.media.files import Shelf
-from engine.media.tts.provider import Speaker, ranked, spoken
+from engine.media.files import ClipFiles
+from engine.media.tts.provider import TtsProvider, rank_providers, synthesize
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.sniff import Container
@@ -26,11 +26,15 @@ from wire.media import Audio, Source, Speech, Tone
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
 
 
-class Studio:
+class ClipMaker:
     """Everything that takes time, or a stranger's data, to make a clip."""
 
     def __init__(
-        self, shelf: Shelf, session: ClientSession, speakers: Sequence[Speaker], limits: Limits
+        self,
+        shelf: ClipFiles,
+        session: ClientSession,
+        speakers: Sequence[TtsProvider],
+        limits: MediaLimits,
     ) -> None:
         self.transcoder = Worker(limits)
         self._large = Worker(limits)
@@ -39,7 +43,7 @@ class Studio:
         self._speakers = speakers
         self._limits = limits
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
         """Make a clip, unless nothing changed at its address since `etag`; raises MediaFailed."""
         try:
             match source:
@@ -48,13 +52,13 @@ class Studio:
                 case Speech():
                     return await self._spoken(source, now_ms)
                 case Tone():
-                    return Made(await self._clip(beep(source), now_ms), None)
+                    return MadeClip(await self._clip(beep(source), now_ms), None)
         except OSError as error:
-            raise MediaFailed("not_stored", str(error)) from error
+            raise MediaError("not_stored", str(error)) from error
 
     def first_speaker(self, speech: Speech) -> str:
         """Name who would speak a text if all goes well."""
-        return next((speaker.name for speaker in ranked(self._speakers, speech)), "")
+        return next((speaker.name for speaker in rank_providers(self._speakers, speech)), "")
 
     async def close(self) -> None:
         """End the processes."""
@@ -63,18 +67,18 @@ class Studio:
         for speaker in self._speakers:
             await speaker.close()
 
-    async def _fetched(self, url: str, etag: str, now_ms: int) -> Made:
+    async def _fetched(self, url: str, etag: str, now_ms: int) -> MadeClip:
         async with self._part() as raw:
             got = await download(self._session, url, etag, raw, self._limits)
             clip = await self._transcoded(raw, got.kind, now_ms) if got.kind else None
-        return Made(clip, got.fresh_ms, got.etag or etag)
+        return MadeClip(clip, got.fresh_ms, got.etag or etag)
 
-    async def _spoken(self, speech: Speech, now_ms: int) -> Made:
-        wav, speaker = await spoken(self._speakers, speech)
+    async def _spoken(self, speech: Speech, now_ms: int) -> MadeClip:
+        wav, speaker = await synthesize(self._speakers, speech)
         clip = await self._clip(wav, now_ms)
         # A substitute's speech is tried again with the right speaker after a while.
         fresh_ms = None if speaker == self.first_speaker(speech) else self._limits.fresh_ms
-        return Made(clip, fresh_ms, speaker=speaker)
+        return MadeClip(clip, fresh_ms, speaker=speaker)
 
     async def _clip(self, wav: bytes, now_ms: int) -> Clip:
         async with self._part() as raw:
@@ -117,20 +121,20 @@ def beep(tone: Tone) -> bytes:
     return out.getvalue()
 
 
-class MeteredMaker:
+class MeteredClipMaker:
     """A maker whose clips are timed and counted."""
 
-    def __init__(self, maker: Maker, meter: Meter) -> None:
+    def __init__(self, maker: ClipMakerPort, meter: Meter) -> None:
         self._maker = maker
         self._counts = meter.outside
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
         """Make a clip; raises MediaFailed."""
         kind = "audio" if isinstance(source, Audio) else "speech"
         began_s = perf_counter()
         try:
             made = await self._maker.make(source, etag, now_ms)
-        except MediaFailed as failure:
+        except MediaError as failure:
             self._counts.media_faults.of(kind)[failure.reason] += 1
             self._counts.media.of(kind, "failed").observe(perf_counter() - began_s)
             raise

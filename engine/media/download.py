@@ -15,21 +15,21 @@ from aiohttp import (
 )
 from msgspec import Struct
 
-from engine.media.clip import Limits, MediaFailed
-from engine.media.worker.sniff import HEAD_BYTES, Container, container
+from engine.media.clip import MediaError, MediaLimits
+from engine.media.worker.sniff import HEAD_BYTES, Container, detect_container
 
 _MAX_AGE = re.compile(r"\bmax-age\s*=\s*\"?(\d{1,9})")
-_ASK_FIRST = re.compile(r"\bno-(cache|store)\b")
-_LONGEST_MS = 7 * 24 * 3_600_000
+_MUST_REVALIDATE = re.compile(r"\bno-(cache|store)\b")
+_MAX_FRESH_MS = 7 * 24 * 3_600_000
 
 
 def fresh_ms(cache_control: str, default_ms: int, shortest_ms: int) -> int:
     """Read a Cache-Control header; at least `shortest_ms`, for a no-store clip is played too."""
     rule = cache_control.lower()
-    if _ASK_FIRST.search(rule):
+    if _MUST_REVALIDATE.search(rule):
         return shortest_ms
     if found := _MAX_AGE.search(rule):
-        return max(shortest_ms, min(int(found[1]) * 1000, _LONGEST_MS))
+        return max(shortest_ms, min(int(found[1]) * 1000, _MAX_FRESH_MS))
     return default_ms
 
 
@@ -47,7 +47,7 @@ class Downloaded(Struct, frozen=True):
 
 
 async def download(
-    session: ClientSession, url: str, etag: str, target: Path, limits: Limits
+    session: ClientSession, url: str, etag: str, target: Path, limits: MediaLimits
 ) -> Downloaded:
     """Fetch audio into `target`, unless its ETag is still `etag`; raises MediaFailed."""
     try:
@@ -60,13 +60,13 @@ async def download(
             _check_status(response)
             is_new = response.status != NOT_MODIFIED
             kind = await _save(response, target, limits) if is_new else None
-            return Downloaded(kind, response.headers.get("ETag", ""), _fresh(response, limits))
+            return Downloaded(kind, response.headers.get("ETag", ""), _freshness(response, limits))
     except TimeoutError:
-        raise MediaFailed("timeout", f"no audio within {limits.download_s:g} s") from None
+        raise MediaError("timeout", f"no audio within {limits.download_s:g} s") from None
     except (InvalidURL, UnicodeError) as error:  # the latter from IDNA, of a host that is no name
-        raise MediaFailed("refused_address", f"not an address to fetch from: {error}") from None
+        raise MediaError("refused_address", f"not an address to fetch from: {error}") from None
     except ClientError as error:
-        raise _explained(error) from None
+        raise _to_media_error(error) from None
 
 
 def _headers(etag: str) -> dict[str, str]:
@@ -79,21 +79,21 @@ def _check_status(response: ClientResponse) -> None:
         case 200 | 304:
             return
         case 404 | 410 as status:
-            raise MediaFailed("not_found", f"HTTP status {status}")
+            raise MediaError("not_found", f"HTTP status {status}")
         case 301 | 302 | 303 | 307 | 308 as status:
-            raise MediaFailed("redirect", f"HTTP status {status}; redirects are not followed")
+            raise MediaError("redirect", f"HTTP status {status}; redirects are not followed")
         case status:
-            raise MediaFailed("http_status", f"HTTP status {status}")
+            raise MediaError("http_status", f"HTTP status {status}")
 
 
-async def _save(response: ClientResponse, target: Path, limits: Limits) -> Container:
+async def _save(response: ClientResponse, target: Path, limits: MediaLimits) -> Container:
     if (response.content_length or 0) > limits.download_bytes:
         raise _too_large(limits)
     with await asyncio.to_thread(target.open, "wb") as file:
         return await _copy(response, file, limits)
 
 
-async def _copy(response: ClientResponse, file: BinaryIO, limits: Limits) -> Container:
+async def _copy(response: ClientResponse, file: BinaryIO, limits: MediaLimits) -> Container:
     head, kind, total, waiting = b"", None, 0, bytearray()
     async for chunk in response.content.iter_chunked(1 << 16):
         total += len(chunk)
@@ -101,29 +101,29 @@ async def _copy(response: ClientResponse, file: BinaryIO, limits: Limits) -> Con
             raise _too_large(limits)
         if len(head) < HEAD_BYTES:
             head = (head + chunk)[:HEAD_BYTES]
-            kind = container(head)
+            kind = detect_container(head)
             if kind is None and len(head) == HEAD_BYTES:
-                raise MediaFailed("not_audio", "not audio of a known format")
+                raise MediaError("not_audio", "not audio of a known format")
         waiting += chunk
         if len(waiting) > _WRITE_BYTES:
             await asyncio.to_thread(file.write, bytes(waiting))
             waiting.clear()
     await asyncio.to_thread(file.write, bytes(waiting))
     if kind is None:
-        raise MediaFailed("not_audio", "not audio of a known format")
+        raise MediaError("not_audio", "not audio of a known format")
     return kind
 
 
-def _fresh(response: ClientResponse, limits: Limits) -> int:
+def _freshness(response: ClientResponse, limits: MediaLimits) -> int:
     return fresh_ms(response.headers.get("Cache-Control", ""), limits.fresh_ms, limits.retry_ms)
 
 
-def _too_large(limits: Limits) -> MediaFailed:
-    return MediaFailed("too_large", f"more than {limits.download_bytes} bytes")
+def _too_large(limits: MediaLimits) -> MediaError:
+    return MediaError("too_large", f"more than {limits.download_bytes} bytes")
 
 
-def _explained(error: ClientError) -> MediaFailed:
+def _to_media_error(error: ClientError) -> MediaError:
     # The guard's refusal is a PermissionError; so is a firewall's on this machine.
     if isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError):
-        return MediaFailed("refused_address", str(error))
-    return MediaFailed("unreachable", f"{type(error).__name__}: {error}")
+        return MediaError("refused_address", str(error))
+    return MediaError("unreachable", f"{type(error).__name__}: {error}")

@@ -6,12 +6,12 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.media.clip import Clip, Limits, duration_ms
+from engine.media.clip import Clip, MediaLimits, duration_ms
 
-_PART = "part-"
+_PART_PREFIX = "part-"
 
 
-class _Kept:
+class _ClipFile:
     """A clip's file: its size, and when it was last used."""
 
     __slots__ = ("size_bytes", "used_ms")
@@ -21,13 +21,13 @@ class _Kept:
         self.used_ms = used_ms
 
 
-class Shelf:
+class ClipFiles:
     """The clips' files of one engine; the directory is its own, shared with no other process."""
 
-    def __init__(self, directory: Path, limits: Limits) -> None:
+    def __init__(self, directory: Path, limits: MediaLimits) -> None:
         self._directory = directory
         self._limits = limits
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, _ClipFile] = {}
         self._moving = asyncio.Lock()  # a clip made anew is not unlinked as the evicted one
         self.total_bytes = 0
 
@@ -35,7 +35,7 @@ class Shelf:
         """Find the files on disk (blocking) and clear up unfinished ones, given each last use."""
         self._directory.mkdir(parents=True, exist_ok=True)
         for file in self._directory.iterdir():
-            if file.name.startswith(_PART):
+            if file.name.startswith(_PART_PREFIX):
                 file.unlink()
             elif file.suffix == ".wav":
                 found = file.stat()
@@ -45,7 +45,7 @@ class Shelf:
 
     def part(self) -> Path:
         """Name a new unfinished file."""
-        return self._directory / f"{_PART}{secrets.token_hex(8)}"
+        return self._directory / f"{_PART_PREFIX}{secrets.token_hex(8)}"
 
     async def keep(self, part: Path, now_ms: int) -> Clip:
         """Take a finished clip's file in under its content's name."""
@@ -94,7 +94,7 @@ class Shelf:
     def _add(self, key: str, size_bytes: int, used_ms: int) -> None:
         if key not in self._kept:
             self.total_bytes += size_bytes
-        self._kept[key] = _Kept(size_bytes, used_ms)
+        self._kept[key] = _ClipFile(size_bytes, used_ms)
 
     def _rename(self, part: Path) -> tuple[str, int]:
         with part.open("rb") as file:

@@ -10,7 +10,7 @@ from engine.media.clip import Clip
 from wire.media import Source
 
 
-class Entry(Struct, frozen=True):
+class IndexEntry(Struct, frozen=True):
     """A source's clip, who spoke it, its ETag, and until when it is fresh (None: always)."""
 
     source: Source
@@ -20,28 +20,28 @@ class Entry(Struct, frozen=True):
     speaker: str = ""
 
 
-class Saved(Struct, frozen=True):
+class SavedIndex(Struct, frozen=True):
     """The index as it lies on disk, oldest use first, with each clip's last use."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[IndexEntry, ...] = ()
     used_ms: dict[str, int] = {}
 
 
-class Index:
+class ClipIndex:
     """Sources in the order of use, at most `limit` of them."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._entries: OrderedDict[Source, Entry] = OrderedDict()
+        self._entries: OrderedDict[Source, IndexEntry] = OrderedDict()
 
-    def get(self, source: Source) -> Entry | None:
+    def get(self, source: Source) -> IndexEntry | None:
         """Look a source up."""
         entry = self._entries.get(source)
         if entry is not None:
             self._entries.move_to_end(source)
         return entry
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: IndexEntry) -> None:
         """Remember a source's clip; of too many, forget the one longest unused."""
         self._entries[entry.source] = entry
         self._entries.move_to_end(entry.source)
@@ -57,20 +57,20 @@ class Index:
         for entry in [e for e in self._entries.values() if e.clip.key in keys]:
             del self._entries[entry.source]
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[IndexEntry, ...]:
         """All entries, oldest use first."""
         return tuple(self._entries.values())
 
 
-def load(file: Path) -> Saved:
+def load_index(file: Path) -> SavedIndex:
     """Read the index (blocking); one that is missing or damaged is an empty one."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Saved)
+        return msgspec.json.decode(file.read_bytes(), type=SavedIndex)
     except (FileNotFoundError, msgspec.DecodeError):
-        return Saved()
+        return SavedIndex()
 
 
-def save(file: Path, saved: Saved) -> None:
+def save_index(file: Path, saved: SavedIndex) -> None:
     """Write the index (blocking) so that a crash leaves either the old one or the new one."""
     part = file.with_suffix(".part")
     part.write_bytes(msgspec.json.encode(saved))

@@ -9,37 +9,37 @@ import msgspec
 import structlog
 from aiohttp import ClientSession
 
-from engine.media.clip import Limits
-from engine.media.clip_cache import Library
-from engine.media.clip_maker import MeteredMaker, Studio
-from engine.media.files import Shelf
-from engine.media.index import Entry, Index, Saved, load, save
-from engine.media.tts.provider import Speaker
+from engine.media.clip import MediaLimits
+from engine.media.clip_cache import ClipCache
+from engine.media.clip_maker import ClipMaker, MeteredClipMaker
+from engine.media.files import ClipFiles
+from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
+from engine.media.tts.provider import TtsProvider
 from engine.observe.metrics import Meter
 from wire.media import Speech
 
-_PAUSE_S = 1.0
-_ROUND_S = 60.0
-_LIMITS = Limits()
+_MIN_INTERVAL_S = 1.0
+_MAX_INTERVAL_S = 60.0
+_LIMITS = MediaLimits()
 _log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def opened(  # noqa: PLR0913 - collaborators are passed in
+async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
     directory: Path,
     session: ClientSession,
-    speakers: Sequence[Speaker],
+    speakers: Sequence[TtsProvider],
     now_ms: Callable[[], int],
-    limits: Limits = _LIMITS,
+    limits: MediaLimits = _LIMITS,
     *,
     meter: Meter | None = None,
-) -> AsyncIterator[Library]:
+) -> AsyncIterator[ClipCache]:
     """Open the library in `directory`, this engine's own; the session is a guarded one."""
-    shelf, index = Shelf(directory, limits), Index(limits.cache_sources)
-    studio = Studio(shelf, session, speakers, limits)
+    shelf, index = ClipFiles(directory, limits), ClipIndex(limits.cache_sources)
+    studio = ClipMaker(shelf, session, speakers, limits)
     await asyncio.to_thread(_restore, directory, shelf, index, studio)
-    library = Library(shelf, index, MeteredMaker(studio, meter or Meter()), now_ms, limits)
-    keeper = _Keeper(directory, shelf, index, now_ms)
+    library = ClipCache(shelf, index, MeteredClipMaker(studio, meter or Meter()), now_ms, limits)
+    keeper = _Maintenance(directory, shelf, index, now_ms)
     task = asyncio.create_task(keeper.run(library.changed))
     try:
         yield library
@@ -51,15 +51,15 @@ async def opened(  # noqa: PLR0913 - collaborators are passed in
         await keeper.save()
 
 
-def _restore(directory: Path, shelf: Shelf, index: Index, studio: Studio) -> None:
-    saved = load(_file(directory))
+def _restore(directory: Path, shelf: ClipFiles, index: ClipIndex, studio: ClipMaker) -> None:
+    saved = load_index(_index_file(directory))
     shelf.load(saved.used_ms)
     for entry in saved.entries:
         if shelf.path(entry.clip.key):
-            index.put(_rechecked(entry, studio))
+            index.put(_with_freshness(entry, studio))
 
 
-def _rechecked(entry: Entry, studio: Studio) -> Entry:
+def _with_freshness(entry: IndexEntry, studio: ClipMaker) -> IndexEntry:
     """Let a text that another speaker would now speak be spoken anew at its next use."""
     source = entry.source
     if isinstance(source, Speech) and studio.first_speaker(source) != entry.speaker:
@@ -67,11 +67,11 @@ def _rechecked(entry: Entry, studio: Studio) -> Entry:
     return entry
 
 
-class _Keeper:
+class _Maintenance:
     """Saves the index soon after a change, and keeps the directory within its size."""
 
     def __init__(
-        self, directory: Path, shelf: Shelf, index: Index, now_ms: Callable[[], int]
+        self, directory: Path, shelf: ClipFiles, index: ClipIndex, now_ms: Callable[[], int]
     ) -> None:
         self._directory = directory
         self._shelf = shelf
@@ -82,12 +82,12 @@ class _Keeper:
         """Work for ever: at a change, though at most once a second, and each minute."""
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(_ROUND_S):
+                async with asyncio.timeout(_MAX_INTERVAL_S):
                     await changed.wait()
             changed.clear()
             await self._evict()
             await self.save()
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(_MIN_INTERVAL_S)
 
     async def _evict(self) -> None:
         try:
@@ -97,12 +97,12 @@ class _Keeper:
 
     async def save(self) -> None:
         """Write the index; a full disk costs only the next start's knowledge."""
-        saved = Saved(self._index.entries(), self._shelf.used_ms())
+        saved = SavedIndex(self._index.entries(), self._shelf.used_ms())
         try:
-            await asyncio.to_thread(save, _file(self._directory), saved)
+            await asyncio.to_thread(save_index, _index_file(self._directory), saved)
         except OSError as error:
             _log.warning("media_index_not_saved", error=str(error))
 
 
-def _file(directory: Path) -> Path:
+def _index_file(directory: Path) -> Path:
     return directory / "index.json"

@@ -4,7 +4,7 @@ import asyncio
 
 from aiohttp import web
 
-from engine.media.clip_cache import Library
+from engine.media.clip_cache import ClipCache
 
 _HEADERS = {
     "Content-Type": "audio/wav",
@@ -13,7 +13,7 @@ _HEADERS = {
 }
 
 
-def media_routes(library: Library) -> list[web.RouteDef]:
+def media_routes(library: ClipCache) -> list[web.RouteDef]:
     """Routes for the engine's HTTP server; anything but a known clip's key is a 404."""
 
     async def clip(request: web.Request) -> web.StreamResponse:

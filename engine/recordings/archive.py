@@ -9,9 +9,9 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, ObjectStore, S3Store
 
-from engine.recordings.errors import FilingFailed
+from engine.recordings.errors import ArchiveError
 
-RETRY_S = 8  # less than a call waits for its recording
+RETRY_TIMEOUT_S = 8  # less than a call waits for its recording
 
 
 class Archive:
@@ -27,14 +27,14 @@ class Archive:
         except FileNotFoundError:
             return None
         except (BaseError, OSError) as error:
-            raise FilingFailed("archive", str(error)) from error
+            raise ArchiveError("archive", str(error)) from error
 
     async def put(self, path: str, file: IO[bytes]) -> None:
         """Store a file, whole or not at all; raises FilingFailed."""
         try:
             await obstore.put_async(self._store, path, file)
         except (BaseError, OSError) as error:
-            raise FilingFailed("archive", str(error)) from error
+            raise ArchiveError("archive", str(error)) from error
 
 
 def open_archive(url: str, s3: Mapping[str, str]) -> Archive:
@@ -47,6 +47,6 @@ def open_archive(url: str, s3: Mapping[str, str]) -> Archive:
         url.rstrip("/"),
         config=dict(s3),  # type: ignore[arg-type]  # names are checked by the store itself
         client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": True},
-        retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_S)},
+        retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_TIMEOUT_S)},
     )
     return Archive(store)

@@ -3,7 +3,7 @@
 from typing import Literal
 
 
-class FilingFailed(Exception):
+class ArchiveError(Exception):
     """A recording could not be fetched from its `pbx`, or not be put into the `archive`."""
 
     def __init__(self, where: Literal["pbx", "archive", "disk", "busy"], text: str) -> None:

@@ -5,7 +5,7 @@ import struct
 RATE_HZ = 8_000
 SAMPLE_BYTES = 2
 HEADER_BYTES = 44
-_MOST = 0xFFFF_FFFF  # what the header can say
+_MAX_SIZE = 0xFFFF_FFFF  # what the header can say
 
 
 def bytes_per_ms(channels: int) -> int:
@@ -16,7 +16,7 @@ def bytes_per_ms(channels: int) -> int:
 def header(channels: int, data_bytes: int) -> bytes:
     """Make the header of a file with so many bytes of samples (RIFF, PCM)."""
     frame_bytes = SAMPLE_BYTES * channels
-    data_bytes = min(data_bytes, _MOST - HEADER_BYTES)
+    data_bytes = min(data_bytes, _MAX_SIZE - HEADER_BYTES)
     shape = (1, channels, RATE_HZ, RATE_HZ * frame_bytes, frame_bytes, 8 * SAMPLE_BYTES)
     return b"".join(
         (

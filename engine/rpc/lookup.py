@@ -9,7 +9,7 @@ from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.sessions.preconditions import Refusal
 from engine.rpc.problems import NotFound
 from engine.runtime.service import Switch
-from engine.runtime.shard.commit_ack import Refused
+from engine.runtime.shard.commit_ack import RequestRejected
 
 
 async def call_of(switch: Switch, request: web.Request, account: str | None) -> Call:
@@ -30,7 +30,7 @@ async def live_call_of(switch: Switch, request: web.Request, account: str | None
     if switch.find(call.id) is None:
         if not call.is_over:
             switch.check_ours(call.id)
-        raise Refused(Refusal("conflict", "call_ended", f"call {call.id} has ended"))
+        raise RequestRejected(Refusal("conflict", "call_ended", f"call {call.id} has ended"))
     return call
 
 
@@ -96,7 +96,7 @@ def agents_conference(switch: Switch, account: str, agent: str) -> tuple[Call, C
     return None
 
 
-def no_conference(agent: str) -> Refused:
+def no_conference(agent: str) -> RequestRejected:
     """Say that an agent is in none."""
     return _missing("no_such_session", f"no conference of agent {agent}")
 
@@ -113,9 +113,9 @@ def member_of(conference: Conference, channel: str | None, agent: str | None) ->
     return next((each for each in found if each.is_live), found[-1])
 
 
-def _no_session(session: str) -> Refused:
+def _no_session(session: str) -> RequestRejected:
     return _missing("no_such_session", f"no session {session} in this call")
 
 
-def _missing(code: str, detail: str) -> Refused:
-    return Refused(Refusal("missing", code, detail))
+def _missing(code: str, detail: str) -> RequestRejected:
+    return RequestRejected(Refusal("missing", code, detail))

@@ -7,7 +7,7 @@ from aiohttp import web
 from msgspec.json import encode
 
 from engine.runtime.admission.placement import NoRoom
-from engine.runtime.shard.commit_ack import Refused
+from engine.runtime.shard.commit_ack import RequestRejected
 from engine.store.errors import StoreDown
 from wire.errors import BadInput, Faults
 from wire.rpc import Fault, Problem
@@ -54,7 +54,7 @@ async def problems(  # noqa: C901 - one line for each kind of trouble
         return reply(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
         return reply(Problem("Wrong state", 409, error.code, str(error)))
-    except Refused as error:
+    except RequestRejected as error:
         return _refused(error)
     except NoRoom as error:
         again = {"Retry-After": str(error.retry_after_s)}
@@ -78,7 +78,7 @@ def _faulty(error: Faults) -> web.Response:
     return reply(Problem("Invalid input", 400, first.code, detail, faults))
 
 
-def _refused(error: Refused) -> web.Response:
+def _refused(error: RequestRejected) -> web.Response:
     refusal = error.refusal
     if refusal.kind == "missing":
         return reply(Problem("Not found", 404, refusal.code, refusal.detail))

@@ -9,7 +9,7 @@ from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
 from engine.callbacks.targets import Accounts
-from engine.media.clip_cache import Library
+from engine.media.clip_cache import ClipCache
 from engine.media.serve import media_routes
 from engine.observe.telemetry import Instruments
 from engine.rpc.handlers.agents import AgentHandlers
@@ -56,7 +56,7 @@ class Parts(Struct, frozen=True):
 
     switch: Switch
     store: Store
-    library: Library
+    library: ClipCache
     limits: Limits
     slots: int
     roster: Roster

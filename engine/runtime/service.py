@@ -13,16 +13,21 @@ from engine.runtime.admission.inbound import Reception
 from engine.runtime.admission.limits import Gate, Others
 from engine.runtime.admission.outbound import Maker
 from engine.runtime.admission.placement import NoRoom, Placement
-from engine.runtime.admission.routes import Arrival, Told, nobody
+from engine.runtime.admission.routes import IncomingChannel, Told, nobody
 from engine.runtime.admission.settings import Rules, Tails
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
-from engine.runtime.nodes.drains import Drains
+from engine.runtime.nodes.drains import DrainedNodes
 from engine.runtime.nodes.node import Node
-from engine.runtime.ownership.takeover import Stored
+from engine.runtime.ownership.takeover import StoredCall
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import Elsewhere, Refused, promised, soon
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.commit_ack import (
+    NotOwner,
+    RequestRejected,
+    awaiting_commit,
+    wait_connected,
+)
+from engine.runtime.shard.shard import CallShard
 from engine.store.store import Store
 from wire.rpc import Originate
 
@@ -46,7 +51,7 @@ class Switch:
         self.follow: Callable[[str], None] = _untraced  # hears which call a request is about
         self.going: set[int] = set()  # slots that are being handed over: not ours, for who asks
         self.placement = Placement(gate, clock, rules.trunk, others, meter)
-        self.drains = Drains(store)
+        self.drains = DrainedNodes(store)
         self.placement.drained = lambda: self.drains.nodes
         self._store = store
         self._slots = rules.slots
@@ -90,11 +95,13 @@ class Switch:
         desk, actor = self.find(call) or (None, None)
         if desk is None or actor is None:
             self.check_ours(call)
-            raise Refused(Refusal("conflict", "call_ended", f"call {call} is not live here"))
+            raise RequestRejected(
+                Refusal("conflict", "call_ended", f"call {call} is not live here")
+            )
         if not desk.is_held:
             desk.hear_out(actor)
         if refusal := refused(actor.call, event):
-            raise Refused(refusal)
+            raise RequestRejected(refusal)
         self._check_owned(desk)
         if desk.is_held:
             raise NoRoom("node_away", f"PBX node {desk.place.node} can't be heard now")
@@ -104,23 +111,23 @@ class Switch:
         """Give the node of a live call a moment, when it is being looked at."""
         desk, _ = self.find(call) or (None, None)
         if desk is not None and desk.is_held and desk.place.slot not in self.going:
-            await soon(desk.standstill.over)
+            await wait_connected(desk.standstill.over)
 
     def check_ours(self, call: str) -> None:
         """Raise Elsewhere when a call's slot is not this engine's."""
         slot, node = slot_and_node(call) or (-1, "")
         if node in self.nodes and slot < self._slots and not self.has(slot):
-            raise Elsewhere(slot)
+            raise NotOwner(slot)
 
     def has(self, slot: int) -> bool:
         """Tell whether a slot is this engine's, and stays it."""
         return slot not in self.going and any(slot in n.desks for n in self.nodes.values())
 
-    def arrive(self, desk: Desk, arrival: Arrival) -> None:
+    def arrive(self, desk: CallShard, arrival: IncomingChannel) -> None:
         """Take a call in, or refuse it early."""
         self._reception.arrive(desk, arrival)
 
-    def find(self, call: str) -> tuple[Desk, Actor] | None:
+    def find(self, call: str) -> tuple[CallShard, Actor] | None:
         """Find a live call of this engine."""
         where = slot_and_node(call)
         node = self.nodes.get(where[1]) if where else None
@@ -151,23 +158,23 @@ class Switch:
         await self._asked(desk, actor, HangupRequested(by))
         return True
 
-    def adopt(self, stored: Stored, slot: int) -> None:
+    def adopt(self, stored: StoredCall, slot: int) -> None:
         """Take up a stored call; its desk goes on with it once its node is back."""
         record = stored.record
         desk = self.nodes[stored.node].desks[slot]
         desk.prefetch(desk.adopt(Actor(record.call, record.outbox, record.logged)))
 
-    def _check_owned(self, desk: Desk) -> None:
+    def _check_owned(self, desk: CallShard) -> None:
         """Raise Elsewhere when a desk is being handed over, NoRoom when it may be another's."""
         if desk.place.slot in self.going:
-            raise Elsewhere(desk.place.slot)
+            raise NotOwner(desk.place.slot)
         if not desk.place.lease.holds:
             raise NoRoom("no_owner", "the call's engine can't be sure of its slot now")
 
-    async def _asked(self, desk: Desk, actor: Actor, event: Asked) -> Call:
+    async def _asked(self, desk: CallShard, actor: Actor, event: Asked) -> Call:
         """Give a call what is asked of it, and give it as it then is, once that is stored."""
         self.follow(actor.call.id)
-        with promised(desk.promises) as promise:
+        with awaiting_commit(desk.promises) as promise:
             desk.ask(actor, event, promise.stored)
             after = actor.call  # what others ask meanwhile may not be stored yet
             await promise.kept(f"call {after.id} took it, and it is not stored yet")

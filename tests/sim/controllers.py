@@ -11,7 +11,7 @@ from engine.calls.model.requests import Control
 from engine.calls.model.state import Dialing, Talking
 from engine.runtime.admission.placement import NoRoom
 from engine.runtime.service import Switch
-from engine.runtime.shard.commit_ack import Elsewhere, Refused
+from engine.runtime.shard.commit_ack import NotOwner, RequestRejected
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
@@ -111,9 +111,9 @@ class Steerers:
         kind = tag_of(wish).removesuffix("-requested")
         try:
             call = await life.switch.steer(call_id, wish)
-        except Refused as refused:
+        except RequestRejected as refused:
             self._counts[f"{kind}: {refused.refusal.code}"] += 1
-        except (NoRoom, StoreDown, Elsewhere):
+        except (NoRoom, StoreDown, NotOwner):
             self._counts[f"{kind}: unavailable"] += 1
         else:
             self._counts[f"{kind}: granted"] += 1

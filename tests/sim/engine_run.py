@@ -11,23 +11,23 @@ from engine.calls.model.call import Call
 from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import Errands as ErrandsPort
+from engine.runtime.base.ports import IoRunner as ErrandsPort
 from engine.runtime.base.ports import Pbx
 from engine.runtime.base.ports import Writer as WriterPort
-from engine.runtime.io.flow_cache import FlowBook
-from engine.runtime.io.runner import Errands
-from engine.runtime.nodes.dtmf_log import Overheard
-from engine.runtime.nodes.event_listener import Hearing
+from engine.runtime.io.flow_cache import FlowCache
+from engine.runtime.io.runner import IoRunner
+from engine.runtime.nodes.dtmf_log import DtmfLog
+from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.takeover import Claimant, take_over
-from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.recording.mixmonitor import Ami
-from engine.runtime.recording.recorder import Cabinet, Recorder
-from engine.runtime.recording.sweeper import Archivist
+from engine.runtime.recording.recorder import Recorder, RecordingArchiver
+from engine.runtime.recording.sweeper import RecordingSweeper
 from engine.runtime.service import Switch
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from engine.store.flush_scheduler import Pace
 from engine.store.memory.store import Memory
 from tests.harness.sim.asterisk import SimAsterisk
@@ -35,7 +35,7 @@ from tests.harness.sim.clock import LifeClock, SimClock
 from tests.harness.sim.connection import SimLine
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.media import SimLibrary
-from tests.harness.sim.recorder import Filed, SimAmi, SimCabinet
+from tests.harness.sim.recorder import Filed, SimAmi, SimArchiver
 from tests.harness.sim.store import SimStore
 from tests.harness.sim.webhooks import SimApis, SimAsker, SimServers
 from tests.sim.faults import Faults
@@ -63,7 +63,7 @@ class Surroundings(Struct, frozen=True):
     faults: Faults
     archive: Filed
     archive_url: str  # empty: nothing can be recorded
-    overheard: Overheard | None  # what the next engine has heard while the last one lived
+    overheard: DtmfLog | None  # what the next engine has heard while the last one lived
 
 
 class Broken(Struct, frozen=True):
@@ -75,7 +75,7 @@ class Broken(Struct, frozen=True):
     clock: Callable[[Clock], Clock] = lambda clock: clock
     hear: Callable[[Hear], Hear] = lambda hear: hear
     ami: Callable[[Ami], Ami] = lambda ami: ami
-    cabinet: Callable[[Cabinet], Cabinet] = lambda cabinet: cabinet
+    cabinet: Callable[[RecordingArchiver], RecordingArchiver] = lambda cabinet: cabinet
     keys: Callable[[KeyListener], KeyListener] = lambda keys: keys  # heard over AMI
 
 
@@ -144,22 +144,22 @@ class Life:
         asker = SimAsker(self._around.clock, self.loop, self._around.servers)
         library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
         apis = SimApis(self._around.clock, self.loop, self._around.servers)
-        flows = FlowBook(store, DEFAULT_LIMITS)
-        errands = self._broken.errands(Errands(library, asker, flows, apis))
+        flows = FlowCache(store, DEFAULT_LIMITS)
+        errands = self._broken.errands(IoRunner(library, asker, flows, apis))
         pbx = self._broken.pbx(self.line)
-        plan = Dialplan(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
+        plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()
-        place = Place(NODE, 0, pbx, plan, recorder)
+        place = ShardContext(NODE, 0, pbx, plan, recorder)
         clock = self._broken.clock(self.clock)
-        self.desk = Desk(place, clock, self._broken.writer(self.writer), errands)
+        self.desk = CallShard(place, clock, self._broken.writer(self.writer), errands)
         self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
         self._overhear()
         self.switch.nodes[NODE] = self.node
-        self.hearing = Hearing(self.node, 0, GRACE_MS, lambda _slot: None)
+        self.hearing = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
         self.line.hear = self._broken.hear(self.hearing.on_event)
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0).run())
-        self.loop.create_task(Archivist(self.node, recorder, 10.0).run())
+        self.loop.create_task(RecordingSweeper(self.node, recorder, 10.0).run())
         for stored in owned.calls:
             self.switch.adopt(stored, 0)
         self.is_ready = True
@@ -175,7 +175,7 @@ class Life:
     def _recorder(self) -> Recorder:
         around, broken = self._around, self._broken
         chance = random.Random(f"record {self._number}")
-        cabinet = SimCabinet(self.line, self.store, around.faults, around.archive, chance)
+        cabinet = SimArchiver(self.line, self.store, around.faults, around.archive, chance)
         ami = SimAmi(self.line, around.faults)
         return Recorder(self.line, broken.ami(ami), broken.cabinet(cabinet))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from engine.cli.doctor.result import Finding, bad, good
 from engine.recordings.archive import open_archive
-from engine.recordings.errors import FilingFailed
+from engine.recordings.errors import ArchiveError
 
 PROOF = "switchroom-doctor"  # stays there: an archive need not let anything be deleted
 LIMIT_S = 15.0
@@ -18,7 +18,7 @@ async def check_archive(url: str, s3: Mapping[str, str]) -> Finding:
         async with asyncio.timeout(LIMIT_S):
             kept = await asyncio.to_thread(open_archive, url, s3)
             await kept.put(PROOF, io.BytesIO(b"This archive can be written.\n"))
-    except (FilingFailed, OSError, ValueError) as error:
+    except (ArchiveError, OSError, ValueError) as error:
         text = " ".join(str(error).split()) or "no answer"
         advice = "SWITCHROOM_RECORDINGS_URL and _RECORDINGS_S3 (docs/recordings.md)"
         return bad("archive", f"{url}: {text[:200]}", advice)

@@ -4,12 +4,12 @@ import asyncio
 import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 
-from engine.media.clip import MediaFailed
-from engine.media.tts.ssml import cleaned
+from engine.media.clip import MediaError
+from engine.media.tts.ssml import sanitize
 from wire.media import Speech
 
-_LONGEST_S = 20
-_LARGEST_BYTES = 64 * 1024 * 1024
+_MAX_SYNTHESIS_S = 20
+_MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 _LANGUAGE = re.compile(r"^ *\d+ +([a-z]{2,3})\b|\(([a-z]{2,3})[\w-]* \d+\)", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ class Espeak:
     async def speak(self, speech: Speech) -> bytes:
         """Speak at espeak's ordinary pace; the text goes in by stdin, where no option is read."""
         # Unclean markup would let a text read files: espeak-ng obeys <audio src="...">.
-        text = cleaned(speech.text) if speech.ssml else speech.text
+        text = sanitize(speech.text) if speech.ssml else speech.text
         markup = ["-m"] if speech.ssml else []
         voice = ["-v", speech.language]
         return await _run(
@@ -44,10 +44,10 @@ async def find_espeak(program: str = "espeak-ng") -> Espeak | None:
         listed = await _run(program, "--voices")
     except FileNotFoundError:
         return None
-    return Espeak(program, languages_in(listed.decode()))
+    return Espeak(program, parse_languages(listed.decode()))
 
 
-def languages_in(listed: str) -> frozenset[str]:
+def parse_languages(listed: str) -> frozenset[str]:
     """Primary language subtags in the table of `espeak-ng --voices`."""
     return frozenset(first or other for first, other in _LANGUAGE.findall(listed))
 
@@ -59,33 +59,33 @@ async def _run(*command: str, text: str = "") -> bytes:
         *command, stdin=reads, stdout=PIPE, stderr=DEVNULL, env={"LANG": "C.UTF-8", "PATH": _PATH}
     )
     try:
-        async with asyncio.timeout(_LONGEST_S):
-            wav = await _talk(process, text)
+        async with asyncio.timeout(_MAX_SYNTHESIS_S):
+            wav = await _communicate(process, text)
     except TimeoutError:
-        raise MediaFailed("speech_failed", f"espeak took longer than {_LONGEST_S} s") from None
+        raise MediaError("speech_failed", f"espeak took longer than {_MAX_SYNTHESIS_S} s") from None
     finally:
         if process.returncode is None:
             process.kill()
         await process.communicate()
     if process.returncode or not wav:
-        raise MediaFailed("speech_failed", f"espeak said nothing ({process.returncode})")
+        raise MediaError("speech_failed", f"espeak said nothing ({process.returncode})")
     return wav
 
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-async def _talk(process: Process, text: str) -> bytes:
+async def _communicate(process: Process, text: str) -> bytes:
     pipe_in, pipe_out = process.stdin, process.stdout
     if pipe_out is None:
-        raise MediaFailed("speech_failed", "espeak has no pipe")
+        raise MediaError("speech_failed", "espeak has no pipe")
     if pipe_in is not None:
         pipe_in.write(text.encode())  # a verb's text is smaller than a pipe
         pipe_in.write_eof()
     wav = bytearray()
     while chunk := await pipe_out.read(1 << 16):
         wav += chunk
-        if len(wav) > _LARGEST_BYTES:  # one <break> can ask for hours
-            raise MediaFailed("speech_failed", "the spoken text is too long")
+        if len(wav) > _MAX_OUTPUT_BYTES:  # one <break> can ask for hours
+            raise MediaError("speech_failed", "the spoken text is too long")
     await process.wait()
     return bytes(wav)

@@ -1,8 +1,8 @@
 """English by a small neural voice, offline: hibari's model lies in its package."""
 
-from engine.media.clip import Limits
+from engine.media.clip import MediaLimits
 from engine.media.worker.process import Worker
-from engine.media.worker.protocol import Utter
+from engine.media.worker.protocol import Synthesize
 from wire.media import Speech
 
 _DEFAULT_VOICE = "heart"
@@ -16,7 +16,7 @@ class Hibari:
     ssml = False
 
     def __init__(
-        self, limits: Limits, voices: frozenset[str] = frozenset({_DEFAULT_VOICE})
+        self, limits: MediaLimits, voices: frozenset[str] = frozenset({_DEFAULT_VOICE})
     ) -> None:
         self.voices = voices
         self.worker = Worker(limits)
@@ -24,7 +24,7 @@ class Hibari:
     async def speak(self, speech: Speech) -> bytes:
         """Speak in the voice asked for, if it is one of hibari's, else in the default one."""
         voice = speech.voice if speech.voice in self.voices else None
-        return await self.worker.run(Utter(speech.text, voice or _DEFAULT_VOICE))
+        return await self.worker.run(Synthesize(speech.text, voice or _DEFAULT_VOICE))
 
     async def close(self) -> None:
         """End the worker."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from engine.media.clip import MediaFailed
+from engine.media.clip import MediaError
 from wire.media import Speech
 
 
-class Speaker(Protocol):
+class TtsProvider(Protocol):
     """One provider of speech."""
 
     @property
@@ -33,19 +33,19 @@ class Speaker(Protocol):
         """End what it runs."""
 
 
-def ranked(speakers: Sequence[Speaker], speech: Speech) -> list[Speaker]:
+def rank_providers(speakers: Sequence[TtsProvider], speech: Speech) -> list[TtsProvider]:
     """Order those who can speak it: who knows the voice asked for first, else as configured."""
     language = speech.language.split("-")[0].lower()
     able = [s for s in speakers if language in s.languages and (s.ssml or not speech.ssml)]
     return sorted(able, key=lambda s: speech.voice not in {s.name, *s.voices})
 
 
-async def spoken(speakers: Sequence[Speaker], speech: Speech) -> tuple[bytes, str]:
+async def synthesize(speakers: Sequence[TtsProvider], speech: Speech) -> tuple[bytes, str]:
     """Have the first who succeeds speak; returns the WAV file and the speaker's name."""
-    failure = MediaFailed("speech_failed", f"no speaker for language {speech.language}")
-    for speaker in ranked(speakers, speech):
+    failure = MediaError("speech_failed", f"no speaker for language {speech.language}")
+    for speaker in rank_providers(speakers, speech):
         try:
             return await speaker.speak(speech), speaker.name
-        except MediaFailed as error:
-            failure = MediaFailed("speech_failed", f"{speaker.name}: {error.text}")
+        except MediaError as error:
+            failure = MediaError("speech_failed", f"{speaker.name}: {error.text}")
     raise failure

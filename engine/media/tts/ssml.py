@@ -2,9 +2,9 @@
 
 from xml.etree import ElementTree as ET
 
-from engine.media.clip import MediaFailed
+from engine.media.clip import MediaError
 
-_MARKS: dict[str, frozenset[str]] = {
+_ALLOWED_ELEMENTS: dict[str, frozenset[str]] = {
     "speak": frozenset(),
     "p": frozenset(),
     "s": frozenset(),
@@ -16,24 +16,24 @@ _MARKS: dict[str, frozenset[str]] = {
 }
 
 
-def cleaned(text: str) -> str:
+def sanitize(text: str) -> str:
     """Rebuild SSML, with or without <speak>, out of known marks; raises MediaFailed."""
     if "<!" in text or "<?" in text:  # no entities, so no exploding ones
-        raise MediaFailed("speech_failed", "SSML with a declaration, comment or instruction")
+        raise MediaError("speech_failed", "SSML with a declaration, comment or instruction")
     whole = text if text.lstrip().startswith("<speak") else f"<speak>{text}</speak>"
     try:
         root = ET.fromstring(whole)  # noqa: S314  no declarations, and a verb's text is small
-        return ET.tostring(_kept(root, root.tail), encoding="unicode")
+        return ET.tostring(_copy(root, root.tail), encoding="unicode")
     except (ET.ParseError, RecursionError) as error:
-        raise MediaFailed("speech_failed", f"SSML that is not well-formed: {error}") from None
+        raise MediaError("speech_failed", f"SSML that is not well-formed: {error}") from None
 
 
-def _kept(element: ET.Element, tail: str | None) -> ET.Element:
+def _copy(element: ET.Element, tail: str | None) -> ET.Element:
     """Copy an element; one that is not known, such as <audio>, stays as a plain sentence."""
     name = element.tag.rpartition("}")[2]  # without its XML namespace
-    known = _MARKS.get(name)
+    known = _ALLOWED_ELEMENTS.get(name)
     marks = {key: value for key, value in element.items() if key in (known or ())}
     copy = ET.Element(name if known is not None else "s", marks)
     copy.text, copy.tail = element.text, tail
-    copy.extend(_kept(child, child.tail) for child in element)
+    copy.extend(_copy(child, child.tail) for child in element)
     return copy

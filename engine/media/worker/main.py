@@ -15,8 +15,17 @@ import wave
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from engine.media.clip import MediaFailed, Reason
-from engine.media.worker.protocol import Done, Failed, Job, Reply, Transcode, Utter, frame, read_job
+from engine.media.clip import MediaError, Reason
+from engine.media.worker.protocol import (
+    Job,
+    JobDone,
+    JobFailed,
+    Reply,
+    Synthesize,
+    Transcode,
+    frame,
+    read_job,
+)
 
 if TYPE_CHECKING:
     from hibari import Hibari
@@ -28,17 +37,17 @@ _FILE_BYTES = 256 * 1024 * 1024
 def main(memory_bytes: int, job_s: int, parent_pid: int) -> None:
     """Do jobs until the engine closes the pipe."""
     _die_with(parent_pid)
-    _confine(memory_bytes)
+    _set_limits(memory_bytes)
     # Native libraries print to descriptor 1; the replies keep a private one.
     with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
         while (job := read_job(sys.stdin.buffer)) is not None:
             _limit_cpu(job_s)
-            replies.write(frame(_answer(job)))
+            replies.write(frame(_run_job(job)))
             replies.flush()
 
 
-def _answer(job: Job) -> Reply:
+def _run_job(job: Job) -> Reply:
     try:
         match job:
             case Transcode():
@@ -46,21 +55,21 @@ def _answer(job: Job) -> Reply:
                 from engine.media.worker.transcode import transcode  # noqa: PLC0415  PyAV: not in the speaker
 
                 transcode(job)
-                return Done()
-            case Utter(text, voice):
-                return Done(_utter(text, voice))
-    except MediaFailed as failure:
-        return Failed(failure.reason, failure.text)
+                return JobDone()
+            case Synthesize(text, voice):
+                return JobDone(_synthesize(text, voice))
+    except MediaError as failure:
+        return JobFailed(failure.reason, failure.text)
     except Exception as error:  # noqa: BLE001  whatever a library makes of the input is the reply
         reason: Reason = "unreadable" if isinstance(job, Transcode) else "speech_failed"
-        return Failed(reason, f"{type(error).__name__}: {error}")
+        return JobFailed(reason, f"{type(error).__name__}: {error}")
 
 
-def _utter(text: str, voice: str) -> bytes:
-    speaker = _voice(voice)
+def _synthesize(text: str, voice: str) -> bytes:
+    speaker = _load_voice(voice)
     sound = speaker(text, seed=0)  # the same text sounds, and is stored, the same
     if not len(sound):
-        raise MediaFailed("speech_failed", "nothing to say in it")
+        raise MediaError("speech_failed", "nothing to say in it")
     file = io.BytesIO()
     with wave.open(file, "wb") as wav:
         wav.setparams((1, 2, speaker.sample_rate, 0, "NONE", "not compressed"))
@@ -69,7 +78,7 @@ def _utter(text: str, voice: str) -> bytes:
 
 
 @lru_cache(maxsize=2)
-def _voice(name: str) -> "Hibari":
+def _load_voice(name: str) -> "Hibari":
     from hibari import Hibari  # noqa: PLC0415  half a second, and only the speaking worker needs it
     from hibari.voices import voice_path  # noqa: PLC0415  likewise
 
@@ -77,7 +86,7 @@ def _voice(name: str) -> "Hibari":
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)
 
 
-def _confine(memory_bytes: int) -> None:
+def _set_limits(memory_bytes: int) -> None:
     os.nice(5)  # live calls first
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))

@@ -7,8 +7,16 @@ from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
 import engine
-from engine.media.clip import Limits, MediaFailed, Reason
-from engine.media.worker.protocol import LENGTH_BYTES, Failed, Job, Reply, Utter, frame, replies
+from engine.media.clip import MediaError, MediaLimits, Reason
+from engine.media.worker.protocol import (
+    LENGTH_BYTES,
+    Job,
+    JobFailed,
+    Reply,
+    Synthesize,
+    frame,
+    replies,
+)
 
 _SOURCES = Path(engine.__file__).parents[1]
 
@@ -16,7 +24,7 @@ _SOURCES = Path(engine.__file__).parents[1]
 class Worker:
     """One worker process; a job that hangs or kills it fails alone, the next has a new one."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: MediaLimits) -> None:
         self._limits = limits
         self._turn = asyncio.Lock()
         self._process: Process | None = None
@@ -35,15 +43,15 @@ class Worker:
                     reply = await _exchange(process, job)
             except TimeoutError:
                 await self.close()
-                raise _lost(job, f"took longer than {self._limits.job_s:g} s") from None
+                raise _worker_error(job, f"took longer than {self._limits.job_s:g} s") from None
             except (OSError, EOFError):
                 await self.close()
-                raise _lost(job, f"ended the worker ({process.returncode})") from None
+                raise _worker_error(job, f"ended the worker ({process.returncode})") from None
             except BaseException:
                 await self.close()  # its reply would be taken for the next job's
                 raise
-        if isinstance(reply, Failed):
-            raise MediaFailed(reply.reason, reply.text)
+        if isinstance(reply, JobFailed):
+            raise MediaError(reply.reason, reply.text)
         return reply.wav
 
     async def close(self) -> None:
@@ -95,6 +103,6 @@ async def _exchange(process: Process, job: Job) -> Reply:
     return replies.decode(await pipe_out.readexactly(length))
 
 
-def _lost(job: Job, what: str) -> MediaFailed:
-    reason: Reason = "speech_failed" if isinstance(job, Utter) else "unreadable"
-    return MediaFailed(reason, what)
+def _worker_error(job: Job, what: str) -> MediaError:
+    reason: Reason = "speech_failed" if isinstance(job, Synthesize) else "unreadable"
+    return MediaError(reason, what)

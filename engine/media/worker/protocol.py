@@ -19,28 +19,28 @@ class Transcode(Struct, frozen=True, tag="transcode"):
     longest_ms: int
 
 
-class Utter(Struct, frozen=True, tag="utter"):
+class Synthesize(Struct, frozen=True, tag="utter"):
     """Speak an English text in one of the neural voices."""
 
     text: str
     voice: str
 
 
-class Done(Struct, frozen=True, tag="done"):
+class JobDone(Struct, frozen=True, tag="done"):
     """The job is done; what was spoken comes as a WAV file's bytes."""
 
     wav: bytes = b""
 
 
-class Failed(Struct, frozen=True, tag="failed"):
+class JobFailed(Struct, frozen=True, tag="failed"):
     """The job could not be done."""
 
     reason: Reason
     text: str
 
 
-Job = Transcode | Utter
-Reply = Done | Failed
+Job = Transcode | Synthesize
+Reply = JobDone | JobFailed
 jobs: msgspec.msgpack.Decoder[Job] = msgspec.msgpack.Decoder(Job)
 replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 

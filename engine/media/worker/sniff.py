@@ -7,7 +7,7 @@ HEAD_BYTES = 64
 Container = Literal["wav", "mp3", "ogg", "flac", "mov", "matroska", "amr"]
 
 
-def container(head: bytes) -> Container | None:
+def detect_container(head: bytes) -> Container | None:
     """Name FFmpeg's demuxer for a file that begins with `head`; None: not audio."""
     if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
         return "wav"

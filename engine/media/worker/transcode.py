@@ -10,7 +10,7 @@ from av.audio.resampler import AudioResampler
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 
-from engine.media.clip import SAMPLE_RATE_HZ, MediaFailed
+from engine.media.clip import SAMPLE_RATE_HZ, MediaError
 from engine.media.worker.protocol import Transcode
 
 
@@ -26,7 +26,7 @@ def transcode(job: Transcode) -> None:
         ):
             _write(job, _samples(opened))
     except (av.FFmpegError, ValueError, EOFError) as error:
-        raise MediaFailed("unreadable", f"the audio does not decode: {error}") from error
+        raise MediaError("unreadable", f"the audio does not decode: {error}") from error
 
 
 def _write(job: Transcode, samples: Iterator[bytes]) -> None:
@@ -37,15 +37,15 @@ def _write(job: Transcode, samples: Iterator[bytes]) -> None:
         for chunk in samples:
             written += len(chunk)
             if written > longest_bytes:
-                raise MediaFailed("too_long", f"longer than {job.longest_ms / 1000:g} s")
+                raise MediaError("too_long", f"longer than {job.longest_ms / 1000:g} s")
             clip.writeframesraw(chunk)
     if not written:
-        raise MediaFailed("unreadable", "no sound in it")
+        raise MediaError("unreadable", "no sound in it")
 
 
 def _samples(opened: InputContainer) -> Iterator[bytes]:
     if not opened.streams.audio:
-        raise MediaFailed("not_audio", "no audio track in it")
+        raise MediaError("not_audio", "no audio track in it")
     resampler = AudioResampler("s16", "mono", SAMPLE_RATE_HZ)
     for frame in _frames(opened, opened.streams.audio[0]):
         frame.pts = None  # a gap in the timestamps is no silence

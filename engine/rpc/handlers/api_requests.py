@@ -5,7 +5,7 @@ import re
 import msgspec
 from aiohttp import web
 
-from engine.flows.check import SIZE_BYTES, read_document
+from engine.flows.check import MAX_FLOW_BYTES, read_document
 from engine.flows.requests import check_request
 from engine.rpc.handlers.number_routes import name_in
 from engine.rpc.json_body import answer
@@ -40,7 +40,7 @@ class RequestHandlers:
         account, request_id = name_in(request, "account"), _id_in(request)
         before = await self._store.request(account, request_id)
         kept = _read(before).secrets if before is not None else {}
-        document = read_document(await request.read(), SIZE_BYTES)
+        document = read_document(await request.read(), MAX_FLOW_BYTES)
         asked = check_request(document, self._limits, kept)
         await self._store.put_request(account, request_id, msgspec.json.encode(asked))
         return answer(_view(request_id, asked))

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from engine.calls.flows.templates import fill
-from engine.flows.check import SIZE_BYTES, check_graph, read_document, requests_of
+from engine.flows.check import MAX_FLOW_BYTES, check_graph, read_document, requested_ids
 from engine.flows.document import is_graph, read_outline
 from engine.rpc.handlers.number_routes import name_in
 from engine.rpc.json_body import answer
@@ -84,7 +84,7 @@ class FlowHandlers:
     async def _checked(self, request: web.Request, account: str) -> bytes:
         """Give the body of a flow that can run: a graph, or a tree whose strings may be filled."""
         body = await request.read()
-        document = read_document(body, SIZE_BYTES)
+        document = read_document(body, MAX_FLOW_BYTES)
         if is_graph(document):
             check_graph(document, self._limits, await self._apis(account, document))
         elif len(body) > self._limits.size_bytes:
@@ -96,8 +96,8 @@ class FlowHandlers:
         return body
 
     async def _apis(self, account: str, document: Any) -> dict[str, ApiRequest]:
-        found = await self._store.requests(account) if requests_of(document) else {}
-        wanted = requests_of(document) & found.keys()
+        found = await self._store.requests(account) if requested_ids(document) else {}
+        wanted = requested_ids(document) & found.keys()
         return {each: msgspec.json.decode(found[each], type=ApiRequest) for each in wanted}
 
 

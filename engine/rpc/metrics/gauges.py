@@ -7,9 +7,9 @@ from typing import get_args
 from prometheus_client.core import GaugeMetricFamily
 
 from engine.calls.model.state import Doing, Over
-from engine.runtime.nodes.node import STRAINED_MS
+from engine.runtime.nodes.node import MAX_LATENCY_MS
 from engine.runtime.service import Switch
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 from engine.store.writer import MOST_WAITING
 from wire.base import tag_of
 
@@ -89,7 +89,7 @@ def limits(switch: Switch) -> Iterator[GaugeMetricFamily]:
         (
             "switchroom_ari_latency_limit_seconds",
             "No new call on a node that is slower",
-            STRAINED_MS / 1000,
+            MAX_LATENCY_MS / 1000,
         ),
     ):
         one = gauge(name, text)
@@ -97,10 +97,10 @@ def limits(switch: Switch) -> Iterator[GaugeMetricFamily]:
         yield one
 
 
-def _all(switch: Switch) -> Iterator[Desk]:
+def _all(switch: Switch) -> Iterator[CallShard]:
     for node in switch.nodes.values():
         yield from node.desks.values()
 
 
-def _place(desk: Desk) -> tuple[str, str]:
+def _place(desk: CallShard) -> tuple[str, str]:
     return desk.place.node, str(desk.place.slot)

@@ -11,7 +11,7 @@ from aiohttp.typedefs import Middleware
 from engine.rpc.middleware.tracing import carried
 from engine.rpc.peers.client import AGAIN_S, HANDED_ON, NEVER_SENT, Hop, is_handed_on
 from engine.rpc.problems import Handler, reply
-from engine.runtime.shard.commit_ack import Elsewhere
+from engine.runtime.shard.commit_ack import NotOwner
 from wire.rpc import Problem
 
 ANSWER_S = 10.0
@@ -29,7 +29,7 @@ def forwarding(hop: Hop) -> Middleware:
         while True:
             try:
                 return await handler(request)
-            except Elsewhere as elsewhere:
+            except NotOwner as elsewhere:
                 slot = elsewhere.slot
             if is_handed_on(request):
                 return _nobody()

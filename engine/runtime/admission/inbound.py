@@ -14,7 +14,7 @@ from engine.runtime.admission.placement import CODES, FOR_ALL, Placement
 from engine.runtime.admission.routes import (
     NO_CIRCUIT,
     NO_SUCH_NUMBER,
-    Arrival,
+    IncomingChannel,
     NumberBook,
     Routes,
     Told,
@@ -24,7 +24,7 @@ from engine.runtime.admission.routes import (
 from engine.runtime.admission.settings import Rules, Tails
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.clock import Clock
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.rpc import NumberRoute
 
@@ -60,7 +60,7 @@ class Reception:
             self._refused[code] += 0  # shown from the start, as alerts watch them
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def arrive(self, desk: Desk, arrival: Arrival) -> None:
+    def arrive(self, desk: CallShard, arrival: IncomingChannel) -> None:
         """Take a call in, refuse it early, or leave it to who has its slot next."""
         if self._is_the_heirs(desk):
             return
@@ -78,19 +78,19 @@ class Reception:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _is_the_heirs(self, desk: Desk) -> bool:
+    def _is_the_heirs(self, desk: CallShard) -> bool:
         """Tell whether a call could be answered here and never stored; it waits in Stasis."""
         return desk.place.slot in self._going or not desk.place.lease.holds
 
-    def _may_be_agents(self, arrival: Arrival) -> bool:
+    def _may_be_agents(self, arrival: IncomingChannel) -> bool:
         return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
 
-    def _known_caller(self, arrival: Arrival, route: NumberRoute | None) -> Caller | None:
+    def _known_caller(self, arrival: IncomingChannel, route: NumberRoute | None) -> Caller | None:
         if self._directory is None or route is None:
             return arrival.agent
         return self._directory.known_caller(route.account, arrival.endpoint)
 
-    async def _find(self, desk: Desk, arrival: Arrival) -> None:
+    async def _find(self, desk: CallShard, arrival: IncomingChannel) -> None:
         try:
             route = await self._book.find(arrival.to)
         except StoreDown:
@@ -106,7 +106,7 @@ class Reception:
             arrival = replace(arrival, agent=agent)
         self._admit(desk, arrival, route)
 
-    def _admit(self, desk: Desk, arrival: Arrival, route: NumberRoute | None) -> None:
+    def _admit(self, desk: CallShard, arrival: IncomingChannel, route: NumberRoute | None) -> None:
         place = desk.place
         if self._is_the_heirs(desk) or desk.route(arrival.channel) is not None:
             return  # told twice, by its event and by a recovery, while its route was being read
@@ -124,6 +124,6 @@ class Reception:
         if arrival.is_up:
             desk.feed(actor, LegAnswered(arrival.channel))
 
-    def _turn_away(self, desk: Desk, arrival: Arrival, code: str, cause: int) -> None:
+    def _turn_away(self, desk: CallShard, arrival: IncomingChannel, code: str, cause: int) -> None:
         self._refused[code] += 1
         desk.place.dismiss(arrival.channel, cause)

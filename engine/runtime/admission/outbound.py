@@ -18,8 +18,8 @@ from engine.runtime.admission.routes import Told
 from engine.runtime.admission.settings import Rules, Tails
 from engine.runtime.base.clock import Clock
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import Elsewhere, promised
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.commit_ack import NotOwner, awaiting_commit
+from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, settings
 from wire.callback_targets import Target, parse_target
@@ -41,7 +41,7 @@ class Calls(Protocol):
     def slots(self) -> set[int]:
         """Tell which slots are this engine's."""
 
-    def find(self, call: str) -> tuple[Desk, Actor] | None:
+    def find(self, call: str) -> tuple[CallShard, Actor] | None:
         """Find a live call of this engine."""
 
     async def read(self, call: str) -> Call | None:
@@ -67,13 +67,13 @@ class Maker:
         tail = asked.request_id or self._heard_tail(asked, self._clock.now_ms())
         slot = slot_of(tail, self._rules.slots)
         if not self._calls.has(slot):
-            raise Elsewhere(slot if asked.request_id else None)
+            raise NotOwner(slot if asked.request_id else None)
         target = parse_target(told, "statusCallbackUrl") if told else None
         by_trunk = is_by_trunk(first_party(asked))
         desk = self._calls.placement.choose(asked.node, slot, by_trunk=by_trunk)
         return await self._begun(self._made(asked, desk, tail, target), desk)
 
-    def _made(self, asked: Originate, desk: Desk, tail: str, target: Target | None) -> Call:
+    def _made(self, asked: Originate, desk: CallShard, tail: str, target: Target | None) -> Call:
         now = self._clock.now_ms()
         chosen = call_id(desk.place.slot, desk.place.node, tail)
         archive = self._rules.archive(desk.place, asked.account, now)
@@ -82,9 +82,9 @@ class Maker:
         latest_ms, shown = now + self._rules.longest_ms, self._rules.caller_id
         return originated(chosen, asked, now, latest_ms, shown, archive, target)
 
-    async def _begun(self, call: Call, desk: Desk) -> Call:
+    async def _begun(self, call: Call, desk: CallShard) -> Call:
         self._calls.follow(call.id)
-        with promised(desk.promises) as promise:
+        with awaiting_commit(desk.promises) as promise:
             actor = desk.open(call, promise.stored)
             # It begins as soon as the store is back: say so rather than let it be asked twice.
             await promise.kept(f"call {call.id} is not stored yet")

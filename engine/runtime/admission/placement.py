@@ -24,7 +24,7 @@ from engine.runtime.admission.limits import (
 from engine.runtime.base.clock import Clock
 from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.nodes.node import Node
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 
 # The further down, the nearer a call came to its place: that is what a refusal names.
 CODES = (
@@ -109,7 +109,7 @@ class Placement:
         node = self.nodes.get(name)
         return (node.live if node else 0) + self._others.calls(name)
 
-    def choose(self, name: str | None, slot: int, by_trunk: bool) -> Desk:
+    def choose(self, name: str | None, slot: int, by_trunk: bool) -> CallShard:
         """Choose where a call begins, and count it; raises NoRoom."""
         asked = [node for node in self.nodes.values() if name in {None, node.name}]
         found = [(node, self._obstacle(node, slot, by_trunk)) for node in asked]
@@ -122,7 +122,7 @@ class Placement:
         self._count(chosen.name, by_trunk)
         return chosen.desks[slot]
 
-    def admits(self, desk: Desk, by_trunk: bool) -> Obstacle | None:
+    def admits(self, desk: CallShard, by_trunk: bool) -> Obstacle | None:
         """Tell why no call may come in at a desk; None: one may, and is counted."""
         node = self.nodes[desk.place.node]
         obstacle = self._at(desk, node) or self._for_all(by_trunk)
@@ -150,7 +150,7 @@ class Placement:
             return Obstacle("trunk_away", f"PBX node {node.name} can't reach the trunk")
         return self._at(desk, node)
 
-    def _at(self, desk: Desk, node: Node) -> Obstacle | None:
+    def _at(self, desk: CallShard, node: Node) -> Obstacle | None:
         if not desk.can_store:
             return Obstacle("store_down", "calls can't be stored now")
         return self._unfit(node)

@@ -13,7 +13,7 @@ from engine.calls.model.leg import Leg
 from engine.calls.model.recording import Archive
 from engine.calls.model.state import Starting
 from engine.runtime.agents.directory import Caller
-from engine.runtime.base.ttl_cache import FRESH_MS, Known, Remembered
+from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from wire.callback_targets import parse_target
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
@@ -40,7 +40,7 @@ class Routes(Protocol):
         """Read what an inbound number runs."""
 
 
-class Arrival(Struct, frozen=True):
+class IncomingChannel(Struct, frozen=True):
     """A channel that entered our Stasis app from the dialplan."""
 
     channel: str
@@ -58,14 +58,14 @@ class NumberBook:
         self,
         routes: Routes,
         now_ms: Callable[[], int],
-        fresh_ms: int = FRESH_MS,
+        fresh_ms: int = DEFAULT_TTL_MS,
         told: Told = nobody,
     ) -> None:
         self._routes = routes
         self._told = told
-        self._remembered = Remembered(self._read, now_ms, fresh_ms)
+        self._remembered = TtlCache(self._read, now_ms, fresh_ms)
 
-    def known(self, number: str) -> Known[NumberRoute | None] | None:
+    def known(self, number: str) -> Cached[NumberRoute | None] | None:
         """Give a number's route if it is remembered."""
         return self._remembered.fresh(number)
 
@@ -84,7 +84,7 @@ class NumberBook:
 
 def arrived(  # noqa: PLR0913, PLR0917 - what a call is made of
     call_id: str,
-    arrival: Arrival,
+    arrival: IncomingChannel,
     route: NumberRoute,
     now: int,
     latest_ms: int,

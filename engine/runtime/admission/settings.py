@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.calls.model.recording import Archive
 from engine.runtime.admission.limits import ANY, Terms
-from engine.runtime.shard.context import Place
+from engine.runtime.shard.context import ShardContext
 
 
 class Rules(Struct, frozen=True):
@@ -20,7 +20,7 @@ class Rules(Struct, frozen=True):
     recordings: str = ""  # the address that recordings are told below; none are kept without
     trunk: Terms = ANY
 
-    def archive(self, place: Place, account: str, now_ms: int) -> Archive | None:
+    def archive(self, place: ShardContext, account: str, now_ms: int) -> Archive | None:
         """Choose where a call's recordings will be filed, if they can be."""
         if place.tapes is None or not self.recordings:
             return None

@@ -9,7 +9,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.runtime.base.ttl_cache import FRESH_MS, Remembered
+from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.errors import StoreDown
 from wire.agents import Agent
 from wire.patterns import NAME
@@ -54,13 +54,13 @@ class Directory:
         now_ms: Callable[[], int],
         agent_endpoint: str,
         trunk_endpoint: str,
-        fresh_ms: int = FRESH_MS,
+        fresh_ms: int = DEFAULT_TTL_MS,
     ) -> None:
         self._documents = documents
         self._template = agent_endpoint
         self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
-        self._endpoints = Remembered(self._endpoint, now_ms, fresh_ms)
-        self._callers = Remembered(self._agents, now_ms, fresh_ms, MOST_ACCOUNTS)
+        self._endpoints = TtlCache(self._endpoint, now_ms, fresh_ms)
+        self._callers = TtlCache(self._agents, now_ms, fresh_ms, MOST_ACCOUNTS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:

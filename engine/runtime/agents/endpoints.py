@@ -10,7 +10,7 @@ from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
 from engine.runtime.agents.presence import AGAIN_S, TECHNOLOGY
 from engine.runtime.base.ports import Pbx
-from engine.runtime.pbx.snapshot import PbxAway, read
+from engine.runtime.pbx.snapshot import PbxUnavailable, query
 
 log = structlog.get_logger()
 PERIOD_S = 30.0
@@ -37,10 +37,10 @@ class Phones:
         while True:
             pause_s = self._period_s
             try:
-                found = await read(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _endpoints)
+                found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _endpoints)
                 names = {f"{each.technology}/{each.resource}" for each in found}
                 self._names = frozenset(each for each in names if not self._is_trunk(each))
-            except PbxAway as error:
+            except PbxUnavailable as error:
                 log.debug("endpoints not seen", error=str(error))
                 pause_s = AGAIN_S
             await asyncio.sleep(pause_s)

@@ -23,7 +23,7 @@ from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import applications, endpoints
 from engine.ari.request import Request
 from engine.runtime.base.ports import Pbx
-from engine.runtime.pbx.snapshot import PbxAway
+from engine.runtime.pbx.snapshot import PbxUnavailable
 from wire.agents import Presence
 from wire.base import tag_of
 
@@ -110,7 +110,7 @@ class NodePresence:
             try:
                 await self._look()
                 pause_s = self._period_s
-            except (PbxAway, msgspec.DecodeError) as error:
+            except (PbxUnavailable, msgspec.DecodeError) as error:
                 log.warning("presence not seen", node=self.node, error=str(error))
                 pause_s = AGAIN_S
             await asyncio.sleep(pause_s)
@@ -141,7 +141,7 @@ class NodePresence:
     async def _ask(self, request: Request) -> bytes:
         reply = await self._pbx.ask(request)
         if not reply.ok:
-            raise PbxAway(f"{request.path}: status {reply.status}")
+            raise PbxUnavailable(f"{request.path}: status {reply.status}")
         return reply.body
 
 

@@ -44,7 +44,7 @@ class Writer(Protocol):
         """Queue a change that stores what is in memory anyway, however much waits."""
 
 
-class Holding(Protocol):
+class LeaseView(Protocol):
     """A lease as those see it who act under its token."""
 
     token: int
@@ -54,10 +54,10 @@ class Holding(Protocol):
         """Whether nobody else can have the slot yet."""
 
 
-class Post(Protocol):
+class CallbackDispatcher(Protocol):
     """What brings to customers what calls tell; `callbacks.courier.Courier` is the real one."""
 
-    def open(self, slot: int, lease: Holding) -> None:
+    def open(self, slot: int, lease: LeaseView) -> None:
         """Deliver for a slot from now on, first what its last owner left."""
 
     def drop(self, slot: int) -> None:
@@ -73,10 +73,10 @@ class Post(Protocol):
         """Note that events found no room."""
 
 
-class NoPost:
+class NullDispatcher:
     """Tells nobody anything."""
 
-    def open(self, slot: int, lease: Holding) -> None:
+    def open(self, slot: int, lease: LeaseView) -> None:
         """Do nothing."""
 
     def drop(self, slot: int) -> None:
@@ -92,33 +92,33 @@ class NoPost:
         """Do nothing."""
 
 
-class Agents(Protocol):
+class AgentResolver(Protocol):
     """Where agents' phones are; `agents.Directory` is the real one."""
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
         """Give `done` the endpoint of an agent, at once or later, once; None: there is none."""
 
 
-Refusal = Literal["", "not_allowed", "do_not_call", "terms_unknown"]
+DialRefusal = Literal["", "not_allowed", "do_not_call", "terms_unknown"]
 
 
-class Verdict(Struct, frozen=True):
+class DialDecision(Struct, frozen=True):
     """Whether a party may be called, and what it is shown."""
 
-    refusal: Refusal
+    refusal: DialRefusal
     caller_id: str = ""
 
 
-class Judge(Protocol):
+class DialPolicy(Protocol):
     """Who knows what accounts may dial; `terms.TermsBook` is the real one."""
 
     def judge(
-        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+        self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Give `done` the verdict on a party, at once or later, once."""
 
 
-class Tapes(Protocol):
+class CallRecorder(Protocol):
     """What records calls, beside them; `recorder.Recorder` is the real one."""
 
     def run(self, command: TapeCommand, call: str, done: Callable[[Event | None], None]) -> None:
@@ -128,7 +128,7 @@ class Tapes(Protocol):
         """Do no more for a call: it is another engine's."""
 
 
-class Errands(Protocol):
+class IoRunner(Protocol):
     """What is fetched from outside for a call while it waits."""
 
     def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:

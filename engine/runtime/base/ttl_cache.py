@@ -6,43 +6,43 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-FRESH_MS = 1_000
-MOST_KNOWN = 10_000  # callers choose what is asked for: keep a bound
+DEFAULT_TTL_MS = 1_000
+MAX_ENTRIES = 10_000  # callers choose what is asked for: keep a bound
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Known(Struct, Generic[V], frozen=True):
+class Cached(Struct, Generic[V], frozen=True):
     """What was read, and when."""
 
     value: V
     at_ms: int
 
 
-class Remembered(Generic[K, V]):
+class TtlCache(Generic[K, V]):
     """Reads by a key and remembers it for a moment: what is busy costs one read a second."""
 
     def __init__(
         self,
         read: Callable[[K], Awaitable[V]],
         now_ms: Callable[[], int],
-        fresh_ms: int = FRESH_MS,
-        most: int = MOST_KNOWN,
+        fresh_ms: int = DEFAULT_TTL_MS,
+        most: int = MAX_ENTRIES,
     ) -> None:
         self._read = read
         self._now_ms = now_ms
         self._fresh_ms = fresh_ms
         self._most = most
-        self._known: dict[K, Known[V]] = {}
+        self._known: dict[K, Cached[V]] = {}
         self._asked: dict[K, asyncio.Task[V]] = {}
 
-    def fresh(self, key: K) -> Known[V] | None:
+    def fresh(self, key: K) -> Cached[V] | None:
         """Give what is remembered; None: it must be read."""
         known = self._known.get(key)
         return known if known and known.at_ms + self._fresh_ms > self._now_ms() else None
 
-    def last(self, key: K) -> Known[V] | None:
+    def last(self, key: K) -> Cached[V] | None:
         """Give what was read last, however old."""
         return self._known.get(key)
 
@@ -58,7 +58,7 @@ class Remembered(Generic[K, V]):
         """Remember what was written just now."""
         if len(self._known) >= self._most:
             self._known.clear()
-        self._known[key] = Known(value, self._now_ms())
+        self._known[key] = Cached(value, self._now_ms())
 
     async def _reread(self, key: K) -> V:
         try:

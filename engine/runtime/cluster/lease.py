@@ -35,7 +35,7 @@ class Lease:
         self._ends_s = -inf
 
 
-class LeasedPbx:
+class FencedPbx:
     """A PBX that a slot's owner commands: what is asked without a lease goes nowhere.
 
     Its answer never comes; who lost the lease asks the PBX anew when he has another.
@@ -55,7 +55,7 @@ class LeasedPbx:
         return await self._pbx.ask(request) if self._lease.holds else LOST
 
 
-class LeasedTapes:
+class FencedRecorder:
     """What records a slot's calls: without a lease nothing is begun or ended on any tape."""
 
     def __init__(self, recorder: Recorder, lease: Lease) -> None:

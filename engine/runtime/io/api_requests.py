@@ -13,17 +13,17 @@ from engine.webhooks.errors import WebhookFailed
 from wire.request import ApiRequest
 
 
-class Requests(Protocol):
+class ApiRequestStore(Protocol):
     """Where API requests are stored."""
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         """Read an account's API request."""
 
 
-class ApiBook:
+class ApiRequestRunner:
     """Sends accounts' API requests by their ids: in calls, and to tell what became of calls."""
 
-    def __init__(self, requests: Requests, sender: ApiSender) -> None:
+    def __init__(self, requests: ApiRequestStore, sender: ApiSender) -> None:
         self._requests = requests
         self._sender = sender
 
@@ -37,7 +37,7 @@ class ApiBook:
         The same key at each repetition is the same delivery. What is answered is not looked at.
         """
         request = replace(await self._read(account, api), answers={})
-        await self._sender.send(request, values_of(event), key)
+        await self._sender.send(request, event_values(event), key)
 
     async def _read(self, account: str, api: str) -> ApiRequest:
         try:
@@ -49,7 +49,7 @@ class ApiBook:
         return msgspec.json.decode(body, type=ApiRequest)
 
 
-def values_of(event: Mapping[str, Any]) -> Values:
+def event_values(event: Mapping[str, Any]) -> Values:
     """Give an event's fields by name, as `event.name`, and deeper ones as `event.name.name`."""
 
     def value(name: str) -> Any:

@@ -13,10 +13,10 @@ from engine.store.errors import StoreDown
 from engine.store.stream import GroupState, Stream
 
 log = structlog.get_logger()
-PERIOD_S = 5.0
+POLL_INTERVAL_S = 5.0
 
 
-class Readers:
+class ConsumerLag:
     """Looks now and then."""
 
     def __init__(self, stream: Stream, slots: Callable[[], Collection[int]], meter: Meter) -> None:
@@ -32,7 +32,7 @@ class Readers:
                 await self.look()
             except StoreDown as error:
                 log.info("groups of readers not seen", error=str(error))
-            await asyncio.sleep(PERIOD_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     async def look(self) -> None:
         """Count what waits; raises StoreDown."""

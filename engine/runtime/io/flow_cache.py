@@ -8,30 +8,30 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import LoadFlow, LoadNode
 from engine.calls.model.io_results import ActionFailed, ActionReplied, FlowEntered, NodeLoaded
-from engine.flows.document import node_in, prompts, read_outline
+from engine.flows.document import read_outline, resolve_node, static_prompts
 from engine.store.errors import StoreDown
 from wire.errors import BadInput
 from wire.flow import FlowOutline
 from wire.media import Source
 from wire.tree import Limits, parse_action
 
-MOST_KEPT = 1_000  # versions in memory
-NEWEST = 0
+MAX_CACHED_VERSIONS = 1_000  # versions in memory
+LATEST = 0
 
 
-class Flows(Protocol):
+class FlowStore(Protocol):
     """Where flows are stored."""
 
     async def flow(
-        self, account: str, flow_id: str, version: int = NEWEST
+        self, account: str, flow_id: str, version: int = LATEST
     ) -> tuple[int, bytes] | None:
         """Read a version of a flow."""
 
 
-class FlowBook:
+class FlowCache:
     """Gives calls what flows say, with what the call knows filled in."""
 
-    def __init__(self, flows: Flows, limits: Limits) -> None:
+    def __init__(self, flows: FlowStore, limits: Limits) -> None:
         self._flows = flows
         self._limits = limits
         self._kept: dict[tuple[str, str, int], FlowOutline] = {}
@@ -45,7 +45,7 @@ class FlowBook:
             version, body = found
             outline = read_outline(body)
             if outline is None:
-                tree = parse_action(fill(body, known_to(call)), self._limits)
+                tree = parse_action(fill(body, call_variables(call)), self._limits)
                 return ActionReplied(errand.request, tree)
         except (BadInput, StoreDown) as error:
             return ActionFailed(errand.request, str(error))
@@ -58,7 +58,7 @@ class FlowBook:
     def prompts(self, account: str, entered: FlowEntered) -> tuple[Source, ...]:
         """List the audio that a flow will want, if its version is at hand."""
         outline = self._kept.get((account, entered.flow_id, entered.version))
-        return prompts(outline) if outline is not None else ()
+        return static_prompts(outline) if outline is not None else ()
 
     def known(self, errand: LoadNode, call: Call) -> Event | None:
         """Give what a node says, if its version is at hand."""
@@ -80,7 +80,7 @@ class FlowBook:
 
     def _node(self, errand: LoadNode, call: Call, outline: FlowOutline) -> Event:
         try:
-            node = node_in(outline, errand.node, known_to(call), self._limits)
+            node = resolve_node(outline, errand.node, call_variables(call), self._limits)
         except BadInput as error:
             return ActionFailed(errand.request, str(error))
         return NodeLoaded(errand.request, errand.node, node)
@@ -88,11 +88,11 @@ class FlowBook:
     def _keep(self, place: tuple[str, str, int], outline: FlowOutline) -> None:
         self._kept.pop(place, None)
         self._kept[place] = outline
-        if len(self._kept) > MOST_KEPT:
+        if len(self._kept) > MAX_CACHED_VERSIONS:
             del self._kept[next(iter(self._kept))]
 
 
-def known_to(call: Call) -> Values:
+def call_variables(call: Call) -> Values:
     """Give what a call knows by name, as documents are filled in with it."""
 
     def value(name: str) -> object:

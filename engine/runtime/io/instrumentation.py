@@ -7,27 +7,27 @@ from typing import Protocol, TypeVar
 from engine.calls.flows.templates import Values
 from engine.calls.model.ids import call_of, slot_and_node
 from engine.observe.metrics import Meter
-from engine.runtime.io.runner import ApiAnswer, Apis, Asker
+from engine.runtime.io.runner import ActionSource, ApiRequests, ApiResponse
 from engine.webhooks.action_client import Answer
 from engine.webhooks.errors import Attempt, WebhookFailed
 
 
-class _Tried(Protocol):
+class _HasAttempts(Protocol):
     @property
     def attempts(self) -> tuple[Attempt, ...]:
         """What it took."""
 
 
-Got = TypeVar("Got", bound=_Tried)
+Response = TypeVar("Got", bound=_HasAttempts)
 
 
-class _Watch:
+class _WebhookTimer:
     def __init__(self, meter: Meter) -> None:
         self._counts = meter.outside
 
-    async def timed(self, asking: Awaitable[Got], request_id: str) -> Got:
+    async def timed(self, asking: Awaitable[Response], request_id: str) -> Response:
         """Time and count a question, however it ends."""
-        node, slot = place_of(request_id)
+        node, slot = node_and_slot(request_id)
         began_s = perf_counter()
         try:
             answer = await asking
@@ -48,31 +48,31 @@ class _Watch:
             self._counts.webhook_retries.of(node)[slot] += 1
 
 
-class MeteredAsker:
+class MeteredActionClient:
     """An asker whose questions are timed and counted."""
 
-    def __init__(self, asker: Asker, meter: Meter) -> None:
+    def __init__(self, asker: ActionSource, meter: Meter) -> None:
         self._asker = asker
-        self._watch = _Watch(meter)
+        self._watch = _WebhookTimer(meter)
 
     async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
         """Ask for the next action; raises WebhookFailed."""
         return await self._watch.timed(self._asker.ask(url, body, request_id), request_id)
 
 
-class MeteredApis:
+class MeteredApiRequests:
     """APIs whose requests are timed and counted as webhooks are."""
 
-    def __init__(self, apis: Apis, meter: Meter) -> None:
+    def __init__(self, apis: ApiRequests, meter: Meter) -> None:
         self._apis = apis
-        self._watch = _Watch(meter)
+        self._watch = _WebhookTimer(meter)
 
-    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiResponse:
         """Send a request; raises WebhookFailed."""
         return await self._watch.timed(self._apis.ask(account, api, values, key), key)
 
 
-def place_of(request_id: str) -> tuple[str, str]:
+def node_and_slot(request_id: str) -> tuple[str, str]:
     """Name the node and the slot of the call that a question is about."""
     slot, node = slot_and_node(call_of(request_id) or "") or ("", "")
     return node, str(slot)

@@ -30,8 +30,8 @@ from engine.calls.model.io_results import (
     MediaFetched,
     Tries,
 )
-from engine.media.clip import MediaFailed
-from engine.runtime.io.flow_cache import FlowBook, known_to
+from engine.media.clip import MediaError
+from engine.runtime.io.flow_cache import FlowCache, call_variables
 from engine.webhooks.action_client import Answer
 from engine.webhooks.errors import Attempt, WebhookFailed
 from wire.flow import Scalar
@@ -40,7 +40,7 @@ from wire.media import Clip, Source
 log = structlog.get_logger()
 
 
-class Library(Protocol):
+class ClipSource(Protocol):
     """Where audio comes from."""
 
     def known(self, source: Source) -> Clip | None:
@@ -53,14 +53,14 @@ class Library(Protocol):
         """Get clips without being waited for."""
 
 
-class Asker(Protocol):
+class ActionSource(Protocol):
     """Who asks customers' servers."""
 
     async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
         """Ask for the next action; raises WebhookFailed."""
 
 
-class ApiAnswer(Protocol):
+class ApiResponse(Protocol):
     """What an API request brought."""
 
     @property
@@ -76,17 +76,19 @@ class ApiAnswer(Protocol):
         """What it took."""
 
 
-class Apis(Protocol):
+class ApiRequests(Protocol):
     """Who sends accounts' stored API requests."""
 
-    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiResponse:
         """Send one, filled in; raises WebhookFailed."""
 
 
-class Errands:
+class IoRunner:
     """Runs errands as tasks that nobody has to wait for."""
 
-    def __init__(self, library: Library, asker: Asker, flows: FlowBook, apis: Apis) -> None:
+    def __init__(
+        self, library: ClipSource, asker: ActionSource, flows: FlowCache, apis: ApiRequests
+    ) -> None:
         self._library = library
         self._asker = asker
         self._flows = flows
@@ -155,7 +157,7 @@ class Errands:
     async def _clip(self, source: Source) -> Clip | str:
         try:
             return await self._library.fetch(source)
-        except MediaFailed as error:
+        except MediaError as error:
             return str(error)
 
     async def _ask(self, errand: AskWebhook) -> Event:
@@ -174,7 +176,7 @@ class Errands:
     async def _send(self, errand: AskApi, call: Call) -> Event:
         request = errand.request
         try:
-            answer = await self._apis.ask(call.account, errand.api, known_to(call), request)
+            answer = await self._apis.ask(call.account, errand.api, call_variables(call), request)
         except WebhookFailed as error:
             status = error.attempts[-1].status if error.attempts else 0
             return ApiFailed(request, error.reason, status, _tries(error.attempts))

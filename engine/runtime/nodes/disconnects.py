@@ -11,10 +11,10 @@ from engine.ari.generated.operations import bridges
 from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.base.ports import Pbx
 
-ANSWER_S = 2.0
+PROBE_TIMEOUT_S = 2.0
 
 
-class Absences:
+class DisconnectGrace:
     """Those of one node, a grace for each slot."""
 
     def __init__(
@@ -22,7 +22,7 @@ class Absences:
         pbx: Pbx,
         clock: Clock,
         give_up: Callable[[int], None],
-        answer_s: float = ANSWER_S,
+        answer_s: float = PROBE_TIMEOUT_S,
     ) -> None:
         self._pbx = pbx
         self._answer_s = answer_s

@@ -8,10 +8,10 @@ import structlog
 from engine.store.errors import StoreDown
 
 log = structlog.get_logger()
-PERIOD_S = 0.5
+POLL_INTERVAL_S = 0.5
 
 
-class Drained(Protocol):
+class DrainStore(Protocol):
     """Where it is kept."""
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
@@ -21,10 +21,10 @@ class Drained(Protocol):
         """Name the nodes that get none."""
 
 
-class Drains:
+class DrainedNodes:
     """What is known of it; it stays so while the store is away."""
 
-    def __init__(self, store: Drained) -> None:
+    def __init__(self, store: DrainStore) -> None:
         self.nodes: frozenset[str] = frozenset()
         self._store = store
 
@@ -35,7 +35,7 @@ class Drains:
                 await self.look()
             except StoreDown as error:
                 log.info("drained nodes not read", error=str(error))
-            await asyncio.sleep(PERIOD_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     async def look(self) -> None:
         """Read which nodes are drained; raises StoreDown."""

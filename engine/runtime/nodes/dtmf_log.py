@@ -10,12 +10,12 @@ from engine.calls.model.events import DigitPressed
 from engine.calls.recovery.dtmf import Heard
 from engine.runtime.base.clock import Clock
 
-KEPT_MS = 60_000  # no outage that calls outlive lasts longer, by default
-MOST_KEYS = 64  # of a leg: as many as a gather takes
-MOST_LEGS = 10_000
+RETENTION_MS = 60_000  # no outage that calls outlive lasts longer, by default
+MAX_DIGITS_PER_LEG = 64  # of a leg: as many as a gather takes
+MAX_LEGS = 10_000
 
 
-class Overheard:
+class DtmfLog:
     """Hears one node's keys (`ami.keys.KeyListener`), of any channel: whose it is, is not told."""
 
     def __init__(self, clock: Clock) -> None:
@@ -32,13 +32,13 @@ class Overheard:
         now = self._clock.now_ms()
         keys = self._legs.setdefault(channel, [])
         keys.append(DigitPressed(channel, digit, now - held_ms, held_ms, pbx_ms, missed=True))
-        del keys[:-MOST_KEYS]
+        del keys[:-MAX_DIGITS_PER_LEG]
         self._legs.move_to_end(channel)
         self._forget(now)
 
     def _forget(self, now: int) -> None:
         while True:
             leg, keys = next(iter(self._legs.items()))
-            if len(self._legs) <= MOST_LEGS and now - keys[-1].up_ms <= KEPT_MS:
+            if len(self._legs) <= MAX_LEGS and now - keys[-1].up_ms <= RETENTION_MS:
                 return
             del self._legs[leg]

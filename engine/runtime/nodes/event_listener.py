@@ -12,10 +12,10 @@ from engine.runtime.nodes.node import Node
 from wire.base import tag_of
 
 log = structlog.get_logger()
-UNKNOWN = "unknown"  # counts what a newer Asterisk sends
+UNKNOWN_EVENT = "unknown"  # counts what a newer Asterisk sends
 
 
-class Hearing:
+class SlotListener:
     """The listener of one (node, slot)."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Hearing:
     def on_event(self, event: Message | UnknownEvent) -> None:
         """Pass an event on."""
         if isinstance(event, UnknownEvent):
-            self._heard[UNKNOWN] += 1
+            self._heard[UNKNOWN_EVENT] += 1
         else:
             self._heard[tag_of(event)] += 1
             self._node.heard(self._slot, cast("AriEvent", event))

@@ -2,12 +2,14 @@
 
 from engine.runtime.base.clock import Clock
 
-LEAVING_MS = 60_000  # a node that said so and is still there after this has thought better of it
+SHUTDOWN_TTL_MS = (
+    60_000  # a node that said so and is still there after this has thought better of it
+)
 WEIGHT = 0.1  # of the newest report: about the last ten count
-FORGET_MS = 60_000  # reports come every few seconds from each leg: none since means no calls
+REPORT_TTL_MS = 60_000  # reports come every few seconds from each leg: none since means no calls
 
 
-class Quality:
+class RtpQuality:
     """A level that follows what legs report of how they hear the other side."""
 
     def __init__(self, loss: float = 0.0, jitter_ms: float = 0.0) -> None:
@@ -29,7 +31,7 @@ class NodeHealth:
         self._left_ms: int | None = None
         self._contacts: dict[str, bool] = {}
         self._unregistered: set[str] = set()
-        self._quality = Quality()
+        self._quality = RtpQuality()
         self._reported_ms = 0
         self.is_watched = False
         self.core_calls: int | None = None  # as the node itself counts them
@@ -37,7 +39,7 @@ class NodeHealth:
     @property
     def is_leaving(self) -> bool:
         """Whether it said that it shuts down."""
-        return self._left_ms is not None and self._clock.now_ms() - self._left_ms < LEAVING_MS
+        return self._left_ms is not None and self._clock.now_ms() - self._left_ms < SHUTDOWN_TTL_MS
 
     @property
     def is_trunk_away(self) -> bool:
@@ -50,10 +52,10 @@ class NodeHealth:
         return tuple(sorted(self._unregistered))
 
     @property
-    def quality(self) -> Quality:
+    def quality(self) -> RtpQuality:
         """How its calls sound of late."""
-        if self._clock.now_ms() - self._reported_ms > FORGET_MS:
-            return Quality()
+        if self._clock.now_ms() - self._reported_ms > REPORT_TTL_MS:
+            return RtpQuality()
         return self._quality
 
     def booted(self) -> None:
@@ -97,5 +99,5 @@ class NodeHealth:
         if self.quality is self._quality:
             self._quality.note(loss, jitter_ms)
         else:
-            self._quality = Quality(loss, jitter_ms)
+            self._quality = RtpQuality(loss, jitter_ms)
         self._reported_ms = self._clock.now_ms()

@@ -13,18 +13,20 @@ from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import TransferReferred
 from engine.calls.recovery.dtmf import Heard
-from engine.runtime.admission.routes import Arrival
+from engine.runtime.admission.routes import IncomingChannel
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
-from engine.runtime.nodes.disconnects import Absences
-from engine.runtime.nodes.dtmf_log import Overheard
+from engine.runtime.nodes.disconnects import DisconnectGrace
+from engine.runtime.nodes.dtmf_log import DtmfLog
 from engine.runtime.nodes.recovery import Recoveries
-from engine.runtime.pbx.ari_events import is_ours, subject, translate
-from engine.runtime.shard.shard import Desk
+from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
+from engine.runtime.shard.shard import CallShard
 
 log = structlog.get_logger()
-STRAINED_MS = 150
-REFER_MS = 50  # asked within a millisecond of telling it, Asterisk 22.10 crashes (docs/asterisk.md)
+MAX_LATENCY_MS = 150
+REFER_DELAY_MS = (
+    50  # asked within a millisecond of telling it, Asterisk 22.10 crashes (docs/asterisk.md)
+)
 
 
 class Node:
@@ -34,9 +36,9 @@ class Node:
         self,
         name: str,
         pbx: Pbx,
-        desks: dict[int, Desk],
+        desks: dict[int, CallShard],
         clock: Clock,
-        arrive: Callable[[Desk, Arrival], None],
+        arrive: Callable[[CallShard, IncomingChannel], None],
         strain_ms: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.name = name
@@ -46,13 +48,13 @@ class Node:
         self._arrive = arrive
         self._strain_ms = strain_ms
         self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
-        self.overheard = Overheard(clock)
+        self.overheard = DtmfLog(clock)
         self._recoveries = Recoveries(pbx, clock, self._heard_over_ami, self._claim)
-        self._absences = Absences(pbx, clock, self._give_up)
+        self._absences = DisconnectGrace(pbx, clock, self._give_up)
         for slot, desk in desks.items():
             self.add(slot, desk)
 
-    def add(self, slot: int, desk: Desk) -> None:
+    def add(self, slot: int, desk: CallShard) -> None:
         """Open a desk."""
         self.desks[slot] = desk
         desk.on_doubt = partial(self._doubt, slot)
@@ -78,7 +80,7 @@ class Node:
     @property
     def is_strained(self) -> bool:
         """Whether it answers so slowly that it should get no new call."""
-        return self.strain_ms > STRAINED_MS
+        return self.strain_ms > MAX_LATENCY_MS
 
     @property
     def strain_ms(self) -> float:
@@ -93,7 +95,7 @@ class Node:
     def heard(self, slot: int, event: AriEvent) -> None:
         """Bring an event to its call."""
         desk = self.desks.get(slot)
-        about = subject(event)
+        about = subject_id(event)
         if about is None or desk is None:
             return
         actor = desk.route(about)
@@ -131,7 +133,7 @@ class Node:
     def _heard_over_ami(self) -> Heard:
         return self.overheard.keys
 
-    def _refer(self, desk: Desk, referred: TransferReferred) -> None:
+    def _refer(self, desk: CallShard, referred: TransferReferred) -> None:
         """Bring a phone's REFER to its call when the PBX is ready for the answer."""
 
         def ready() -> None:
@@ -139,7 +141,7 @@ class Node:
                 party = self.party_of(referred.party)
                 desk.feed(actor, replace(referred, party=party))
 
-        self._clock.call_at(self._clock.now_ms() + REFER_MS, ready)
+        self._clock.call_at(self._clock.now_ms() + REFER_DELAY_MS, ready)
 
     def _give_up(self, slot: int) -> None:
         desk = self.desks[slot]
@@ -156,7 +158,7 @@ class Node:
             desk.hold()
             self._recoveries.begin(slot, desk)
 
-    def _claim(self, desk: Desk, channel: Channel) -> None:
+    def _claim(self, desk: CallShard, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")
         is_here = channel.dialplan.app_name == "Stasis" and app == desk.place.plan.app
         if not is_here or desk.route(channel.id) is not None:
@@ -167,11 +169,13 @@ class Node:
         else:
             self._enter(desk, channel, args)
 
-    def _enter(self, desk: Desk, channel: Channel, args: list[str]) -> None:
-        if is_ours(channel.id) or args[:1] != ["inbound"]:
+    def _enter(self, desk: CallShard, channel: Channel, args: list[str]) -> None:
+        if is_engine_channel(channel.id) or args[:1] != ["inbound"]:
             desk.place.dismiss(channel.id)
         else:
             called = args[1] if len(args) > 1 else channel.dialplan.exten
             endpoint = channel.name.rpartition("-")[0]  # PJSIP/1001-0000abcd
             is_up = channel.state == "Up"
-            self._arrive(desk, Arrival(channel.id, channel.caller.number, called, is_up, endpoint))
+            self._arrive(
+                desk, IncomingChannel(channel.id, channel.caller.number, called, is_up, endpoint)
+            )

@@ -13,7 +13,7 @@ from engine.calls.model.ids import call_of, slot_and_node
 from engine.calls.recovery.snapshot import Seen
 from engine.observe.metrics import Meter
 from engine.runtime.nodes.node import Node
-from engine.runtime.pbx.snapshot import PbxAway, look
+from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 
 log = structlog.get_logger()
 
@@ -33,13 +33,13 @@ class Reaper:
             await asyncio.sleep(self._period_s)
             try:
                 await self.sweep()
-            except PbxAway as error:
+            except PbxUnavailable as error:
                 self._suspects = frozenset()
                 log.info("reaper waits for the pbx", node=self._node.name, error=str(error))
 
     async def sweep(self) -> None:
         """Look once; end what was a suspect at the last look too. Raises PbxAway."""
-        seen, channels = await look(self._node.pbx, ())
+        seen, channels = await take_snapshot(self._node.pbx, ())
         suspects = frozenset(
             {*self._stray_channels(channels), *self._stray_bridges(seen), *self._bereft(seen)}
         )

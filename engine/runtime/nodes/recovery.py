@@ -13,13 +13,13 @@ from engine.calls.recovery.reconcile import missed, rung_by
 from engine.calls.recovery.snapshot import Seen
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
-from engine.runtime.pbx.snapshot import PbxAway, look
+from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 
 log = structlog.get_logger()
-LOOK_AGAIN_MS = 1_000
-SETTLE_MS = 50
+RETRY_DELAY_MS = 1_000
+SETTLE_DELAY_MS = 50
 
 
 class Recoveries:
@@ -30,7 +30,7 @@ class Recoveries:
         pbx: Pbx,
         clock: Clock,
         heard: Callable[[], Heard],
-        claim: Callable[[Desk, Channel], None],
+        claim: Callable[[CallShard, Channel], None],
     ) -> None:
         self._pbx = pbx
         self._clock = clock
@@ -41,7 +41,7 @@ class Recoveries:
     def __contains__(self, slot: int) -> bool:
         return slot in self._going
 
-    def begin(self, slot: int, desk: Desk) -> None:
+    def begin(self, slot: int, desk: CallShard) -> None:
         """Recover a desk, which stands until that is done."""
         if slot not in self._going:
             task = asyncio.get_running_loop().create_task(self._recovered(slot, desk))
@@ -58,19 +58,19 @@ class Recoveries:
             recovery.cancel()
         await asyncio.gather(*self._going.values(), return_exceptions=True)
 
-    async def _recovered(self, slot: int, desk: Desk) -> None:
+    async def _recovered(self, slot: int, desk: CallShard) -> None:
         began_ms = self._clock.now_ms()
         # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
-        await asyncio.sleep(SETTLE_MS / 1000)
+        await asyncio.sleep(SETTLE_DELAY_MS / 1000)
         while True:
             actors = list(desk.actors.values())  # whoever comes from here on is heard
             try:
                 seen, channels = await self._look(actors)
                 break
-            except PbxAway as error:
+            except PbxUnavailable as error:
                 node = desk.place.node
                 log.warning("pbx does not answer", node=node, slot=slot, error=str(error))
-                await asyncio.sleep(LOOK_AGAIN_MS / 1000)
+                await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._going.pop(slot, None)
         self._take_up(desk, actors, seen)
         for channel in channels:
@@ -82,9 +82,9 @@ class Recoveries:
         waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
         rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
         recorded = [name for actor in actors if (name := message_of(actor.call))]
-        return await look(self._pbx, waited_for, rung, recorded)
+        return await take_snapshot(self._pbx, waited_for, rung, recorded)
 
-    def _take_up(self, desk: Desk, actors: list[Actor], seen: Seen) -> None:
+    def _take_up(self, desk: CallShard, actors: list[Actor], seen: Seen) -> None:
         now, standstill = self._clock.now_ms(), desk.standstill
         waiting, last = standstill.first_keys(), standstill.last_keys()
         for actor in actors:

@@ -6,7 +6,7 @@ from engine.ari.request import LOST, Done, Reply, Request
 from engine.runtime.nodes.node import Node
 
 
-class AbsentPbx:
+class UnreachablePbx:
     """A PBX that nobody reaches."""
 
     def send(self, _request: Request, _key: str, _may_block: bool, done: Done) -> None:
@@ -18,7 +18,7 @@ class AbsentPbx:
         return LOST
 
 
-async def unheard(node: Node, slot: int, grace_ms: int) -> None:
+async def never_connected(node: Node, slot: int, grace_ms: int) -> None:
     """Hear nothing, until cancelled."""
     node.lost(slot, grace_ms)
     await asyncio.Event().wait()

@@ -9,13 +9,13 @@ import structlog
 
 from engine.observe.metrics import Meter
 from engine.runtime.admission.limits import TRUNK
-from engine.runtime.base.ports import NoPost, Post
+from engine.runtime.base.ports import CallbackDispatcher, NullDispatcher
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.node import Node
-from engine.runtime.ownership.takeover import Claimant, Stored, take_over
+from engine.runtime.ownership.takeover import Claimant, StoredCall, take_over
 from engine.runtime.service import Switch
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 from engine.store.flush_scheduler import Pace
 from engine.store.store import Store
 from engine.store.writer import Writer
@@ -24,7 +24,7 @@ from engine.store.writer import Writer
 class Builder(Protocol):
     """How a slot's desk at a node is made, and how its events are heard."""
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Make a desk."""
 
     async def watching(self, node: Node, slot: int) -> None:
@@ -53,7 +53,7 @@ class OwnSlots:
         random: Callable[[], float],
         *,
         meter: Meter | None = None,
-        post: Post = NoPost(),  # noqa: B008 - it has no state
+        post: CallbackDispatcher = NullDispatcher(),  # noqa: B008 - it has no state
     ) -> None:
         self._post = post
         self.on_doubt: Callable[[int], None] = lambda _slot: None  # a slot may be another's
@@ -164,7 +164,7 @@ class OwnSlots:
         of_nodes = {node.name: node.live for node in self._switch.nodes.values()}
         return {**of_nodes, TRUNK: self._switch.placement.trunk_legs}
 
-    def _open(self, slot: int, lease: Lease, writer: Writer, calls: Collection[Stored]) -> None:
+    def _open(self, slot: int, lease: Lease, writer: Writer, calls: Collection[StoredCall]) -> None:
         for name in {stored.node for stored in calls} - self._switch.nodes.keys():
             self.on_stranger(name)
         self._writers[slot], self._leases[slot] = writer, lease
@@ -186,15 +186,17 @@ class OwnSlots:
     def _doubted(self, slot: int) -> None:
         self.on_doubt(slot)
 
-    def _desks(self, slot: int) -> list[Desk]:
+    def _desks(self, slot: int) -> list[CallShard]:
         nodes = self._switch.nodes.values()
         return [desk for node in nodes if (desk := node.desks.get(slot))]
 
 
-def _kept(node: Node | None, slot: int) -> list[Stored]:
+def _kept(node: Node | None, slot: int) -> list[StoredCall]:
     """List the calls of a node's desk, as they are in memory."""
     desk = node.desks.get(slot) if node else None
-    return [Stored(desk.place.node, each.record) for each in desk.actors.values()] if desk else []
+    return (
+        [StoredCall(desk.place.node, each.record) for each in desk.actors.values()] if desk else []
+    )
 
 
 def _ears(slot: int, node: Node) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from engine.calls.model.codec import Record, decode_record
 from engine.observe.metrics import Meter
-from engine.runtime.base.ports import NoPost, Post
+from engine.runtime.base.ports import CallbackDispatcher, NullDispatcher
 from engine.store.flush_scheduler import Pace
 from engine.store.store import Store
 from engine.store.writer import Watch, Writer
@@ -16,7 +16,7 @@ from engine.store.writer import Watch, Writer
 log = structlog.get_logger()
 
 
-class Stored(Struct, frozen=True):
+class StoredCall(Struct, frozen=True):
     """A call as the last owner left it."""
 
     node: str
@@ -27,7 +27,7 @@ class Owned(Struct, frozen=True):
     """A slot that is ours: the way to write, and the calls that live in it."""
 
     writer: Writer
-    calls: tuple[Stored, ...]
+    calls: tuple[StoredCall, ...]
 
 
 class Claimant(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Claimant(Struct, frozen=True):
     pace: Pace
     fenced: Callable[[int], None]
     meter: Meter = field(default_factory=Meter)
-    post: Post = NoPost()
+    post: CallbackDispatcher = NullDispatcher()
 
     def writer(self, store: Store, slot: int, token: int) -> Writer:
         """Make the way to write into a slot."""
@@ -56,7 +56,7 @@ class Claimant(Struct, frozen=True):
 async def take_over(store: Store, slot: int, token: int, claimant: Claimant) -> Owned:
     """Read the calls of a slot that was claimed; raises StoreDown."""
     calls = [
-        Stored(node, record)
+        StoredCall(node, record)
         async for call, node, state in store.live(slot)
         if (record := _decoded(call, state)) is not None
     ]

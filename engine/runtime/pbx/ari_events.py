@@ -40,10 +40,10 @@ from engine.calls.model.recording import read_name
 from engine.calls.model.requests import TransferReferred
 from wire.patterns import NUMBER
 
-SNOOP = r"\.s[0-9]+\Z"
+SNOOP_ID = r"\.s[0-9]+\Z"
 
 
-def subject(event: AriEvent) -> str | None:
+def subject_id(event: AriEvent) -> str | None:
     """Name the channel or playback that an event is about; None when it concerns no call."""
     match event:
         case PlaybackFinished(playback=playback):
@@ -78,9 +78,9 @@ def translate(event: AriEvent, now: int) -> Event | None:
         case ChannelStateChange(channel=channel):
             return _state(channel.id, channel.state)
         case StasisStart(channel=channel):
-            return LegPlaced(channel.id) if is_ours(channel.id) else None
+            return LegPlaced(channel.id) if is_engine_channel(channel.id) else None
         case StasisEnd(channel=channel):
-            is_last = not is_ours(channel.id) or re.search(SNOOP, channel.id)
+            is_last = not is_engine_channel(channel.id) or re.search(SNOOP_ID, channel.id)
             return LegEnded(channel.id, causes.NORMAL) if is_last else None
         case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
             return LegEnded(channel.id, cause or causes.NORMAL, sip or 0)
@@ -104,7 +104,7 @@ def _of_sound(event: AriEvent) -> Event | None:
             return None
 
 
-def is_ours(channel_id: str) -> bool:
+def is_engine_channel(channel_id: str) -> bool:
     """Tell whether we chose a channel's id, so that we called it."""
     return call_of(channel_id) is not None
 

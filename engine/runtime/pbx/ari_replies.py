@@ -16,11 +16,11 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
 
-GONE = 404
-KNOWN = 409
+NOT_FOUND = 404
+CONFLICT = 409
 
 
-def outcome(command: PbxCommand, reply: Reply) -> Event | None:
+def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:
     """Say what a reply means to the call; None when all is well or an event will tell."""
     match command:
         case Snoop(leg) if not reply.ok:
@@ -28,13 +28,15 @@ def outcome(command: PbxCommand, reply: Reply) -> Event | None:
         case Originate(leg) if not reply.ok:
             # 409 too: once an id was refused, Asterisk says so of unknown endpoints.
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
-        case Ring(leg) if reply.status == GONE:
+        case Ring(leg) if reply.status == NOT_FOUND:
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Play(playback=playback) if not reply.ok:
             return PlaybackEnded(playback, failed=True)
         case StartMessage(name=name) if not reply.ok:
-            return MessageEnded(name, failed=reply.status != KNOWN)  # known: it has been recorded
-        case Answer(leg) if reply.status == GONE:
+            return MessageEnded(
+                name, failed=reply.status != CONFLICT
+            )  # known: it has been recorded
+        case Answer(leg) if reply.status == NOT_FOUND:
             return LegEnded(leg, causes.NORMAL)
         case Bridge(bridge, legs) if not reply.ok:  # 409 here: a leg that can't be joined
             return BridgeFailed(bridge, _message(reply), legs)

@@ -29,16 +29,18 @@ from engine.calls.model.commands import (
     Unmute,
 )
 from engine.calls.model.ids import call_of
-from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.pbx.endpoints import EndpointTemplates
 
-CALLED = "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
-TALK_LEVEL = 256  # Asterisk's default, here and for AMD
-OVERTIME_S = 1  # the call's own limit comes first, Asterisk's is the safety net
+DIALED_VARIABLE = (
+    "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
+)
+TALK_THRESHOLD = 256  # Asterisk's default, here and for AMD
+RECORD_MARGIN_S = 1  # the call's own limit comes first, Asterisk's is the safety net
 RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
 
 
-Sound = StartMusic | StopMusic | StartRinging | StopRinging
-Single = (
+SoundCommand = StartMusic | StopMusic | StartRinging | StopRinging
+SingleRequestCommand = (
     Answer
     | Hangup
     | StopPlayback
@@ -48,11 +50,11 @@ Single = (
     | Mute
     | Unmute
     | AnswerReferral
-    | Sound
+    | SoundCommand
 )
 
 
-def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
+def requests_for(command: PbxCommand, plan: EndpointTemplates) -> tuple[Request, ...]:
     """Give the requests that do a command, to be sent one after another."""
     match command:
         case Play(leg, playback, clips, offset_ms):
@@ -62,11 +64,11 @@ def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
         case Originate():
             return (_create(command, plan),)
         case DetectTalk(leg, silence_ms):
-            return (_talk_detect(leg, "set", f"{silence_ms},{TALK_LEVEL}"),)
+            return (_talk_detect(leg, "set", f"{silence_ms},{TALK_THRESHOLD}"),)
         case EndDetection(leg):
             return (_talk_detect(leg, "remove", ""),)
         case Ring(leg, timeout_s):
-            marked = channels.set_channel_var(leg, variable=CALLED, value="1")
+            marked = channels.set_channel_var(leg, variable=DIALED_VARIABLE, value="1")
             return (marked, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
         case Bridge(bridge, legs):
             joined = bridges.add_channel(bridge, channel=list(legs))
@@ -79,7 +81,7 @@ def requests(command: PbxCommand, plan: Dialplan) -> tuple[Request, ...]:
             return (_single(command),)
 
 
-def _single(command: Single) -> Request:
+def _single(command: SingleRequestCommand) -> Request:
     match command:
         case Answer(leg):
             return channels.answer(leg)
@@ -122,7 +124,7 @@ def _recording(command: StartMessage) -> tuple[Request, ...]:
         command.leg,
         name=command.name,
         format="sln",
-        max_duration_seconds=command.longest_s + OVERTIME_S,
+        max_duration_seconds=command.longest_s + RECORD_MARGIN_S,
         max_silence_seconds=command.silence_s,
         if_exists="fail",
         terminate_on="#" if terminator == "#" else "*" if terminator == "*" else "none",
@@ -140,14 +142,14 @@ def _recording(command: StartMessage) -> tuple[Request, ...]:
     )
 
 
-def _coaching(leg: str, snoop: str, plan: Dialplan) -> Request:
+def _coaching(leg: str, snoop: str, plan: EndpointTemplates) -> Request:
     # A coach hears all that the other says and hears; what the coach says, the other alone hears.
     return channels.snoop_channel_with_id(
         leg, snoop, app=plan.app, spy="both", whisper="out", app_args="called"
     )
 
 
-def _create(command: Originate, plan: Dialplan) -> Request:
+def _create(command: Originate, plan: EndpointTemplates) -> Request:
     # What a called phone shows is, to its channel, the line it is connected to.
     shown = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else None
     return channels.create(
@@ -164,6 +166,6 @@ def may_block(command: PbxCommand) -> bool:
     return isinstance(command, (Bridge, Leave, DestroyBridge))
 
 
-def in_one_breath(command: PbxCommand) -> bool:
+def is_pipelined(command: PbxCommand) -> bool:
     """Tell what is sent without waiting in between: half of it would leave a mark, or a bridge."""
     return isinstance(command, (Ring, StartMessage))

@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from engine.runtime.base.ports import Agents, Judge
+from engine.runtime.base.ports import AgentResolver, DialPolicy
 
 
-class Dialplan(Struct, frozen=True):
+class EndpointTemplates(Struct, frozen=True):
     """Templates of endpoints, and the media's address.
 
     Without agents all are as `agent` says, without a judge anybody may be called.
@@ -15,8 +15,8 @@ class Dialplan(Struct, frozen=True):
     trunk: str
     agent: str
     media_url: str
-    agents: Agents | None = None  # who has an endpoint of its own
-    judge: Judge | None = None  # who may be called
+    agents: AgentResolver | None = None  # who has an endpoint of its own
+    judge: DialPolicy | None = None  # who may be called
 
     def endpoint(self, party: str) -> str:
         """Name the endpoint of a number, `agent:1001` or a sip: address."""

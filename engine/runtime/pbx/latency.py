@@ -11,11 +11,11 @@ from engine.observe.metrics import Meter
 from engine.runtime.base.ports import Pbx
 
 WEIGHT = 0.05  # of the newest answer: about the last twenty count
-FORGET_S = 1.0  # without an answer the figure halves in this time: a quiet PBX has recovered
+HALF_LIFE_S = 1.0  # without an answer the figure halves in this time: a quiet PBX has recovered
 _DONE = range(200, 400)
 
 
-class Strain:
+class LatencyAverage:
     """A level in milliseconds that follows what answers take; `monotonic` gives seconds."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -27,7 +27,7 @@ class Strain:
     def level_ms(self) -> float:
         """Give the time an answer takes of late, in milliseconds."""
         quiet_s = self.monotonic() - self._noted_s
-        return self._level_ms * float(0.5 ** (quiet_s / FORGET_S))
+        return self._level_ms * float(0.5 ** (quiet_s / HALF_LIFE_S))
 
     def note(self, took_s: float, now_s: float) -> None:
         """Take one answer's time in."""
@@ -38,7 +38,9 @@ class Strain:
 class TimedPbx:
     """A PBX whose answers to one slot's calls are timed; those that may block say nothing of it."""
 
-    def __init__(self, pbx: Pbx, strain: Strain, meter: Meter, node: str, slot: int) -> None:
+    def __init__(
+        self, pbx: Pbx, strain: LatencyAverage, meter: Meter, node: str, slot: int
+    ) -> None:
         self._pbx = pbx
         self._strain = strain
         self._quick = meter.nodes.asked.of(node, slot, "websocket")

@@ -11,23 +11,23 @@ from engine.ari.generated.operations import bridges, channels, playbacks, record
 from engine.ari.request import Request
 from engine.calls.recovery.snapshot import Seen
 from engine.runtime.base.ports import Pbx
-from engine.runtime.pbx.ari_requests import CALLED
+from engine.runtime.pbx.ari_requests import DIALED_VARIABLE
 
-Seens = TypeVar("Seens")
+Decoded = TypeVar("Seens")
 _channels = msgspec.json.Decoder(list[Channel])
 _bridges = msgspec.json.Decoder(list[Bridge])
 
 
-class PbxAway(Exception):
+class PbxUnavailable(Exception):
     """The PBX gave no answer, or none that can be read."""
 
 
-async def look(
+async def take_snapshot(
     pbx: Pbx, waited_for: Iterable[str], rung: Iterable[str] = (), recorded: Iterable[str] = ()
 ) -> tuple[Seen, tuple[Channel, ...]]:
     """See all channels and bridges, what plays and records, who was called; raises PbxAway."""
-    seen_channels = await read(pbx, channels.list_(), _channels)
-    seen_bridges = await read(pbx, bridges.list_(), _bridges)
+    seen_channels = await query(pbx, channels.list_(), _channels)
+    seen_bridges = await query(pbx, bridges.list_(), _bridges)
     alive = await asyncio.gather(*(_found(pbx, playbacks.get(e), e) for e in waited_for))
     called = await asyncio.gather(*(_found(pbx, _mark(leg), leg) for leg in rung))
     live = await asyncio.gather(*(_found(pbx, recordings.get_live(e), e) for e in recorded))
@@ -41,23 +41,23 @@ async def look(
     return seen, tuple(seen_channels)
 
 
-async def read(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Seens]) -> Seens:
+async def query(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
     """Read what a PBX answers; raises PbxAway."""
     reply = await pbx.ask(request)
     if not reply.ok:
-        raise PbxAway(f"{request.path}: status {reply.status}")
+        raise PbxUnavailable(f"{request.path}: status {reply.status}")
     try:
         return decoder.decode(reply.body)
     except msgspec.DecodeError as error:
-        raise PbxAway(f"{request.path}: {error}") from None
+        raise PbxUnavailable(f"{request.path}: {error}") from None
 
 
 def _mark(leg: str) -> Request:
-    return channels.get_channel_var(leg, variable=CALLED)
+    return channels.get_channel_var(leg, variable=DIALED_VARIABLE)
 
 
 async def _found(pbx: Pbx, request: Request, about: str) -> str | None:
     reply = await pbx.ask(request)
     if reply.status == 0:
-        raise PbxAway(request.path)
+        raise PbxUnavailable(request.path)
     return about if reply.ok else None

@@ -4,7 +4,7 @@ from engine.ari.request import Done, Reply, Request
 from engine.calls.model.ids import call_of, slot_and_node
 from engine.observe.traces import Traces
 from engine.runtime.base.ports import Pbx
-from engine.runtime.io.runner import Asker
+from engine.runtime.io.runner import ActionSource
 from engine.webhooks.action_client import Answer
 from engine.webhooks.errors import WebhookFailed
 
@@ -37,10 +37,10 @@ class TracedPbx:
         return await self._pbx.ask(request)
 
 
-class TracedAsker:
+class TracedActionClient:
     """An asker whose questions are spans of their calls."""
 
-    def __init__(self, asker: Asker, traces: Traces) -> None:
+    def __init__(self, asker: ActionSource, traces: Traces) -> None:
         self._asker = asker
         self._traces = traces
 

@@ -14,8 +14,8 @@ import structlog
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_of
 from engine.runtime.admission.limits import is_by_trunk
-from engine.runtime.base.ports import Refusal, Verdict
-from engine.runtime.base.ttl_cache import FRESH_MS, Remembered
+from engine.runtime.base.ports import DialDecision, DialRefusal
+from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.dial_policy import TermsStore
 from engine.store.errors import StoreDown
 from wire.dial_policy import Terms
@@ -32,27 +32,27 @@ class TermsBook:
         kept: TermsStore,
         now_ms: Callable[[], int],
         caller_id: str = "",
-        fresh_ms: int = FRESH_MS,
+        fresh_ms: int = DEFAULT_TTL_MS,
     ) -> None:
         self._kept = kept
         self._caller_id = caller_id  # of accounts without a number
-        self._terms = Remembered(self._read, now_ms, fresh_ms)
+        self._terms = TtlCache(self._read, now_ms, fresh_ms)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def judge(
-        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+        self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Give `done` the verdict on a party that a call is about to call, at once or later."""
         if not is_by_trunk(party):
-            done(Verdict("", caller_id))
+            done(DialDecision("", caller_id))
             return
         known = self._terms.fresh(call.account)
         terms = known.value if known else None
         if terms is NONE:
-            done(Verdict("", caller_id))
+            done(DialDecision("", caller_id))
         elif terms is not None and (not terms.do_not_call or not is_allowed(terms, party)):
-            refusal: Refusal = "" if is_allowed(terms, party) else "not_allowed"
-            done(Verdict(refusal, self._shown(terms, call, caller_id)))
+            refusal: DialRefusal = "" if is_allowed(terms, party) else "not_allowed"
+            done(DialDecision(refusal, self._shown(terms, call, caller_id)))
         else:
             task = asyncio.get_running_loop().create_task(
                 self._judged(call, party, caller_id, done)
@@ -60,7 +60,7 @@ class TermsBook:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def refusal(self, account: str, party: str) -> Refusal:
+    async def refusal(self, account: str, party: str) -> DialRefusal:
         """Tell why a party may not be called; empty when it may."""
         if not is_by_trunk(party):
             return ""
@@ -82,12 +82,12 @@ class TermsBook:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _judged(
-        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+        self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         refusal = await self.refusal(call.account, party)
         known = self._terms.last(call.account)
         terms = known.value if known else NONE
-        done(Verdict(refusal, self._shown(terms, call, caller_id)))
+        done(DialDecision(refusal, self._shown(terms, call, caller_id)))
 
     def _shown(self, terms: Terms, call: Call, caller_id: str) -> str:
         return shown(terms, call, caller_id, self._caller_id)
@@ -108,7 +108,7 @@ class TermsBook:
         last = self._terms.last(account)
         return last.value if last else NONE
 
-    async def _by_list(self, account: str, terms: Terms, party: str) -> Refusal:
+    async def _by_list(self, account: str, terms: Terms, party: str) -> DialRefusal:
         numbers = full_numbers(party, terms.country)
         if not numbers:
             return ""

@@ -10,11 +10,13 @@ from engine.ari.generated.operations import channels
 from engine.calls.model.commands import MuteTape, StartTape, StopTape
 from engine.runtime.base.ports import Pbx
 
-FOLDER = "../recording"  # from where Asterisk puts monitors: there ARI serves and deletes them
-SHOWN = "MIXMONITOR_FILENAME"
+RECORDING_FOLDER = (
+    "../recording"  # from where Asterisk puts monitors: there ARI serves and deletes them
+)
+FILENAME_VARIABLE = "MIXMONITOR_FILENAME"
 NO_CHANNEL = "No such channel"
-Deed = StartTape | MuteTape | StopTape
-May = Callable[[], bool]
+RecordingCommand = StartTape | MuteTape | StopTape
+IsAllowed = Callable[[], bool]
 
 
 class Ami(Protocol):
@@ -24,23 +26,23 @@ class Ami(Protocol):
         """Ask for an action; raises AmiAway."""
 
 
-class Stale(Exception):
+class LeaseLost(Exception):
     """The call may be another engine's by now."""
 
 
-class Taping:
+class MixMonitor:
     """Does one command after another; each may be done twice."""
 
     def __init__(self, pbx: Pbx, ami: Ami) -> None:
         self._pbx = pbx
         self._ami = ami
 
-    async def do(self, command: Deed, may: May) -> None:
+    async def do(self, command: RecordingCommand, may: IsAllowed) -> None:
         """Do a command; raises AmiAway, and Stale when it may not be done any more."""
         match command:
             case StartTape(leg, name):
                 if await self._shown(leg) != name:
-                    file = f"{FOLDER}/{name}.raw"
+                    file = f"{RECORDING_FOLDER}/{name}.raw"
                     fields = {"Channel": leg, "File": file, "Options": "D"}
                     answer = await self._order("MixMonitor", fields, may)
                     if not answer.ok and answer.message != NO_CHANNEL:
@@ -53,14 +55,14 @@ class Taping:
                 if await self._shown(leg) == name:
                     await self._order("StopMixMonitor", {"Channel": leg}, may)
 
-    async def _order(self, action: str, fields: dict[str, str], may: May) -> Answer:
+    async def _order(self, action: str, fields: dict[str, str], may: IsAllowed) -> Answer:
         if not may():
-            raise Stale
+            raise LeaseLost
         return await self._ami.ask(action, fields)
 
     async def _shown(self, leg: str) -> str:
         """Name the tape that runs on a leg, or ran on it last."""
-        reply = await self._pbx.ask(channels.get_channel_var(leg, variable=SHOWN))
+        reply = await self._pbx.ask(channels.get_channel_var(leg, variable=FILENAME_VARIABLE))
         if reply.status == 0:
             raise AmiAway("the PBX gave no answer")
         shown = _value(reply.body) if reply.ok else ""

@@ -16,41 +16,49 @@ from engine.ari.generated.operations import channels, recordings
 from engine.calls.model.commands import FileTapes, TapeCommand
 from engine.calls.model.events import Event, TapesFiled
 from engine.calls.model.recording import CHANNELS, TapeName, read_name
-from engine.recordings.archiver import Part
-from engine.recordings.errors import FilingFailed
+from engine.recordings.archiver import RecordingPart
+from engine.recordings.errors import ArchiveError
 from engine.runtime.base.ports import Pbx
-from engine.runtime.recording.mixmonitor import Ami, Deed, May, Stale, Taping
+from engine.runtime.recording.mixmonitor import (
+    Ami,
+    IsAllowed,
+    LeaseLost,
+    MixMonitor,
+    RecordingCommand,
+)
 
 log = structlog.get_logger()
-RETRIES_S = (0.2, 1.0, 5.0)  # the last for ever
-AT_ONCE = 8
+RETRY_DELAYS_S = (0.2, 1.0, 5.0)  # the last for ever
+MAX_CONCURRENT = 8
 Done = Callable[[Event | None], None]
 
 
-def _always() -> bool:
+def _always_allowed() -> bool:
     return True
 
 
-class Cabinet(Protocol):
+class RecordingArchiver(Protocol):
     """Where tapes are filed; `recordings.cabinet.Cabinet` is the real one."""
 
-    async def file(self, path: str, channels: int, parts: Sequence[Part]) -> int | None:
+    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """File tapes as one; gives its length in ms, None without any; raises FilingFailed."""
 
 
 class Recorder:
     """Does what calls want of their tapes; the same command may come again."""
 
-    def __init__(self, pbx: Pbx, ami: Ami, cabinet: Cabinet) -> None:
+    def __init__(self, pbx: Pbx, ami: Ami, cabinet: RecordingArchiver) -> None:
         self._pbx = pbx
-        self._taping = Taping(pbx, ami)
+        self._taping = MixMonitor(pbx, ami)
         self._cabinet = cabinet
-        self._queues: dict[str, deque[tuple[Deed, Done, May]]] = {}
+        self._queues: dict[str, deque[tuple[RecordingCommand, Done, IsAllowed]]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by call, or by request
         self._busy: set[str] = set()  # recordings that are being filed
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = asyncio.Semaphore(MAX_CONCURRENT)
 
-    def run(self, command: TapeCommand, call: str, done: Done, may: May = _always) -> None:
+    def run(
+        self, command: TapeCommand, call: str, done: Done, may: IsAllowed = _always_allowed
+    ) -> None:
         """Do a command while it `may`; `done` gets the event that it leads to, if it does."""
         if isinstance(command, FileTapes):
             self._file(command, call, done)
@@ -69,7 +77,7 @@ class Recorder:
         read = [(name, found) for name in names if (found := read_name(name))]
         path = read[0][1].path
         if path in self._busy:
-            raise FilingFailed("busy", path)
+            raise ArchiveError("busy", path)
         self._busy.add(path)
         try:
             async with self._room:
@@ -104,18 +112,18 @@ class Recorder:
                 await self._surely(command, call, may)
                 queue.popleft()
                 done(None)
-        except Stale:
+        except LeaseLost:
             log.info("tapes left as they are", call_id=call)
         finally:
             del self._queues[call]
 
-    async def _surely(self, command: Deed, call: str, may: May) -> None:
+    async def _surely(self, command: RecordingCommand, call: str, may: IsAllowed) -> None:
         for tries in itertools.count():
             try:
                 await self._taping.do(command, may)
             except AmiAway as error:
                 log.warning("tape not at hand", call_id=call, error=str(error), tries=tries)
-                await asyncio.sleep(RETRIES_S[min(tries, len(RETRIES_S) - 1)])
+                await asyncio.sleep(RETRY_DELAYS_S[min(tries, len(RETRY_DELAYS_S) - 1)])
             else:
                 return
 
@@ -132,7 +140,7 @@ class Recorder:
     async def _outcome(self, command: FileTapes, call: str) -> TapesFiled:
         try:
             length_ms = await self.file(command.names)
-        except FilingFailed as error:
+        except ArchiveError as error:
             log.warning("recording not filed yet", call_id=call, error=str(error))
             return TapesFiled(command.request, fault=str(error))
         if length_ms is None:
@@ -143,8 +151,8 @@ class Recorder:
     async def _filed(self, path: str, read: list[tuple[str, TapeName]]) -> int | None:
         for name, tape in read:
             if await self._is_running(name, tape):
-                raise FilingFailed("busy", f"{name} is being recorded")
-        parts = [Part(name, tape.began_ms) for name, tape in read]
+                raise ArchiveError("busy", f"{name} is being recorded")
+        parts = [RecordingPart(name, tape.began_ms) for name, tape in read]
         length_ms = await self._cabinet.file(path, CHANNELS[read[0][1].purpose], parts)
         if length_ms is not None:
             for part in parts:  # what can't be deleted now, the archivist finds
@@ -157,5 +165,5 @@ class Recorder:
         asked = recordings.get_live(name) if is_message else channels.get(tape.leg)
         reply = await self._pbx.ask(asked)
         if reply.status == 0:
-            raise FilingFailed("pbx", "no answer")
+            raise ArchiveError("pbx", "no answer")
         return reply.ok

@@ -10,25 +10,25 @@ from engine.ari.generated.models import StoredRecording
 from engine.ari.generated.operations import recordings
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.recording import TapeName, read_name
-from engine.recordings.errors import FilingFailed
+from engine.recordings.errors import ArchiveError
 from engine.runtime.nodes.node import Node
-from engine.runtime.pbx.snapshot import PbxAway, read
+from engine.runtime.pbx.snapshot import PbxUnavailable, query
 
 log = structlog.get_logger()
 _stored = msgspec.json.Decoder(list[StoredRecording])
 
 
-class Files(Protocol):
+class RecordingArchiver(Protocol):
     """Who files tapes; `recorder.Recorder` is the real one."""
 
     async def file(self, names: list[str]) -> int | None:
         """File tapes of one recording, then delete them; raises FilingFailed."""
 
 
-class Archivist:
+class RecordingSweeper:
     """Sweeps one node for what a crash, or an archive that was away, has left there."""
 
-    def __init__(self, node: Node, recorder: Files, period_s: float) -> None:
+    def __init__(self, node: Node, recorder: RecordingArchiver, period_s: float) -> None:
         self._node = node
         self._recorder = recorder
         self._period_s = period_s
@@ -51,7 +51,7 @@ class Archivist:
     async def _file(self, names: list[str]) -> None:
         try:
             await self._recorder.file(names)
-        except FilingFailed as error:
+        except ArchiveError as error:
             log.warning("recording not filed", name=names[0], error=str(error))
         else:
             log.info("recording filed afterwards", name=names[0])
@@ -60,8 +60,8 @@ class Archivist:
         """List the names of tapes that no live call has, by the recording that they belong to."""
         found: dict[str, list[str]] = {}
         try:
-            stored = await read(self._node.pbx, recordings.list_stored(), _stored)
-        except PbxAway as error:
+            stored = await query(self._node.pbx, recordings.list_stored(), _stored)
+        except PbxUnavailable as error:
             log.info("archivist waits for the pbx", node=self._node.name, error=str(error))
             return found
         for each in stored:

@@ -13,7 +13,7 @@ from engine.runtime.base.clock import Clock, Timer
 from engine.store.change import Change
 from wire.events import CallEvent
 
-LOST_LINE = b""  # as a line of the log reads that the store has lost
+LOST_LOG_LINE = b""  # as a line of the log reads that the store has lost
 
 
 class Actor:
@@ -67,7 +67,7 @@ class Actor:
             node=node,
             state=encode(self.record),
             seq=self.logged - 1,
-            log=(LOST_LINE,),
+            log=(LOST_LOG_LINE,),
             way=self.call.way,
         )
 

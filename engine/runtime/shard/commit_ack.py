@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from engine.calls.sessions.preconditions import Refusal
 from engine.store.errors import StoreDown
 
-STORED_WITHIN_S = 5
-HEARD_WITHIN_S = 1
+COMMIT_TIMEOUT_S = 5
+CONNECT_TIMEOUT_S = 1
 
 
-class Promise:
+class CommitAck:
     """Kept when it is stored, broken when the desk has given its calls up before."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Promise:
     async def kept(self, otherwise: str) -> None:
         """Wait until it is; raises StoreDown when it is not, or that takes long."""
         try:
-            async with asyncio.timeout(STORED_WITHIN_S):
+            async with asyncio.timeout(COMMIT_TIMEOUT_S):
                 await self._is_decided.wait()
         except TimeoutError:
             raise StoreDown(otherwise) from None
@@ -38,7 +38,7 @@ class Promise:
             raise StoreDown(otherwise)
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """A request can't be done now; `refusal` says why."""
 
     def __init__(self, refusal: Refusal) -> None:
@@ -46,7 +46,7 @@ class Refused(Exception):
         self.refusal = refusal
 
 
-class Elsewhere(Exception):
+class NotOwner(Exception):
     """Another engine has the slot that this is about; None: any that has one."""
 
     def __init__(self, slot: int | None) -> None:
@@ -55,9 +55,9 @@ class Elsewhere(Exception):
 
 
 @contextlib.contextmanager
-def promised(pending: set[Promise]) -> Iterator[Promise]:
+def awaiting_commit(pending: set[CommitAck]) -> Iterator[CommitAck]:
     """Add an acknowledgement to a shard's pending ones for the duration of a request."""
-    promise = Promise()
+    promise = CommitAck()
     pending.add(promise)
     try:
         yield promise
@@ -65,8 +65,8 @@ def promised(pending: set[Promise]) -> Iterator[Promise]:
         pending.discard(promise)
 
 
-async def soon(heard: asyncio.Event) -> None:
+async def wait_connected(heard: asyncio.Event) -> None:
     """Give a node that is being looked at, as after a takeover, a moment to be heard again."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(HEARD_WITHIN_S):
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
             await heard.wait()

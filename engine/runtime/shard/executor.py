@@ -29,27 +29,27 @@ from engine.calls.model.io_commands import (
     LoadNode,
     Prefetch,
 )
-from engine.runtime.base.ports import Errands, Pbx, Tapes
-from engine.runtime.pbx.ari_replies import outcome
-from engine.runtime.pbx.ari_requests import in_one_breath, may_block, requests
-from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.base.ports import CallRecorder, IoRunner, Pbx
+from engine.runtime.pbx.ari_replies import event_from_reply
+from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
+from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.resolve_party import prepare
+from engine.runtime.shard.resolve_party import resolve_party
 
 Feed = Callable[[Actor, Event], None]
 
 
-class Performer:
+class CommandExecutor:
     """Sends commands on their way and brings their outcomes back as events."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         pbx: Pbx,
-        plan: Dialplan,
-        errands: Errands,
+        plan: EndpointTemplates,
+        errands: IoRunner,
         feed: Feed,
         doubt: Callable[[], None],
-        tapes: Tapes | None = None,
+        tapes: CallRecorder | None = None,
     ) -> None:
         self._tapes = tapes
         self._pbx = pbx
@@ -68,7 +68,7 @@ class Performer:
                     actor.did(command)
                     self._errands.prefetch(command)
                 case Hangup() | AnswerReferral():
-                    self._send(actor, command, requests(command, self._plan), self._unqueued)
+                    self._send(actor, command, requests_for(command, self._plan), self._unqueued)
                 case FetchMedia() | AskWebhook() | LoadFlow() | LoadNode() | AskApi():
                     self._run(actor, command)
                 case StartTape() | MuteTape() | StopTape() | FileTapes():
@@ -102,7 +102,7 @@ class Performer:
 
     def _begin(self, actor: Actor, command: PbxCommand) -> None:
         if not isinstance(command, Originate):
-            self._send(actor, command, requests(command, self._plan), self._next)
+            self._send(actor, command, requests_for(command, self._plan), self._next)
             return
         life = actor.life
 
@@ -116,7 +116,7 @@ class Performer:
             else:
                 self._send(actor, command, found, self._next)
 
-        prepare(self._plan, actor.call, command, prepared)
+        resolve_party(self._plan, actor.call, command, prepared)
 
     def _send(
         self,
@@ -135,7 +135,7 @@ class Performer:
             else:
                 self._replied(actor, command, reply, then)
 
-        while in_one_breath(command) and len(left) > 1:
+        while is_pipelined(command) and len(left) > 1:
             self._pbx.send(left[0], actor.call.id, False, self._passed)
             left = left[1:]
         self._pbx.send(left[0], actor.call.id, may_block(command), done)
@@ -152,7 +152,7 @@ class Performer:
             self._doubt()
             return
         actor.did(command)
-        event = outcome(command, reply)
+        event = event_from_reply(command, reply)
         then(actor)
         if event is not None:
             self._feed(actor, event)

@@ -6,7 +6,7 @@ from engine.observe.metrics import Meter
 DIRECTIONS = ("inbound", "outbound")
 
 
-class DeskMeter:
+class ShardMetrics:
     """Counts for one (node, slot)."""
 
     def __init__(self, meter: Meter, node: str, slot: int) -> None:

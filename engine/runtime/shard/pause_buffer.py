@@ -7,7 +7,7 @@ from engine.calls.model.events import DigitPressed, Event
 from engine.runtime.shard.actor import Actor
 
 
-class Standstill:
+class PauseBuffer:
     """Whether a desk stands, and what came meanwhile; a new one stands until the node is heard."""
 
     def __init__(self) -> None:

@@ -18,44 +18,46 @@ from engine.calls.model.io_commands import Prefetch
 from engine.calls.model.requests import Asked
 from engine.calls.recovery.dtmf import Heard, untold
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import Errands, Writer
+from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import Promise
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.executor import Performer
-from engine.runtime.shard.metrics import DeskMeter
-from engine.runtime.shard.pause_buffer import Standstill
-from engine.runtime.shard.step_runner import Steps, Stored, nothing
-from engine.runtime.shard.timers import Alarms
+from engine.runtime.shard.commit_ack import CommitAck
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.executor import CommandExecutor
+from engine.runtime.shard.metrics import ShardMetrics
+from engine.runtime.shard.pause_buffer import PauseBuffer
+from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
+from engine.runtime.shard.timers import DeadlineTimers
 from wire.base import tag_of
 
 log = structlog.get_logger()
 
 
-class Desk:
+class CallShard:
     """Runs the calls of one (node, slot): the only place where a call's value changes."""
 
-    def __init__(self, place: Place, clock: Clock, writer: Writer, errands: Errands) -> None:
+    def __init__(
+        self, place: ShardContext, clock: Clock, writer: Writer, errands: IoRunner
+    ) -> None:
         self.place = place
         self.actors: dict[str, Actor] = {}
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
         self.on_doubt: Callable[[], None] = lambda: None
         self.overheard: Callable[[], Heard] = dict  # the node's keys, as AMI tells them
-        self.standstill = Standstill()
-        self.promises: set[Promise] = set()  # to those who wait until something is stored
+        self.standstill = PauseBuffer()
+        self.promises: set[CommitAck] = set()  # to those who wait until something is stored
         self._clock = clock
         self._writer = writer
         self._errands = errands
-        self._meter = DeskMeter(place.meter, place.node, place.slot)
-        self._alarms = Alarms(clock, self._meter, self._due)
-        self._performer = Performer(
+        self._meter = ShardMetrics(place.meter, place.node, place.slot)
+        self._alarms = DeadlineTimers(clock, self._meter, self._due)
+        self._performer = CommandExecutor(
             place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
         )
-        self._steps = Steps(
+        self._steps = StepRunner(
             place.node, clock, writer, errands, self._performer, is_held=lambda: self.is_held
         )
 
-    def open(self, call: Call, stored: Stored = nothing) -> Actor:
+    def open(self, call: Call, stored: OnStored = no_op) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""
         actor = self.adopt(Actor(call))
         self._meter.began(call)
@@ -86,7 +88,7 @@ class Desk:
         elif not isinstance(event, DeadlinePassed):
             self.standstill.keep(actor, event)
 
-    def ask(self, actor: Actor, asked: Asked, stored: Stored) -> None:
+    def ask(self, actor: Actor, asked: Asked, stored: OnStored) -> None:
         """Give a call what somebody asks of it, also while its node is away (decision 0025).
 
         `stored` is called once that is stored, and all before it.
@@ -143,7 +145,7 @@ class Desk:
     def retire(self) -> None:
         """Do nothing more: the calls are another's, or will be."""
         self.hold()
-        self.on_doubt = nothing
+        self.on_doubt = no_op
         for actor in self.actors.values():
             actor.leave()
             if self.place.tapes is not None:
@@ -164,7 +166,7 @@ class Desk:
         actor: Actor,
         event: Event,
         first: tuple[bytes, ...] = (),
-        stored: Stored = nothing,
+        stored: OnStored = no_op,
     ) -> None:
         try:
             is_changed = self._steps.take(actor, event, first, stored)

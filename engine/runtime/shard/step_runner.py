@@ -12,21 +12,24 @@ from engine.calls.model.io_commands import FetchMedia, LoadNode, Prefetch
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.step import step
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import Errands, Writer
+from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.executor import Performer
+from engine.runtime.shard.executor import CommandExecutor
 
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
-EARLY = (Answer, Prefetch)
-NOT_AFTER = (Tell, *EARLY)  # what is not done once it is stored: told by being stored, or early
-Stored = Callable[[], None]
+BEFORE_COMMIT = (Answer, Prefetch)
+NOT_AFTER_COMMIT = (
+    Tell,
+    *BEFORE_COMMIT,
+)  # what is not done once it is stored: told by being stored, or early
+OnStored = Callable[[], None]
 
 
-def nothing() -> None:
+def no_op() -> None:
     """Nobody waits."""
 
 
-class Steps:
+class StepRunner:
     """Takes calls from event to commit to command, in that order (design section 3.5)."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
@@ -34,8 +37,8 @@ class Steps:
         node: str,
         clock: Clock,
         writer: Writer,
-        errands: Errands,
-        performer: Performer,
+        errands: IoRunner,
+        performer: CommandExecutor,
         *,
         is_held: Callable[[], bool],
     ) -> None:
@@ -46,34 +49,34 @@ class Steps:
         self._errands = errands
         self._performer = performer
 
-    def take(self, actor: Actor, event: Event, first: tuple[bytes, ...], stored: Stored) -> bool:
+    def take(self, actor: Actor, event: Event, first: tuple[bytes, ...], stored: OnStored) -> bool:
         """Step a call; tells whether that changed anything.
 
         `first` goes before it into the log, `stored` is called once it is there.
         """
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
-        is_asked = stored is not nothing  # who asks is answered when all before is stored, too
+        is_asked = stored is not no_op  # who asks is answered when all before is stored, too
         if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
             return False  # what changes nothing leaves no trace, but for the engine's own deaths
         log = [*first, logged(now, event, commands)]
-        actor.call, wanted = answered(call, commands, self._errands, log, now)
+        actor.call, wanted = answer_from_cache(call, commands, self._errands, log, now)
         self._commit(actor, wanted, log, stored)
         return True
 
     def _commit(
-        self, actor: Actor, wanted: list[Command], log: list[bytes], stored: Stored
+        self, actor: Actor, wanted: list[Command], log: list[bytes], stored: OnStored
     ) -> None:
         change = actor.want(wanted, log, self._node)
-        early = [each for each in wanted if isinstance(each, EARLY)]
-        todo = [each for each in wanted if not isinstance(each, NOT_AFTER)]
+        early = [each for each in wanted if isinstance(each, BEFORE_COMMIT)]
+        todo = [each for each in wanted if not isinstance(each, NOT_AFTER_COMMIT)]
         actor.waiting += todo
         done = partial(self._committed, actor, todo, stored)
         self._writer.write(change, done, hurry=bool(todo))
         if early:
             self._performer.perform(actor, early)
 
-    def _committed(self, actor: Actor, todo: Sequence[Command], stored: Stored) -> None:
+    def _committed(self, actor: Actor, todo: Sequence[Command], stored: OnStored) -> None:
         stored()
         due = actor.stored(todo)
         if self._is_held():
@@ -84,8 +87,8 @@ class Steps:
             self._performer.perform(actor, due)
 
 
-def answered(
-    call: Call, commands: tuple[Command, ...], errands: Errands, log: list[bytes], now: int
+def answer_from_cache(
+    call: Call, commands: tuple[Command, ...], errands: IoRunner, log: list[bytes], now: int
 ) -> tuple[Call, list[Command]]:
     """Step a call through what it is told at once; gives it with what is left to be done.
 
@@ -105,7 +108,7 @@ def answered(
     return call, wanted
 
 
-def _known(call: Call, command: Command, errands: Errands) -> Event | None:
+def _known(call: Call, command: Command, errands: IoRunner) -> Event | None:
     match command:
         case FetchMedia(request=request, sources=sources):
             clips = errands.known(sources)

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from engine.calls.model.call import deadline_ms
 from engine.runtime.base.clock import Clock
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.metrics import DeskMeter
+from engine.runtime.shard.metrics import ShardMetrics
 
 
-class Alarms:
+class DeadlineTimers:
     """Wakes a desk when something is due in a call."""
 
-    def __init__(self, clock: Clock, meter: DeskMeter, wake: Callable[[Actor], None]) -> None:
+    def __init__(self, clock: Clock, meter: ShardMetrics, wake: Callable[[Actor], None]) -> None:
         self._clock = clock
         self._meter = meter
         self._wake = wake

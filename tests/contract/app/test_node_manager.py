@@ -14,8 +14,8 @@ from engine.app import factories
 from engine.app.node_manager import Around, Fleet
 from engine.app.shard_factory import Desks
 from engine.config import NodeSettings
-from engine.media.clip import Limits as MediaLimits
-from engine.media.open import opened
+from engine.media.clip import MediaLimits
+from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Instruments
 from engine.runtime.admission.placement import Placement
 from engine.runtime.base.clock import LoopClock
@@ -53,7 +53,7 @@ class House:
         clock, store, seen = LoopClock(asyncio.get_running_loop()), Memory(), Instruments()
         session = await house.enter_async_context(aiohttp.ClientSession())
         library = await house.enter_async_context(
-            opened(folder, session, [], clock.now_ms, MediaLimits())
+            open_clip_cache(folder, session, [], clock.now_ms, MediaLimits())
         )
         errands = await factories.errands(SETTINGS, house, library, store, Limits(), seen)
         roster = factories.roster(SETTINGS, house, store, clock, Peers("me"), seen)

@@ -26,7 +26,7 @@ from engine.callbacks.transports.grpc import GrpcWay
 from engine.callbacks.transports.http import HttpWay
 from engine.callbacks.worker import Turns
 from engine.observe.metrics import Meter
-from engine.runtime.io.api_requests import ApiBook
+from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import Guard, guarded_session
@@ -77,7 +77,7 @@ class Posting:
         session = await house.enter_async_context(guarded_session(allow, limit=0))
         by_grpc = GrpcWay(Guard(allow), answer_s=answer_s, roots=roots)
         house.push_async_callback(by_grpc.close)
-        book = ApiBook(self.store, ApiSender(session, time.time, random.random))
+        book = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
         by_request = ApiWay(book)
         boxes: dict[int, Box] = {}
         delivery = Delivery(

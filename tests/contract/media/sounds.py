@@ -14,13 +14,13 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import BaseTestServer
 from av.audio.stream import AudioStream
 
-from engine.media.clip import Limits
-from engine.media.clip_cache import Library
-from engine.media.open import opened
-from engine.media.tts.provider import Speaker
+from engine.media.clip import MediaLimits
+from engine.media.clip_cache import ClipCache
+from engine.media.open import open_clip_cache
+from engine.media.tts.provider import TtsProvider
 from wire.media import Audio
 
-LIMITS = Limits(download_bytes=1_000_000, download_s=0.5, connect_s=0.5, clip_ms=20_000)
+LIMITS = MediaLimits(download_bytes=1_000_000, download_s=0.5, connect_s=0.5, clip_ms=20_000)
 FORMATS = {
     "wav": ("wav", "pcm_s16le", "s16"),
     "alaw.wav": ("wav", "pcm_alaw", "s16"),
@@ -90,10 +90,10 @@ class Stage:
 
     @asynccontextmanager
     async def library(
-        self, directory: Path, *speakers: Speaker, limits: Limits = LIMITS
-    ) -> AsyncIterator[Library]:
+        self, directory: Path, *speakers: TtsProvider, limits: MediaLimits = LIMITS
+    ) -> AsyncIterator[ClipCache]:
         """Open a library that fetches through the guard."""
-        async with opened(
+        async with open_clip_cache(
             directory, self.session, speakers, lambda: self.now_ms, limits
         ) as library:
             yield library

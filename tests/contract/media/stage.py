@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from engine.media.clip import Clip, MediaFailed
-from engine.media.clip_cache import Library
+from engine.media.clip import Clip, MediaError
+from engine.media.clip_cache import ClipCache
 from engine.webhooks.address_guard import guarded_session
 from tests.contract.media.sounds import Origin, Stage, samples
 from wire.media import Audio, Speech
@@ -29,15 +29,15 @@ async def staged() -> AsyncIterator[Stage]:
         yield Stage(origin, server, await stack.enter_async_context(session))
 
 
-async def heard(library: Library, clip: Clip) -> np.ndarray:
+async def heard(library: ClipCache, clip: Clip) -> np.ndarray:
     """Read what a clip sounds like."""
     path = library.path(clip.key)
     assert path is not None
     return await asyncio.to_thread(samples, path)
 
 
-async def failure(library: Library, source: Audio | Speech) -> MediaFailed:
+async def failure(library: ClipCache, source: Audio | Speech) -> MediaError:
     """Fetch what must fail."""
-    with pytest.raises(MediaFailed) as caught:
+    with pytest.raises(MediaError) as caught:
         await library.fetch(source)
     return caught.value

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.media.clip import Limits
+from engine.media.clip import MediaLimits
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
 from tests.contract.media.sounds import LIMITS, Stage
@@ -31,7 +31,7 @@ async def test_spoken(stage: Stage, tmp_path: Path) -> None:
         Speech('<speak>One<break time="2s"/>two</speak>', ssml=True): (2000, 6000),
         Speech("--help; $(reboot)", voice="espeak"): (300, 6000),
     }
-    async with stage.library(tmp_path, Hibari(LIMITS), espeak, limits=Limits()) as library:
+    async with stage.library(tmp_path, Hibari(LIMITS), espeak, limits=MediaLimits()) as library:
         for speech, (shortest_ms, longest_ms) in texts.items():
             clip = await library.fetch(speech)
             assert shortest_ms < clip.duration_ms < longest_ms, speech
@@ -45,7 +45,7 @@ async def test_substitute_speaks(stage: Stage, tmp_path: Path) -> None:
     """When the neural voice has nothing for a text, espeak speaks it, for the time being."""
     espeak = await find_espeak()
     assert espeak is not None
-    starved = Hibari(Limits(worker_memory_bytes=1 << 20))
+    starved = Hibari(MediaLimits(worker_memory_bytes=1 << 20))
     async with stage.library(tmp_path, starved, espeak) as library:
         clip = await library.fetch(Speech("Hello"))
         assert clip.duration_ms > 300

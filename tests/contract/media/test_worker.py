@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.media.clip import Limits, MediaFailed
+from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from tests.contract.media.sounds import LIMITS, sound, until
@@ -28,7 +28,7 @@ async def test_worker_killed(tmp_path: Path) -> None:
         writer = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)  # opens when the worker reads
         assert worker.pid
         os.kill(worker.pid, signal.SIGKILL)
-        with pytest.raises(MediaFailed, match="unreadable"):
+        with pytest.raises(MediaError, match="unreadable"):
             await job
         os.close(writer)
         await worker.run(good)
@@ -88,9 +88,9 @@ async def test_worker_hangs(tmp_path: Path) -> None:
     source, fifo = tmp_path / "a.wav", tmp_path / "never"
     await asyncio.to_thread(source.write_bytes, sound("wav"))
     os.mkfifo(fifo)
-    worker = Worker(Limits(job_s=1))
+    worker = Worker(MediaLimits(job_s=1))
     try:
-        with pytest.raises(MediaFailed, match="took longer than 1 s"):
+        with pytest.raises(MediaError, match="took longer than 1 s"):
             await worker.run(Transcode(str(fifo), "mp3", str(tmp_path / "b"), 20_000))
         assert worker.pid is None
         await worker.run(Transcode(str(source), "wav", str(tmp_path / "b"), 20_000))

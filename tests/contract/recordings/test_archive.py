@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from engine.recordings.archive import Archive, open_archive
-from engine.recordings.errors import FilingFailed
+from engine.recordings.errors import ArchiveError
 from tests.harness.ports import free_port
 from tests.harness.servers.server import Server
 
@@ -77,7 +77,7 @@ async def test_a_file_that_breaks_off_leaves_nothing(archive: Archive) -> None:
                 raise OSError("the disk is gone")
             return super().read(size)
 
-    with pytest.raises(FilingFailed):
+    with pytest.raises(ArchiveError):
         await archive.put("call.wav", Breaking(LARGE))
     assert await archive.size("call.wav") is None
 
@@ -93,7 +93,7 @@ async def test_a_bucket_that_is_not_there_fails() -> None:
             "secret_access_key": "secret",
         }
         away = open_archive("s3://calls/eu", settings)
-        with pytest.raises(FilingFailed) as failed:
+        with pytest.raises(ArchiveError) as failed:
             await away.size("call.wav")
     assert failed.value.where == "archive"
 
@@ -103,5 +103,5 @@ async def test_a_directory_that_is_not_there_fails(tmp_path: Path) -> None:
     archive = open_archive(f"file://{tmp_path}/recordings", {})
     (tmp_path / "recordings").rmdir()
     (tmp_path / "recordings").touch()
-    with pytest.raises(FilingFailed):
+    with pytest.raises(ArchiveError):
         await archive.put("acme/call.wav", io.BytesIO(b"RIFF"))

@@ -6,7 +6,7 @@ import pytest
 
 from engine.calls.model.events import LegPlaced
 from engine.rpc.server import NotServed, serving
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, happens
 from tests.harness.until import until
 
@@ -78,6 +78,6 @@ async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
     assert (await asking)[0] == 200
 
 
-def desks_with_calls(bench: Bench) -> list[Desk]:
+def desks_with_calls(bench: Bench) -> list[CallShard]:
     """List the desks that have a call."""
     return [desk for desk in bench.switch.nodes["pbx1"].desks.values() if desk.actors]

@@ -6,7 +6,7 @@ import time
 from aiohttp import web
 from msgspec.json import encode
 
-from engine.runtime.io.api_requests import ApiBook
+from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.memory.store import Memory
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
@@ -22,7 +22,7 @@ async def test_an_event_is_told() -> None:
         body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
         request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})
         await store.put_request("acme", API, encode(request))
-        book = ApiBook(store, ApiSender(session, time.time, lambda: 0.5))
+        book = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))
         await book.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
     [(headers, sent)] = server.asked
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}

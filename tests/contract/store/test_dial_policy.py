@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from engine.runtime.base.ports import Verdict
+from engine.runtime.base.ports import DialDecision
 from engine.runtime.policy.dial_policy import TermsBook
 from engine.store.store import Store
 from tests.unit.calls.harness.builders import outbound
@@ -86,8 +86,8 @@ async def test_a_book_over_a_store(store: Store) -> None:
     await store.terms.change("acme", ListChange(0, 1, (ONE,)))
     book = TermsBook(store.terms, lambda: 5_000)
 
-    async def judged(party: str) -> Verdict:
-        verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+    async def judged(party: str) -> DialDecision:
+        verdict: asyncio.Future[DialDecision] = asyncio.get_running_loop().create_future()
         book.judge(outbound(), party, "+15550001", verdict.set_result)
         return await verdict
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engine.runtime.nodes.drains import Drains
+from engine.runtime.nodes.drains import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.memory.store import Memory
 from engine.store.store import Store
@@ -36,7 +36,7 @@ class Absent(Memory):
 async def test_all_engines_learn_of_it() -> None:
     """Within a second; while the store is away nothing changes."""
     store = Absent()
-    here, there = Drains(store), Drains(store)
+    here, there = DrainedNodes(store), DrainedNodes(store)
     task = asyncio.get_running_loop().create_task(there.run())
     await here.put("pbx1", True)
     assert here.nodes == {"pbx1"}

@@ -4,7 +4,7 @@
 the PBX cannot play it. A text to speak is the same without `https://audio/`.
 """
 
-from engine.media.clip import MediaFailed
+from engine.media.clip import MediaError
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 from wire.media import Audio, Clip, Source, Tone
@@ -27,7 +27,7 @@ class SimLibrary:
         length_ms, delay_ms, kind = parts(source)
         await self._loop.sleep(delay_ms)
         if kind == "bad":
-            raise MediaFailed("unreachable", "sim")
+            raise MediaError("unreachable", "sim")
         return self._at_hand.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
 
     def prefetch(self, sources: tuple[Source, ...]) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from engine.ami.client import AmiAway, Answer
-from engine.recordings.archiver import Part
-from engine.recordings.errors import FilingFailed
+from engine.recordings.archiver import RecordingPart
+from engine.recordings.errors import ArchiveError
 from tests.harness.sim.connection import SimLine
 from tests.harness.sim.events import SimWeather
 
@@ -44,7 +44,7 @@ class SimAmi:
         return answer
 
 
-class SimCabinet:
+class SimArchiver:
     """The archive (`engine.runtime.recording.recorder.Cabinet`); it is away when the store is."""
 
     def __init__(
@@ -61,13 +61,13 @@ class SimCabinet:
         self._archive = archive
         self._chance = chance
 
-    async def file(self, path: str, channels: int, parts: Sequence[Part]) -> int | None:
+    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """File tapes, now and then so slowly that a call does not wait."""
         del channels
         pbx = self._line.pbx
         await self._line.loop.sleep(2)
         if not (self._store.is_up and self._line.is_up):
-            raise FilingFailed("archive", "sim: away")
+            raise ArchiveError("archive", "sim: away")
         if path not in self._archive:
             names = tuple(part.name for part in parts if part.name in pbx.files)
             if not names:

@@ -12,7 +12,7 @@ from engine.ari.generated.events import PlaybackFinished, StasisStart
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply, Request
 from engine.calls.model.commands import Answer, Bridge, DestroyBridge, Leave, PbxCommand
-from engine.runtime.pbx.ari_requests import may_block, requests
+from engine.runtime.pbx.ari_requests import may_block, requests_for
 from tests.contract.ari.fake_pbx import running
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.pbx.asterisk import Pbx
@@ -46,7 +46,7 @@ class Line:
     async def do(self, *commands: PbxCommand) -> None:
         """Do commands as the engine does."""
         for command in commands:
-            for request in requests(command, PLAN):
+            for request in requests_for(command, PLAN):
                 await self._asked(request, may_block(command))
 
     async def play(self, request: Request) -> None:

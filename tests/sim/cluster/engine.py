@@ -15,7 +15,7 @@ from engine.runtime.cluster.reachability import Reach
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.slot_owner import OwnSlots
-from engine.runtime.recording.sweeper import Archivist
+from engine.runtime.recording.sweeper import RecordingSweeper
 from engine.runtime.service import Switch
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
@@ -113,7 +113,7 @@ class Engine:
             self.reach.begin(name)
             self.tasks.start(f"node {name}", line.pulse(partial(self.reach.note, name)))
             self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.desks.meter).run())
-            self.tasks.start(f"node {name}", Archivist(node, recorder, ARCHIVE_S).run())
+            self.tasks.start(f"node {name}", RecordingSweeper(node, recorder, ARCHIVE_S).run())
             self.slots.join(node)
         self.tasks.start("keeper", self.keeper.run())
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.runtime.base.ports import Pbx, Tapes
-from engine.runtime.cluster.lease import Lease, LeasedPbx, LeasedTapes
+from engine.runtime.base.ports import CallRecorder, Pbx
+from engine.runtime.cluster.lease import FencedPbx, FencedRecorder, Lease
 from engine.runtime.cluster.timings import Rhythm
 from engine.runtime.recording.recorder import Recorder
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.shard import CallShard
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recorder import Filed
 from tests.harness.sim.redis import SimRedis
@@ -30,13 +30,13 @@ class Cracked(Struct, frozen=True):
     """Ways to put broken parts into engines that work together."""
 
     parts: Broken = Broken()
-    leased: Callable[[Pbx, Lease], Pbx] = LeasedPbx
-    taped: Callable[[Recorder, Lease], Tapes] = LeasedTapes
+    leased: Callable[[Pbx, Lease], Pbx] = FencedPbx
+    taped: Callable[[Recorder, Lease], CallRecorder] = FencedRecorder
     lease: Callable[[Lease], Any] = _same  # as a desk sees it
     link: Callable[[Any], Any] = _same
     asker: Callable[[Any, str], Any] = lambda asker, _engine: asker  # of an engine
     slots: Callable[[Any], Any] = _same
-    desk: type[Desk] = Desk
+    desk: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
 
 

@@ -5,22 +5,22 @@ from random import Random
 from typing import Any
 
 from engine.observe.metrics import Meter
-from engine.runtime.base.ports import Errands as ErrandsPort
+from engine.runtime.base.ports import IoRunner as ErrandsPort
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.io.flow_cache import FlowBook
-from engine.runtime.io.runner import Errands
-from engine.runtime.nodes.event_listener import Hearing
+from engine.runtime.io.flow_cache import FlowCache
+from engine.runtime.io.runner import IoRunner
+from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
-from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.recording.recorder import Recorder
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 from tests.harness.sim.clock import LifeClock
 from tests.harness.sim.events import SimWeather
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.media import SimLibrary
-from tests.harness.sim.recorder import SimCabinet
+from tests.harness.sim.recorder import SimArchiver
 from tests.harness.sim.redis import SimLink
 from tests.harness.sim.socket import SimSession
 from tests.harness.sim.webhooks import SimApis, SimAsker
@@ -54,19 +54,21 @@ class Desks:
         ground, parts = self._ground, self._ground.cracked.parts
         line = WatchedLine(ground, ground.pbxs[name], self._loop, skies, self._engine)
         chance = Random(f"record {self._engine} {name}")
-        cabinet = SimCabinet(line, self._link, skies, ground.archive, chance)
+        cabinet = SimArchiver(line, self._link, skies, ground.archive, chance)
         ami = parts.ami(WatchedAmi(line, skies, ground))
         self.lines[name] = line
         self.recorders[name] = Recorder(line, ami, parts.cabinet(cabinet))
         return line
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a slot's desk at a node."""
         cracked = self._ground.cracked
-        plan = Dialplan(app_of(slot), "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
+        plan = EndpointTemplates(
+            app_of(slot), "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media"
+        )
         leased = cracked.leased(node.pbx, lease)
         tapes = cracked.taped(self.recorders[node.name], lease)
-        place = Place(node.name, slot, leased, plan, tapes, cracked.lease(lease), self.meter)
+        place = ShardContext(node.name, slot, leased, plan, tapes, cracked.lease(lease), self.meter)
         return cracked.desk(place, self._clock, cracked.parts.writer(writer), self._errands)
 
     def hearing(
@@ -74,7 +76,7 @@ class Desks:
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
         line, lease = self.lines[node.name], node.desks[slot].place.lease
-        listener = self._ground.cracked.listener(Hearing(node, slot, GRACE_MS, replaced))
+        listener = self._ground.cracked.listener(SlotListener(node, slot, GRACE_MS, replaced))
         session = SimSession(line, line.node, app_of(slot), listener, lambda: lease.holds)
         return session.run()
 
@@ -87,5 +89,5 @@ class Desks:
         library = SimLibrary(ground.clock, self._loop, ground.at_hand)
         asks = ground.cracked.asker(asker, self._engine)
         apis = SimApis(ground.clock, self._loop, ground.servers)
-        flows = FlowBook(self._link, DEFAULT_LIMITS)
-        return ground.cracked.parts.errands(Errands(library, asks, flows, apis))
+        flows = FlowCache(self._link, DEFAULT_LIMITS)
+        return ground.cracked.parts.errands(IoRunner(library, asks, flows, apis))

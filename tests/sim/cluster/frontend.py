@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.runtime.admission.placement import NoRoom
-from engine.runtime.shard.commit_ack import Elsewhere
+from engine.runtime.shard.commit_ack import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.sim.store import done
 from tests.sim.cluster.engine import Engine
@@ -92,7 +92,7 @@ class Front:
     async def _asked(self, engine: Engine, ask: Ask, until_ms: float) -> None:
         try:
             await ask(engine)
-        except Elsewhere as elsewhere:
+        except NotOwner as elsewhere:
             self._clock.after(1, self._hand_on, None, engine, elsewhere.slot, ask, until_ms)
         except (NoRoom, StoreDown):
             self.refused += 1

@@ -9,8 +9,8 @@ from engine.ari.request import Done, Reply, Request
 from engine.calls.model.requests import Asked
 from engine.runtime.base.ports import Pbx
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.shard import Desk
-from engine.runtime.shard.step_runner import Stored
+from engine.runtime.shard.shard import CallShard
+from engine.runtime.shard.step_runner import OnStored
 from engine.webhooks.action_client import Answer
 from tests.harness.sim.redis import SimLink
 from tests.harness.sim.webhooks import SimAsker
@@ -79,10 +79,10 @@ class Renaming:
         return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
 
 
-class PuttingOff(Desk):
+class PuttingOff(CallShard):
     """Keeps in mind what is asked of it while its node is away, and grants it."""
 
-    def ask(self, actor: Actor, asked: Asked, stored: Stored) -> None:
+    def ask(self, actor: Actor, asked: Asked, stored: OnStored) -> None:
         """Give a call what somebody asks of it, later."""
         if self.is_held:
             self.standstill.keep(actor, asked)

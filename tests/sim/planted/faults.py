@@ -11,7 +11,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import AskWebhook, Errand, LoadNode, Prefetch
 from engine.runtime.base.clock import Clock, Timer
-from engine.runtime.base.ports import Errands, Writer
+from engine.runtime.base.ports import IoRunner, Writer
 from engine.store.change import Change
 from tests.sim.engine_run import Hear
 from wire.media import Clip, Source
@@ -132,7 +132,7 @@ class Chatty(_Writing):
 
 
 class _Running:
-    def __init__(self, errands: Errands) -> None:
+    def __init__(self, errands: IoRunner) -> None:
         self._errands = errands
 
     def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:

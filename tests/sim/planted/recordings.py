@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from engine.ami.client import Answer
-from engine.recordings.archiver import Part
+from engine.recordings.archiver import RecordingPart
 from engine.runtime.recording.mixmonitor import Ami
-from engine.runtime.recording.recorder import Cabinet
+from engine.runtime.recording.recorder import RecordingArchiver
 
 
 class Mute:
@@ -23,10 +23,10 @@ class Mute:
 class Shredder:
     """A cabinet that says it filed, and did not."""
 
-    def __init__(self, cabinet: Cabinet) -> None:
+    def __init__(self, cabinet: RecordingArchiver) -> None:
         self._cabinet = cabinet
 
-    async def file(self, path: str, channels: int, parts: Sequence[Part]) -> int | None:
+    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """File nothing."""
         del path, channels, parts
         return 1_000
@@ -35,9 +35,9 @@ class Shredder:
 class Piecemeal:
     """A cabinet that files the first of several tapes only."""
 
-    def __init__(self, cabinet: Cabinet) -> None:
+    def __init__(self, cabinet: RecordingArchiver) -> None:
         self._cabinet = cabinet
 
-    async def file(self, path: str, channels: int, parts: Sequence[Part]) -> int | None:
+    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """File one."""
         return await self._cabinet.file(path, channels, parts[:1])

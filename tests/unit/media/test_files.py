@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from engine.media.clip import Clip, Limits
-from engine.media.files import Shelf
+from engine.media.clip import Clip, MediaLimits
+from engine.media.files import ClipFiles
 
 HOUR_MS = 3_600_000
-LIMITS = Limits(cache_bytes=4000)
+LIMITS = MediaLimits(cache_bytes=4000)
 
 
-def shelf_in(directory: Path, used_ms: dict[str, int] | None = None) -> Shelf:
+def shelf_in(directory: Path, used_ms: dict[str, int] | None = None) -> ClipFiles:
     """Open a shelf of 4,000 bytes."""
-    shelf = Shelf(directory, LIMITS)
+    shelf = ClipFiles(directory, LIMITS)
     shelf.load(used_ms or {})
     return shelf
 
@@ -21,7 +21,7 @@ def names(directory: Path) -> set[str]:
     return {file.stem for file in directory.iterdir()}
 
 
-async def put(shelf: Shelf, fill: bytes, now_ms: int) -> Clip:
+async def put(shelf: ClipFiles, fill: bytes, now_ms: int) -> Clip:
     """Keep a clip of 100 ms, 1,644 bytes."""
     part = shelf.part()
     part.write_bytes(bytes(44) + fill * 1600)

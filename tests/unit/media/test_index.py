@@ -3,34 +3,34 @@
 from pathlib import Path
 
 from engine.media.clip import Clip
-from engine.media.index import Entry, Index, Saved, load, save
+from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
 from wire.media import Audio, Source, Speech
 
 
-def entry(source: Source, key: str = "a" * 32) -> Entry:
+def entry(source: Source, key: str = "a" * 32) -> IndexEntry:
     """Make an entry of a second's clip."""
-    return Entry(source, Clip(key, 1000), 5, '"tag"', "espeak")
+    return IndexEntry(source, Clip(key, 1000), 5, '"tag"', "espeak")
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
     """What is saved is loaded, in the same order, texts and addresses alike."""
     entries = (entry(Speech("hi", "heart", "en", ssml=True)), entry(Audio("https://a.example/1")))
-    save(tmp_path / "index.json", Saved(entries, {"a" * 32: 7}))
-    assert load(tmp_path / "index.json") == Saved(entries, {"a" * 32: 7})
+    save_index(tmp_path / "index.json", SavedIndex(entries, {"a" * 32: 7}))
+    assert load_index(tmp_path / "index.json") == SavedIndex(entries, {"a" * 32: 7})
     assert [file.name for file in tmp_path.iterdir()] == ["index.json"]
 
 
 def test_damaged_or_missing(tmp_path: Path) -> None:
     """A damaged index, like none at all, is an empty one."""
     file = tmp_path / "index.json"
-    assert load(file) == Saved()
+    assert load_index(file) == SavedIndex()
     file.write_bytes(b'{"entries": [{"source"')
-    assert load(file) == Saved()
+    assert load_index(file) == SavedIndex()
 
 
 def test_bounded() -> None:
     """Of too many sources the one longest unused is forgotten."""
-    index = Index(limit=2)
+    index = ClipIndex(limit=2)
     one, two, three = (Audio(f"https://a.example/{n}") for n in range(3))
     index.put(entry(one))
     index.put(entry(two))
@@ -41,7 +41,7 @@ def test_bounded() -> None:
 
 def test_clips_gone() -> None:
     """Sources of evicted clips are forgotten."""
-    index = Index(limit=5)
+    index = ClipIndex(limit=5)
     index.put(entry(Audio("https://a.example/1"), "a" * 32))
     index.put(entry(Audio("https://a.example/2"), "b" * 32))
     index.drop_clips({"a" * 32})

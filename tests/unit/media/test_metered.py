@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.media.clip import Made, MediaFailed
-from engine.media.clip_maker import MeteredMaker
+from engine.media.clip import MadeClip, MediaError
+from engine.media.clip_maker import MeteredClipMaker
 from engine.observe.metrics import Meter
 from wire.media import Audio, Source, Speech
 
@@ -11,18 +11,18 @@ from wire.media import Audio, Source, Speech
 class Scripted:
     """Makes nothing new, or fails."""
 
-    def __init__(self, failure: MediaFailed | None = None) -> None:
+    def __init__(self, failure: MediaError | None = None) -> None:
         self._failure = failure
         self.is_closed = False
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
         """Do as told."""
         assert source
         assert not etag
         assert now_ms
         if self._failure is not None:
             raise self._failure
-        return Made(None, None)
+        return MadeClip(None, None)
 
     async def close(self) -> None:
         """Note it."""
@@ -32,7 +32,7 @@ class Scripted:
 async def test_clips_are_counted_by_kind() -> None:
     """Fetched audio and spoken text take different times, and fail for different reasons."""
     meter, maker = Meter(), Scripted()
-    metered = MeteredMaker(maker, meter)
+    metered = MeteredClipMaker(maker, meter)
     await metered.make(Audio("https://x.example/a.wav"), "", 1)
     await metered.make(Speech("Hello."), "", 1)
     assert meter.outside.media.of("audio", "made").count == 1
@@ -45,8 +45,8 @@ async def test_clips_are_counted_by_kind() -> None:
 async def test_a_failure_is_counted_by_why() -> None:
     """The reason is the label; the failure goes on to whoever asked."""
     meter = Meter()
-    metered = MeteredMaker(Scripted(MediaFailed("not_found", "404")), meter)
-    with pytest.raises(MediaFailed):
+    metered = MeteredClipMaker(Scripted(MediaError("not_found", "404")), meter)
+    with pytest.raises(MediaError):
         await metered.make(Audio("https://x.example/a.wav"), "", 1)
     assert dict(meter.outside.media_faults) == {("audio", "not_found"): 1}
     assert meter.outside.media.of("audio", "failed").count == 1

@@ -3,28 +3,28 @@
 import asyncio
 from pathlib import Path
 
-from engine.media.clip import Clip, Limits, Made, MediaFailed
-from engine.media.clip_cache import Library
-from engine.media.files import Shelf
-from engine.media.index import Index
+from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits
+from engine.media.clip_cache import ClipCache
+from engine.media.files import ClipFiles
+from engine.media.index import ClipIndex
 from wire.media import Audio, Source, Speech
 
 A, B = Audio("https://a.example/a.mp3"), Speech("Hello")
 ONE, TWO = Clip("1" * 32, 100), Clip("2" * 32, 200)
 
 
-class Twin:
+class FakeClipMaker:
     """A studio that gives what the test put in, when the test lets it."""
 
     def __init__(self) -> None:
-        self.gives: dict[Source, Made | MediaFailed] = {}
+        self.gives: dict[Source, MadeClip | MediaError] = {}
         self.asked: list[tuple[Source, str]] = []
         self.open = asyncio.Event()
         self.open.set()
         self.busy = 0
         self.busiest = 0
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> Made:
+    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
         """Wait for the test, then give or fail."""
         del now_ms
         self.asked.append((source, etag))
@@ -34,8 +34,8 @@ class Twin:
             await self.open.wait()
         finally:
             self.busy -= 1
-        given = self.gives.get(source, Made(ONE, None))
-        if isinstance(given, MediaFailed):
+        given = self.gives.get(source, MadeClip(ONE, None))
+        if isinstance(given, MediaError):
             raise given
         return given
 
@@ -43,15 +43,15 @@ class Twin:
         """Nothing runs."""
 
 
-class Room:
+class CacheBench:
     """A library, its twin studio, and a clock that the test moves."""
 
     def __init__(self, directory: Path) -> None:
-        limits = Limits(prefetch_at_once=2, prefetch_waiting=5)
+        limits = MediaLimits(prefetch_at_once=2, prefetch_waiting=5)
         self.now_ms = 0
-        self.studio = Twin()
-        self.library = Library(
-            Shelf(directory, limits), Index(100), self.studio, lambda: self.now_ms, limits
+        self.studio = FakeClipMaker()
+        self.library = ClipCache(
+            ClipFiles(directory, limits), ClipIndex(100), self.studio, lambda: self.now_ms, limits
         )
 
     async def settled(self) -> None:

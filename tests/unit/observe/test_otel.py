@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
 from engine.ari.generated.operations import channels
 from engine.observe.otel import OtelTraces
-from engine.runtime.pbx.traced import TracedAsker, TracedPbx
+from engine.runtime.pbx.traced import TracedActionClient, TracedPbx
 from engine.webhooks.action_client import Answer
 from engine.webhooks.errors import WebhookFailed
 from tests.unit.runtime.harness.recording_pbx import LOST, RecordingPbx
@@ -116,7 +116,7 @@ async def test_a_webhook_is_told_its_span() -> None:
     """The customer's server gets the trace of the call that asks it."""
     scene = Scene()
     asker = CarryingAsker(scene)
-    await TracedAsker(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
+    await TracedActionClient(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
     name, trace, went_well = scene.told[0]
     assert (name, went_well) == ("webhook", True)
     assert asker.carried["traceparent"].split("-")[1] == trace
@@ -128,5 +128,5 @@ async def test_a_webhook_that_fails_is_a_fault() -> None:
     scene = Scene()
     asker = CarryingAsker(scene, WebhookFailed("timeout", "no answer", ()))
     with pytest.raises(WebhookFailed):
-        await TracedAsker(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
+        await TracedActionClient(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
     assert [went_well for _, _, went_well in scene.told] == [False]

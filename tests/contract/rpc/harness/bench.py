@@ -12,8 +12,8 @@ import aiohttp
 
 from engine.callbacks.targets import Accounts
 from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
-from engine.media.clip import Limits as MediaLimits
-from engine.media.open import opened
+from engine.media.clip import MediaLimits
+from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Instruments
 from engine.rpc.peers.client import Owners
 from engine.rpc.server import Parts, serving
@@ -23,11 +23,11 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.status import Roster
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.nodes.node import Node
-from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.policy.dial_policy import TermsBook
 from engine.runtime.service import Switch
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 from engine.webhooks.signatures import Signer
 from tests.contract.store.stores import claimed
@@ -104,16 +104,18 @@ class Bench:
             writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
-            plan = Dialplan(f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", judge=self.terms)
-            place = Place("pbx1", slot, self.pbx, plan, meter=meter)
-            desks[slot] = Desk(place, clock, writer, HandErrands())
+            plan = EndpointTemplates(
+                f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", judge=self.terms
+            )
+            place = ShardContext("pbx1", slot, self.pbx, plan, meter=meter)
+            desks[slot] = CallShard(place, clock, writer, HandErrands())
             desks[slot].release()
         node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
         self.switch.nodes["pbx1"] = node
         house.push_async_callback(node.close)
         self.session = await house.enter_async_context(aiohttp.ClientSession())
         library = await house.enter_async_context(
-            opened(folder, self.session, [], clock.now_ms, MediaLimits())
+            open_clip_cache(folder, self.session, [], clock.now_ms, MediaLimits())
         )
         self.parts = Parts(
             self.switch,

@@ -6,8 +6,8 @@ from typing import Any
 from engine.calls.model.commands import Command
 from engine.calls.model.io_commands import AskApi, LoadFlow, LoadNode
 from engine.calls.model.io_results import ApiAnswered, FlowEntered, NodeLoaded
-from engine.flows.document import node_in, read_outline
-from engine.runtime.io.flow_cache import known_to
+from engine.flows.document import read_outline, resolve_node
+from engine.runtime.io.flow_cache import call_variables
 from tests.unit.calls.harness.builders import Story, called
 from wire.flow import FlowOutline, Scalar
 from wire.tree import DEFAULT_LIMITS
@@ -34,7 +34,7 @@ def walk(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
     """Bring the nodes that are wanted, until none is."""
     while asked := [each for each in wanted if isinstance(each, LoadNode)]:
         errand = asked[0]
-        node = node_in(flow, errand.node, known_to(story.call), DEFAULT_LIMITS)
+        node = resolve_node(flow, errand.node, call_variables(story.call), DEFAULT_LIMITS)
         wanted = story.take(NodeLoaded(errand.request, errand.node, node))
     return story
 

@@ -8,8 +8,8 @@ from engine.calls.model.io_commands import LoadFlow, LoadNode
 from engine.calls.model.io_results import ActionFailed, ApiAnswered, FlowEntered, NodeLoaded
 from engine.calls.model.requests import DialRequested
 from engine.calls.verbs.flow import FLOW_MS
-from engine.flows.document import node_in
-from engine.runtime.io.flow_cache import known_to
+from engine.flows.document import resolve_node
+from engine.runtime.io.flow_cache import call_variables
 from tests.unit.calls.harness.builders import ID, MAIN, called, say
 from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, said
 from tests.unit.calls.harness.flows import RUN, heard, outline, run, walk
@@ -69,7 +69,7 @@ def test_flows_nest_and_share_variables() -> None:
     entered = FlowEntered(story.wanted(LoadFlow)[-1].request, "inner", 7, "a")
     [asked] = story.take(entered)
     assert isinstance(asked, LoadNode)
-    node = node_in(inner, asked.node, known_to(story.call), DEFAULT_LIMITS)
+    node = resolve_node(inner, asked.node, call_variables(story.call), DEFAULT_LIMITS)
     walk(story, outer, story.take(NodeLoaded(asked.request, "a", node)))
     assert said(story) == "12"
     assert [each.version for each in story.wanted(LoadNode)] == [1, 1, 7, 1]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.media.clip import MediaFailed
-from engine.media.tts.espeak import languages_in
-from engine.media.tts.provider import ranked, spoken
+from engine.media.clip import MediaError
+from engine.media.tts.espeak import parse_languages
+from engine.media.tts.provider import rank_providers, synthesize
 from wire.media import Speech
 
 LISTED = """Pty Language       Age/Gender VoiceName          File                 Other Languages
@@ -30,7 +30,7 @@ class Twin:
     async def speak(self, speech: Speech) -> bytes:
         """Give the speaker's name for a sound."""
         if self.fails:
-            raise MediaFailed("unreadable", f"no {speech.text}")
+            raise MediaError("unreadable", f"no {speech.text}")
         return self.name.encode()
 
     async def close(self) -> None:
@@ -58,12 +58,12 @@ BROKEN = Twin("broken", "en", fails=True)
 )
 def test_ranked(speech: Speech, names: list[str]) -> None:
     """Language and markup must fit; a voice that is known goes first; else the configured order."""
-    assert [speaker.name for speaker in ranked([NEURAL, PLAIN], speech)] == names
+    assert [speaker.name for speaker in rank_providers([NEURAL, PLAIN], speech)] == names
 
 
 async def test_substitute() -> None:
     """When the first speaker fails the next one speaks."""
-    assert await spoken([BROKEN, PLAIN], Speech("a")) == (b"plain", "plain")
+    assert await synthesize([BROKEN, PLAIN], Speech("a")) == (b"plain", "plain")
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,11 @@ async def test_substitute() -> None:
 )
 async def test_nobody(speech: Speech, text: str) -> None:
     """When nobody can speak a text, the last failure says so."""
-    with pytest.raises(MediaFailed) as caught:
-        await spoken([BROKEN], speech)
+    with pytest.raises(MediaError) as caught:
+        await synthesize([BROKEN], speech)
     assert (caught.value.reason, caught.value.text) == ("speech_failed", text)
 
 
 def test_languages() -> None:
     """Espeak's table gives primary subtags, also of its second names."""
-    assert languages_in(LISTED) == {"af", "cmn", "zh", "en", "nb", "no"}
+    assert parse_languages(LISTED) == {"af", "cmn", "zh", "en", "nb", "no"}

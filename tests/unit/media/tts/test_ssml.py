@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.media.clip import MediaFailed
-from engine.media.tts.ssml import cleaned
+from engine.media.clip import MediaError
+from engine.media.tts.ssml import sanitize
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from engine.media.tts.ssml import cleaned
 )
 def test_known_marks(text: str, clean: str) -> None:
     """Known marks and attributes stay, the rest of the markup goes, and the words stay."""
-    assert cleaned(text) == clean
+    assert sanitize(text) == clean
 
 
 def test_audio_goes() -> None:
     """A mark that would have espeak open a file becomes a sentence of its alternative text."""
     text = '<speak>Before <audio src="/etc/passwd">other <b>words</b></audio> after</speak>'
-    assert cleaned(text) == "<speak>Before <s>other <s>words</s></s> after</speak>"
+    assert sanitize(text) == "<speak>Before <s>other <s>words</s></s> after</speak>"
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_audio_goes() -> None:
 )
 def test_refused(text: str) -> None:
     """Markup that is not well-formed, or declares anything, is not spoken."""
-    with pytest.raises(MediaFailed, match="speech_failed"):
-        cleaned(text)
+    with pytest.raises(MediaError, match="speech_failed"):
+        sanitize(text)

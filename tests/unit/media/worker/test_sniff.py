@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.media.worker.sniff import container
+from engine.media.worker.sniff import detect_container
 
 AUDIO = [
     (b"RIFF\x24\x00\x00\x00WAVEfmt ", "wav"),
@@ -35,10 +35,10 @@ OTHER = [
 @pytest.mark.parametrize(("head", "kind"), AUDIO)
 def test_audio(head: bytes, kind: str) -> None:
     """Each format that is played is known by its magic."""
-    assert container(head) == kind
+    assert detect_container(head) == kind
 
 
 @pytest.mark.parametrize("head", OTHER)
 def test_anything_else(head: bytes) -> None:
     """Pages, playlists, pictures and text are no audio."""
-    assert container(head) is None
+    assert detect_container(head) is None

@@ -7,7 +7,7 @@ import pytest
 from engine.calls.model.ids import slot_of
 from engine.runtime.admission.outbound import Maker
 from engine.runtime.admission.settings import Rules, Tails
-from engine.runtime.shard.commit_ack import Elsewhere
+from engine.runtime.shard.commit_ack import NotOwner
 from tests.unit.runtime.harness.owner_bench import SLOT, House
 from tests.unit.runtime.harness.shard_bench import HandClock
 from wire.rpc import Originate
@@ -27,7 +27,7 @@ async def test_a_slot_that_goes_while_the_account_is_read() -> None:
     names = (f"request{number:04}" for number in range(100))
     name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
     asked = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)
-    with pytest.raises(Elsewhere) as elsewhere:
+    with pytest.raises(NotOwner) as elsewhere:
         await maker.originate(asked)
     assert elsewhere.value.slot == SLOT
     await house.tasks.close()

@@ -9,8 +9,8 @@ from engine.runtime.admission.limits import TRUNK, Gate, Terms
 from engine.runtime.admission.placement import NoRoom, Placement
 from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.nodes.node import Node
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import PLAN, HandClock, HandErrands, HandWriter
@@ -39,10 +39,10 @@ class Lines:
         self.strained: set[str] = set()
         self.placement = Placement(Gate(self.clock, *gate), self.clock, trunk, self.others)
 
-    def node(self, name: str, **terms: float) -> Desk:
+    def node(self, name: str, **terms: float) -> CallShard:
         """Add a node, heard."""
-        place = Place(name, 0, RecordingPbx(), PLAN)
-        desk = Desk(place, self.clock, self.writer, HandErrands())
+        place = ShardContext(name, 0, RecordingPbx(), PLAN)
+        desk = CallShard(place, self.clock, self.writer, HandErrands())
         strain_ms: Callable[[], float] = lambda: 1000.0 if name in self.strained else 0.0  # noqa: E731 - one word
         pbx = RecordingPbx()
         node = Node(name, pbx, {0: desk}, self.clock, lambda _d, _a: None, strain_ms)

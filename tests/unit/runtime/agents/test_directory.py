@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.runtime.agents.directory import Caller, Directory
-from engine.runtime.base.ttl_cache import MOST_KNOWN
+from engine.runtime.base.ttl_cache import MAX_ENTRIES
 from engine.store.errors import StoreDown
 from engine.store.memory.store import Memory
 from tests.unit.runtime.harness.shard_bench import HandClock
@@ -166,10 +166,10 @@ async def test_while_the_store_is_down_the_template_tells_who_calls() -> None:
 async def test_the_directory_has_a_bound() -> None:
     """Customers choose whom they call: what is remembered is limited."""
     bench = Bench()
-    await asyncio.gather(*(bench.find(f"a{number}") for number in range(MOST_KNOWN + 50)))
+    await asyncio.gather(*(bench.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
     reads = bench.store.reads
-    await asyncio.gather(*(bench.find(f"a{number}") for number in range(MOST_KNOWN + 50)))
-    assert bench.store.reads - reads >= MOST_KNOWN - 50
+    await asyncio.gather(*(bench.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
+    assert bench.store.reads - reads >= MAX_ENTRIES - 50
 
 
 async def test_closing_leaves_what_is_being_read() -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.runtime.base.ttl_cache import Remembered
+from engine.runtime.base.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
 from tests.unit.runtime.harness.shard_bench import HandClock
 
@@ -29,7 +29,7 @@ class Shelf:
 async def test_all_who_ask_at_once_share_a_read() -> None:
     """A crowd at the moment when something grows old costs the store one question."""
     shelf, clock = Shelf(), HandClock()
-    remembered = Remembered(shelf.read, clock.now_ms)
+    remembered = TtlCache(shelf.read, clock.now_ms)
     asked = [asyncio.create_task(remembered.get("a")) for _ in range(50)]
     loop = asyncio.get_running_loop()
     loop.call_soon(asked[0].cancel)
@@ -45,7 +45,7 @@ async def test_all_who_ask_at_once_share_a_read() -> None:
 async def test_a_read_that_fails_is_not_remembered() -> None:
     """All who asked are told; the next asks again, and may look at what was known before."""
     shelf, clock = Shelf(), HandClock()
-    remembered = Remembered(shelf.read, clock.now_ms)
+    remembered = TtlCache(shelf.read, clock.now_ms)
     shelf.may.set()
     await remembered.get("a")
     clock.pass_ms(5_000)

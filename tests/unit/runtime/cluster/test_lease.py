@@ -3,9 +3,9 @@
 from engine.ari.generated.operations import channels
 from engine.ari.request import LOST
 from engine.calls.model.events import DeadlinePassed
-from engine.runtime.cluster.lease import Lease, LeasedPbx
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.cluster.lease import FencedPbx, Lease
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.manual_store import Hand
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -18,7 +18,7 @@ async def test_what_is_sent_without_a_lease_goes_nowhere() -> None:
     """Before its end requests are sent; after it nothing is, and nothing answers; then again."""
     hand, pbx = Hand(), RecordingPbx()
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
-    leased = LeasedPbx(pbx, lease)
+    leased = FencedPbx(pbx, lease)
     leased.send(HANGUP, "x", False, lambda _reply: None)
     assert len(pbx.sent) == 1
     assert (await leased.ask(channels.list_())).ok
@@ -35,8 +35,8 @@ def test_a_desk_without_a_lease_stands() -> None:
     """A frozen engine wakes: whatever is due or comes in is not acted upon."""
     hand, pbx, writer = Hand(), RecordingPbx(), HandWriter()
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
-    place = Place("pbx1", 0, LeasedPbx(pbx, lease), PLAN, lease=lease)
-    desk = Desk(place, HandClock(), writer, HandErrands())
+    place = ShardContext("pbx1", 0, FencedPbx(pbx, lease), PLAN, lease=lease)
+    desk = CallShard(place, HandClock(), writer, HandErrands())
     desk.release()
     actor = desk.open(outbound())
     stored = len(writer.changes)

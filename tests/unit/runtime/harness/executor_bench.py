@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.runtime.base.ports import Verdict
+from engine.runtime.base.ports import DialDecision
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.executor import Performer
+from engine.runtime.shard.executor import CommandExecutor
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import PLAN, HandErrands
@@ -33,10 +33,10 @@ class HandJudge:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, str]] = []
-        self.says: Callable[[Verdict], None] = lambda _verdict: None
+        self.says: Callable[[DialDecision], None] = lambda _verdict: None
 
     def judge(
-        self, call: Call, party: str, caller_id: str, done: Callable[[Verdict], None]
+        self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Keep the question."""
         self.asked.append((call.account, party, caller_id))
@@ -57,7 +57,7 @@ class Bench:
         self.events: list[Event] = []
         self.doubts: list[bool] = []
         self.actor = Actor(outbound(), commands)
-        self.performer = Performer(
+        self.performer = CommandExecutor(
             self.pbx,
             replace(PLAN, agents=agents, judge=judge),
             self.errands,

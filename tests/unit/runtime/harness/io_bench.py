@@ -5,9 +5,9 @@ import asyncio
 from engine.calls.flows.templates import Values
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import Errand
-from engine.media.clip import MediaFailed
-from engine.runtime.io.flow_cache import FlowBook
-from engine.runtime.io.runner import Errands
+from engine.media.clip import MediaError
+from engine.runtime.io.flow_cache import FlowCache
+from engine.runtime.io.runner import IoRunner
 from engine.store.errors import StoreDown
 from engine.store.memory.store import Memory
 from engine.webhooks.action_client import Answer
@@ -33,7 +33,7 @@ class SmallLibrary:
     async def fetch(self, source: Source) -> Clip:
         """Get a clip, fail, or have a fault."""
         if source == BAD:
-            raise MediaFailed("not_found", "404")
+            raise MediaError("not_found", "404")
         if source == BROKEN:
             raise RuntimeError("a fault of ours")
         return CLIPS[1]
@@ -91,8 +91,8 @@ class Bench:
 
     def __init__(self) -> None:
         self.library, self.asker, self.flows = SmallLibrary(), SmallAsker(), SmallFlows()
-        book = FlowBook(self.flows, Limits())
-        self.errands = Errands(self.library, self.asker, book, SmallApis())
+        book = FlowCache(self.flows, Limits())
+        self.errands = IoRunner(self.library, self.asker, book, SmallApis())
         self.events: list[Event] = []
 
     async def run(self, errand: Errand) -> Event:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from engine.runtime.admission.limits import Gate
 from engine.runtime.admission.settings import Rules
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.lease import Lease, LeasedPbx
+from engine.runtime.cluster.lease import FencedPbx, Lease
 from engine.runtime.nodes.node import Node
 from engine.runtime.ownership.slot_owner import OwnSlots
 from engine.runtime.service import Switch
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import outbound
@@ -29,10 +29,10 @@ class Builder:
         self.notes: list[str] = []
         self._clock = clock
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> Desk:
+    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a desk."""
-        place = Place(node.name, slot, LeasedPbx(node.pbx, lease), PLAN, lease=lease)
-        return Desk(place, self._clock, writer, HandErrands())
+        place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), PLAN, lease=lease)
+        return CallShard(place, self._clock, writer, HandErrands())
 
     async def hearing(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
         """Listen."""

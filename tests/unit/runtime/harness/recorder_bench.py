@@ -7,8 +7,8 @@ from engine.ami.client import AmiAway, Answer
 from engine.ari.request import Reply, Request
 from engine.calls.model.commands import TapeCommand
 from engine.calls.model.events import Event
-from engine.recordings.archiver import Part
-from engine.recordings.errors import FilingFailed
+from engine.recordings.archiver import RecordingPart
+from engine.recordings.errors import ArchiveError
 from engine.runtime.recording.recorder import Recorder
 from tests.harness.until import until
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -41,15 +41,15 @@ class HandCabinet:
 
     def __init__(self) -> None:
         self.filed: list[tuple[str, int, list[str]]] = []
-        self.outcome: int | FilingFailed | None = 1_200
+        self.outcome: int | ArchiveError | None = 1_200
         self.may = asyncio.Event()
         self.may.set()
 
-    async def file(self, path: str, channels: int, parts: Sequence[Part]) -> int | None:
+    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """Keep what is filed."""
         self.filed.append((path, channels, [part.name for part in parts]))
         await self.may.wait()
-        if isinstance(self.outcome, FilingFailed):
+        if isinstance(self.outcome, ArchiveError):
             raise self.outcome
         return self.outcome
 

@@ -6,16 +6,16 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import Errand, LoadNode, Prefetch
 from engine.runtime.base.clock import Timer
-from engine.runtime.pbx.endpoints import Dialplan
+from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.context import Place
-from engine.runtime.shard.shard import Desk
+from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.shard import CallShard
 from engine.store.change import Change
 from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from wire.media import Clip, Source
 
-PLAN = Dialplan(
+PLAN = EndpointTemplates(
     app="switchroom-0",
     trunk="PJSIP/{number}@trunk",
     agent="PJSIP/{agent_id}",
@@ -145,8 +145,8 @@ class World:
         self.clock = HandClock()
         self.writer = HandWriter()
         self.errands = HandErrands()
-        place = Place("pbx1", 0, self.pbx, PLAN)
-        self.desk = Desk(place, self.clock, self.writer, self.errands)
+        place = ShardContext("pbx1", 0, self.pbx, PLAN)
+        self.desk = CallShard(place, self.clock, self.writer, self.errands)
         self.desk.release()
         self.doubts = 0
         self.desk.on_doubt = self._doubted

@@ -5,7 +5,7 @@ import time
 import pytest
 from msgspec.json import encode
 
-from engine.runtime.io.api_requests import ApiBook
+from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
 from engine.store.memory.store import Memory
 from engine.webhooks.address_guard import guarded_session
@@ -32,7 +32,7 @@ async def test_requests_that_cannot_be_read(store: Memory, account: str, reason:
     """A request that is not there, or another account's, and a store that is away have names."""
     await store.put_request("other", API, encode(ApiRequest("https://a.example/")))
     async with guarded_session() as session:
-        book = ApiBook(store, ApiSender(session, time.time, lambda: 0.5))
+        book = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))
         with pytest.raises(WebhookFailed) as failed:
             await book.ask(account, API, lambda _name: None, "k")
     assert failed.value.reason == reason

@@ -3,7 +3,7 @@
 from structlog.testing import capture_logs
 
 from engine.observe.metrics import Meter
-from engine.runtime.io.consumer_lag import Readers
+from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.store.memory.stream import MemoryStream
 from engine.store.stream import Bounds, Reader
 
@@ -16,7 +16,7 @@ async def test_what_waits_is_summed_over_our_slots() -> None:
     for slot in (0, 1, 2):
         stream.tell(slot, [b"a", b"b", b"c"])
     await stream.take(CDR, [0, 1, 2], 0, 3)
-    readers = Readers(stream, lambda: ours, meter)
+    readers = ConsumerLag(stream, lambda: ours, meter)
     await readers.look()
     assert dict(meter.readers.lag) == {("cdr",): 4}
     assert dict(meter.readers.pending) == {("cdr",): 2}
@@ -32,7 +32,7 @@ async def test_a_loss_is_cried_out_once() -> None:
     """And again when it has grown."""
     stream, meter = MemoryStream(lambda: 1, Bounds(1, 1)), Meter()
     await stream.take(CDR, [0], 0, 1)
-    readers = Readers(stream, lambda: {0}, meter)
+    readers = ConsumerLag(stream, lambda: {0}, meter)
     with capture_logs() as said:
         for _ in range(2):
             stream.tell(0, [b"x"] * 300)

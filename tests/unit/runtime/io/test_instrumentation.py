@@ -4,7 +4,7 @@ import pytest
 
 from engine.calls.flows.templates import Values
 from engine.observe.metrics import Meter
-from engine.runtime.io.instrumentation import MeteredApis, MeteredAsker, place_of
+from engine.runtime.io.instrumentation import MeteredActionClient, MeteredApiRequests, node_and_slot
 from engine.webhooks.action_client import Answer
 from engine.webhooks.api_sender import ApiAnswer
 from engine.webhooks.errors import Attempt, WebhookFailed
@@ -31,7 +31,7 @@ async def test_an_answer_after_a_retry() -> None:
     """It counts as answered, by the node and slot of its call, and as asked twice."""
     counts = Meter()
     answer = Answer(None, TWICE)
-    asker = MeteredAsker(Scripted(answer), counts)
+    asker = MeteredActionClient(Scripted(answer), counts)
     assert await asker.ask("https://x.example/", b"{}", REQUEST) is answer
     assert counts.outside.webhooks.of("pbx1", 3, "answered").count == 1
     assert dict(counts.outside.webhook_retries) == {("pbx1", "3"): 1}
@@ -44,7 +44,7 @@ async def test_an_answer_after_a_retry() -> None:
 async def test_a_failure_is_counted_by_why(reason: str, outcome: str) -> None:
     """Timeouts stand apart: they are the longest silence that a caller hears."""
     counts = Meter()
-    asker = MeteredAsker(Scripted(WebhookFailed(reason, "", ())), counts)
+    asker = MeteredActionClient(Scripted(WebhookFailed(reason, "", ())), counts)
     with pytest.raises(WebhookFailed):
         await asker.ask("https://x.example/", b"{}", REQUEST)
     assert counts.outside.webhooks.of("pbx1", 3, outcome).count == 1
@@ -65,7 +65,7 @@ class ScriptedApis:
 async def test_an_api_request_counts_as_a_webhook() -> None:
     """It is silence that a caller hears, too."""
     counts = Meter()
-    apis = MeteredApis(ScriptedApis(), counts)
+    apis = MeteredApiRequests(ScriptedApis(), counts)
     await apis.ask("acme", "there", lambda _name: None, REQUEST)
     with pytest.raises(WebhookFailed):
         await apis.ask("acme", "gone", lambda _name: None, REQUEST)
@@ -76,5 +76,5 @@ async def test_an_api_request_counts_as_a_webhook() -> None:
 
 def test_a_question_of_no_call_has_no_place() -> None:
     """What can't be told is left open."""
-    assert place_of(REQUEST) == ("pbx1", "3")
-    assert place_of("strange") == ("", "")
+    assert node_and_slot(REQUEST) == ("pbx1", "3")
+    assert node_and_slot("strange") == ("", "")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.unreachable import AbsentPbx, unheard
+from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
 from tests.harness.until import until
 from tests.unit.runtime.harness.owner_bench import SLOT, House
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -54,7 +54,7 @@ async def test_a_stranger_stands_in_for_its_calls(house: House) -> None:
 
     def stand_in(name: str) -> None:
         strangers.append(name)
-        house.slots.join(Node(name, AbsentPbx(), {}, HandClock(), house.switch.arrive))
+        house.slots.join(Node(name, UnreachablePbx(), {}, HandClock(), house.switch.arrive))
 
     house.slots.on_stranger = stand_in
     await house.slots.take(SLOT, await house.lease())
@@ -69,10 +69,10 @@ async def test_calls_of_an_absent_node_end_as_lost(house: House) -> None:
     """After the grace, though nothing can be asked of their node."""
     await house.begin()
     clock = HandClock()
-    node = Node("pbx1", AbsentPbx(), {}, clock, house.switch.arrive)
+    node = Node("pbx1", UnreachablePbx(), {}, clock, house.switch.arrive)
     house.slots.join(node)
     actor = next(iter(node.desks[SLOT].actors.values()))
-    task = asyncio.get_running_loop().create_task(unheard(node, SLOT, GRACE_MS))
+    task = asyncio.get_running_loop().create_task(never_connected(node, SLOT, GRACE_MS))
     await asyncio.sleep(0)
     clock.pass_ms(GRACE_MS - 1)
     assert not actor.call.is_over

@@ -6,7 +6,7 @@ import pytest
 
 from engine.ari.request import LOST, Reply, Request
 from engine.calls.model.events import LegAnswered
-from engine.runtime.nodes.disconnects import Absences
+from engine.runtime.nodes.disconnects import DisconnectGrace
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say
 from tests.unit.calls.harness.voicemails import ARCHIVE
@@ -82,7 +82,7 @@ async def test_a_node_that_comes_back_before_it_is_asked(leaves: str) -> None:
 async def test_what_ends_while_it_is_asked() -> None:
     """Nothing is concluded from an answer that comes after that; others are given up by it."""
     pbx, clock, given_up = SlowPbx(), HandClock(), list[int]()
-    absences = Absences(pbx, clock, given_up.append)
+    absences = DisconnectGrace(pbx, clock, given_up.append)
     for slot in (0, 1):
         absences.begin(slot, GRACE_MS)
     clock.pass_ms(GRACE_MS)
@@ -98,7 +98,7 @@ async def test_what_ends_while_it_is_asked() -> None:
 async def test_a_node_that_stands_still() -> None:
     """It takes what it is sent and answers nothing: that is not waited for for long."""
     pbx, clock, given_up = SlowPbx(), HandClock(), list[int]()
-    absences = Absences(pbx, clock, given_up.append, answer_s=0.01)
+    absences = DisconnectGrace(pbx, clock, given_up.append, answer_s=0.01)
     absences.begin(0, GRACE_MS)
     clock.pass_ms(GRACE_MS)
     await until(lambda: given_up == [0], every_s=0.001)
@@ -107,7 +107,7 @@ async def test_a_node_that_stands_still() -> None:
 async def test_a_node_that_is_closed() -> None:
     """Its calls are the next owner's: nothing is given up any more."""
     pbx, clock, given_up = SlowPbx(), HandClock(), list[int]()
-    absences = Absences(pbx, clock, given_up.append)
+    absences = DisconnectGrace(pbx, clock, given_up.append)
     absences.begin(0, GRACE_MS)
     clock.pass_ms(GRACE_MS)
     await until(lambda: pbx.asked == 1, every_s=0.001)

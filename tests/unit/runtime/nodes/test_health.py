@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.runtime.nodes.health import FORGET_MS, LEAVING_MS, NodeHealth
+from engine.runtime.nodes.health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
 from tests.unit.runtime.harness.shard_bench import HandClock
 
 
@@ -18,7 +18,7 @@ def test_a_node_that_shuts_down_is_leaving() -> None:
     health.leaves()
     health.unwatched()
     assert health.is_leaving
-    clock.pass_ms(LEAVING_MS)
+    clock.pass_ms(SHUTDOWN_TTL_MS)
     assert not health.is_leaving
 
 
@@ -56,7 +56,7 @@ def test_quality_follows_the_reports() -> None:
     assert (health.quality.loss, health.quality.jitter_ms) == (0.1, 30)
     health.reported(0, 20)
     assert (health.quality.loss, health.quality.jitter_ms) == pytest.approx((0.09, 29))
-    clock.pass_ms(FORGET_MS + 1)
+    clock.pass_ms(REPORT_TTL_MS + 1)
     assert (health.quality.loss, health.quality.jitter_ms) == (0, 0)
     health.reported(0.2, 40)
     assert health.quality.loss == 0.2

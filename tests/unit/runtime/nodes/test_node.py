@@ -4,8 +4,8 @@ import asyncio
 from functools import partial
 
 from engine.calls.model.events import LegAnswered
-from engine.runtime.admission.routes import Arrival
-from engine.runtime.nodes.node import REFER_MS
+from engine.runtime.admission.routes import IncomingChannel
+from engine.runtime.nodes.node import REFER_DELAY_MS
 from engine.store.memory.store import Memory
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
@@ -48,7 +48,7 @@ async def test_an_arrival_told_twice_is_one_call() -> None:
     """Its event and a recovery may both tell it while its route is being read."""
     async with around() as at:
         await at.route()
-        arrival = Arrival(CHANNEL, "+4722222222", "+4733333333")
+        arrival = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
         at.switch.arrive(at.world.desk, arrival)
         at.switch.arrive(at.world.desk, arrival)
         await until(lambda: at.switch.live > 0, every_s=0.001)
@@ -75,7 +75,7 @@ async def test_an_arrival_told_twice_is_taken_in_once() -> None:
     store = Slow()
     async with around(store) as at:
         await at.route()
-        arrival = Arrival(CHANNEL, "+4722222222", "+4733333333")
+        arrival = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
         at.switch.arrive(at.world.desk, arrival)
         at.switch.arrive(at.world.desk, arrival)
         store.may.set()
@@ -86,7 +86,7 @@ async def test_an_arrival_told_twice_is_taken_in_once() -> None:
 async def test_nobodys_number_and_strays_are_dismissed() -> None:
     """No route: the caller is told that there is no such number; strays are hung up."""
     async with around() as at:
-        at.switch.arrive(at.world.desk, Arrival(CHANNEL, "+47", "+4700"))
+        at.switch.arrive(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
         await until(lambda: bool(at.world.pbx.sent), every_s=0.001)
         assert at.world.pbx.sent[0].request.query == (("reason_code", "1"),)
         at.node.heard(0, ari("StasisStart", channel=channel(MAIN), args=["called"]))
@@ -98,7 +98,7 @@ async def test_a_route_that_cannot_be_read_is_told_at_once() -> None:
     """Nobody hears silence for what another version has stored: 503, so the carrier asks others."""
     async with around() as at:
         await at.store.put_route("+4700", b'{"account": "acme", "action": {"type": "sing"}}')
-        at.switch.arrive(at.world.desk, Arrival(CHANNEL, "+47", "+4700"))
+        at.switch.arrive(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
         await until(lambda: bool(at.world.pbx.sent), every_s=0.001)
         assert at.world.pbx.sent[0].request.query == (("reason_code", "34"),)
 
@@ -107,7 +107,7 @@ async def test_a_busy_engine_refuses_early() -> None:
     """No room: told as no circuit, try elsewhere."""
     async with around() as at:
         at.world.writer.healthy = False
-        at.switch.arrive(at.world.desk, Arrival(CHANNEL, "+47", "+4700"))
+        at.switch.arrive(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
         assert at.world.pbx.sent[0].request.query == (("reason_code", "34"),)
 
 
@@ -121,7 +121,7 @@ async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:
             desk.feed(actor, event)
         at.world.pbx.settle()
         at.node.heard(0, refer(destination="1002"))
-        at.world.clock.pass_ms(REFER_MS - 1)
+        at.world.clock.pass_ms(REFER_DELAY_MS - 1)
         assert not actor.call.transfers
         at.world.clock.pass_ms(1)
         at.world.pbx.settle()

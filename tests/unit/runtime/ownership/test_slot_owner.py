@@ -13,9 +13,9 @@ from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HangupRequested, TransferReferred
 from engine.calls.model.state import Ending
 from engine.runtime.admission.placement import NoRoom
-from engine.runtime.admission.routes import Arrival
+from engine.runtime.admission.routes import IncomingChannel
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
-from engine.runtime.shard.commit_ack import STORED_WITHIN_S, Elsewhere
+from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S, NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound, say, tree
@@ -47,7 +47,7 @@ async def test_calls_pass_from_owner_to_owner(house: House) -> None:
     call = await house.begin()
     assert (house.slots.calls(SLOT), house.slots.calls_by_node()["pbx1"]) == (1, 1)
     await house.slots.settled(SLOT)
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotOwner):
         await house.switch.hang_up(call, "someone")
     house.slots.drop(SLOT)
     assert house.switch.going == set()
@@ -66,9 +66,9 @@ async def test_who_comes_while_a_slot_goes_is_the_heirs(house: House, is_known: 
     desk, settled = house.node.desks[SLOT], house.slots.settled(SLOT)
     if is_known:
         await settled
-        house.switch.arrive(desk, Arrival(CHANNEL, "+4799", "+47"))
+        house.switch.arrive(desk, IncomingChannel(CHANNEL, "+4799", "+47"))
     else:  # its number's route is still being read
-        house.switch.arrive(desk, Arrival(CHANNEL, "+4799", "+47"))
+        house.switch.arrive(desk, IncomingChannel(CHANNEL, "+4799", "+47"))
         await settled
     for _ in range(5):
         await asyncio.sleep(0)
@@ -159,7 +159,7 @@ async def test_what_was_asked_is_not_lost_with_the_store(house: House) -> None:
     desk = house.node.desks[SLOT]
     desk.feed(desk.actors[call], TransferReferred(f"{call}.l0", "1002"))
     await house.slots.store_again(SLOT, await house.lease())
-    async with asyncio.timeout(STORED_WITHIN_S / 2):
+    async with asyncio.timeout(COMMIT_TIMEOUT_S / 2):
         with pytest.raises(StoreDown):
             await asked
     desk = house.node.desks[SLOT]

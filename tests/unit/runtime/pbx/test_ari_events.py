@@ -18,7 +18,7 @@ from engine.calls.model.events import (
     TalkStarted,
 )
 from engine.calls.model.requests import TransferReferred
-from engine.runtime.pbx.ari_events import subject, translate
+from engine.runtime.pbx.ari_events import subject_id, translate
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
 
 TOLD_MS = 1_795_237_200_000  # the timestamp of all these events
@@ -111,11 +111,11 @@ CASES: list[tuple[Any, Event | None]] = [
 def test_what_an_event_means(heard: Any, meant: Event | None) -> None:
     """Each ARI event is one event of the core, or none."""
     assert translate(heard, NOW) == meant
-    assert subject(heard) in {MAIN, CHANNEL, f"{ID}.p1"}
+    assert subject_id(heard) in {MAIN, CHANNEL, f"{ID}.p1"}
 
 
 def test_other_events_concern_no_call() -> None:
     """What is about no channel of a call is passed over."""
     heard = ari("PlaybackStarted", playback=playback("playing"))
-    assert subject(heard) is None
+    assert subject_id(heard) is None
     assert translate(heard, NOW) is None

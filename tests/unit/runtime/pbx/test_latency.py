@@ -3,7 +3,7 @@
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.metrics import Meter
-from engine.runtime.pbx.latency import Strain, TimedPbx
+from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
 from tests.unit.runtime.harness.recording_pbx import LOST, OK, RecordingPbx
 
 REQUEST = channels.answer("l1")
@@ -15,7 +15,7 @@ class Scene:
     def __init__(self) -> None:
         self.now_s = 100.0
         self.meter = Meter()
-        self.strain = Strain(lambda: self.now_s)
+        self.strain = LatencyAverage(lambda: self.now_s)
         self.pbx = RecordingPbx()
         self.timed = TimedPbx(self.pbx, self.strain, self.meter, "pbx1", 3)
 

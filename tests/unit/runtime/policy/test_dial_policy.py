@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from engine.runtime.base.ports import Verdict
+from engine.runtime.base.ports import DialDecision
 from engine.runtime.policy.dial_policy import TermsBook
 from engine.store.errors import StoreDown
 from engine.store.memory.dial_policy import MemoryTerms
@@ -59,15 +59,15 @@ class Bench:
         await self.kept.put("acme", msgspec.json.encode(terms))
         self.clock.pass_ms(1_000)
 
-    async def judge(self, party: str, caller_id: str = "") -> Verdict:
+    async def judge(self, party: str, caller_id: str = "") -> DialDecision:
         """Judge a party that an outbound call of acme is about to call."""
-        verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        verdict: asyncio.Future[DialDecision] = asyncio.get_running_loop().create_future()
         self.book.judge(outbound(), party, caller_id, verdict.set_result)
         return await verdict
 
-    def now(self, party: str) -> Verdict:
+    def now(self, party: str) -> DialDecision:
         """Judge without waiting."""
-        found: list[Verdict] = []
+        found: list[DialDecision] = []
         self.book.judge(outbound(), party, "", found.append)
         return found[0]
 
@@ -80,7 +80,7 @@ def bench() -> Bench:
 
 async def test_an_account_without_terms_may_call_anybody(bench: Bench) -> None:
     """One read a second is all that it costs."""
-    assert await bench.judge("+15550001", "+15550002") == Verdict("", "+15550002")
+    assert await bench.judge("+15550001", "+15550002") == DialDecision("", "+15550002")
     bench.clock.pass_ms(999)
     assert (bench.now("+15550001").refusal, bench.kept.reads) == ("", 1)
 
@@ -88,7 +88,7 @@ async def test_an_account_without_terms_may_call_anybody(bench: Bench) -> None:
 async def test_terms_are_remembered_for_a_second(bench: Bench) -> None:
     """Within it a party is judged at once; after it, by what is stored then."""
     await bench.put(NORWAY)
-    assert await bench.judge("+15550001") == Verdict("not_allowed")
+    assert await bench.judge("+15550001") == DialDecision("not_allowed")
     bench.clock.pass_ms(999)
     assert [bench.now(each).refusal for each in ("+15550001", LISTED)] == ["not_allowed", ""]
     assert bench.kept.reads == 1
@@ -99,7 +99,7 @@ async def test_terms_are_remembered_for_a_second(bench: Bench) -> None:
 async def test_a_strangers_number_is_replaced(bench: Bench) -> None:
     """A call is made all the same, showing the account's own."""
     await bench.put(NORWAY)
-    assert await bench.judge(LISTED, "+15550001") == Verdict("", "+4721930000")
+    assert await bench.judge(LISTED, "+15550001") == DialDecision("", "+4721930000")
 
 
 async def test_agents_are_not_judged(bench: Bench) -> None:
@@ -170,7 +170,7 @@ async def test_what_is_no_terms_is_as_unknown(bench: Bench) -> None:
 
 async def test_what_is_being_read_is_left(bench: Bench) -> None:
     """An engine that leaves concludes nothing: recovery asks again."""
-    told: list[Verdict] = []
+    told: list[DialDecision] = []
     bench.book.judge(outbound(), LISTED, "", told.append)
     await bench.book.close()
     assert told == []

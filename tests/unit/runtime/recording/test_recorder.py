@@ -8,7 +8,7 @@ from engine.ami.client import AmiAway, Answer
 from engine.ari.request import Reply
 from engine.calls.model.commands import FileTapes, MuteTape, StartTape, StopTape
 from engine.calls.model.events import TapesFiled
-from engine.recordings.errors import FilingFailed
+from engine.recordings.errors import ArchiveError
 from tests.harness.until import until
 from tests.unit.runtime.harness.recorder_bench import (
     CALL,
@@ -100,9 +100,9 @@ async def test_a_message_is_filed_in_mono(bench: Bench) -> None:
     assert bench.cabinet.filed == [(f"acme/2026-11-21/{CALL}.v3.wav", 1, [MESSAGE])]
 
 
-@pytest.mark.parametrize("outcome", [None, FilingFailed("archive", "away")])
+@pytest.mark.parametrize("outcome", [None, ArchiveError("archive", "away")])
 async def test_nothing_is_deleted_that_is_not_stored(
-    bench: Bench, outcome: FilingFailed | None
+    bench: Bench, outcome: ArchiveError | None
 ) -> None:
     """It is told as lost where the PBX has none of it, else as not filed yet."""
     bench.cabinet.outcome = outcome
@@ -134,7 +134,7 @@ async def test_a_filing_that_goes_on_is_not_begun_again(bench: Bench) -> None:
     for _ in range(2):
         bench.recorder.run(FileTapes("r9", (FIRST,)), CALL, bench.done.append)
     await until(lambda: bool(bench.cabinet.filed), what="filing to begin")
-    with pytest.raises(FilingFailed, match="busy"):
+    with pytest.raises(ArchiveError, match="busy"):
         await bench.recorder.file([FIRST])
     bench.cabinet.may.set()
     await until(lambda: bool(bench.done), what="filing to end")

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from engine.ari.request import Reply
-from engine.recordings.errors import FilingFailed
+from engine.recordings.errors import ArchiveError
 from engine.runtime.nodes.node import Node
-from engine.runtime.recording.sweeper import Archivist
+from engine.runtime.recording.sweeper import RecordingSweeper
 from tests.unit.calls.harness.builders import ID, inbound, say
 from tests.unit.runtime.harness.shard_bench import World
 
@@ -20,7 +20,7 @@ class HandRecorder:
 
     def __init__(self) -> None:
         self.filed: list[list[str]] = []
-        self.failure: FilingFailed | None = None
+        self.failure: ArchiveError | None = None
 
     async def file(self, names: list[str]) -> int | None:
         """File tapes, or fail."""
@@ -38,7 +38,7 @@ class Bench:
         desks = {0: self.world.desk}
         node = Node("pbx1", self.world.pbx, desks, self.world.clock, lambda _desk, _arrival: None)
         self.recorder = HandRecorder()
-        self.archivist = Archivist(node, self.recorder, 30)
+        self.archivist = RecordingSweeper(node, self.recorder, 30)
         self.shows(*LEFT)
 
     def shows(self, *names: str) -> None:
@@ -74,7 +74,7 @@ async def test_each_message_is_filed_by_itself(bench: Bench) -> None:
 
 async def test_it_is_tried_for_ever(bench: Bench) -> None:
     """As long as it lies there."""
-    bench.recorder.failure = FilingFailed("archive", "away")
+    bench.recorder.failure = ArchiveError("archive", "away")
     assert len(await bench.sweep(6)) == 5
     bench.shows()
     assert await bench.sweep() == []

@@ -4,7 +4,7 @@ from engine.ari.request import LOST
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import HangupRequested
 from engine.observe.metrics import Meter
-from engine.runtime.nodes.event_listener import Hearing
+from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
 from engine.store.errors import Overflow
 from tests.harness.until import until
@@ -50,7 +50,7 @@ async def test_an_outage_is_counted_and_its_recovery_timed() -> None:
     """Events are counted by type; a node lost and back by its time to go on."""
     world = World()
     node = Node("pbx1", world.pbx, {0: world.desk}, world.clock, lambda *_: None)
-    hearing = Hearing(node, 0, GRACE_MS, lambda _slot: None)
+    hearing = SlotListener(node, 0, GRACE_MS, lambda _slot: None)
     counts = _meter(world).nodes
     hearing.on_event(ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
     assert dict(counts.events) == {("pbx1", "0", "ChannelStateChange"): 1}

@@ -4,7 +4,7 @@ import pytest
 
 from engine.calls.model.commands import Originate, StartRinging
 from engine.calls.model.events import LegEnded
-from engine.runtime.base.ports import Refusal, Verdict
+from engine.runtime.base.ports import DialDecision, DialRefusal
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.runtime.harness.executor_bench import Bench, HandAgents, HandJudge
 
@@ -56,7 +56,7 @@ def test_a_party_that_may_be_called_is_shown_what_may_be() -> None:
     bench = Bench(CALLS_NUMBER, StartRinging(MAIN), judge=judge)
     assert judge.asked == [(bench.actor.call.account, "+4712345678", "+15550001")]
     assert bench.pbx.lines == []
-    judge.says(Verdict("", "+4721930000"))
+    judge.says(DialDecision("", "+4721930000"))
     (sent,) = bench.pbx.sent
     assert sent.request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4721930000"}}
     bench.pbx.settle()
@@ -67,11 +67,11 @@ def test_a_party_that_may_be_called_is_shown_what_may_be() -> None:
 @pytest.mark.parametrize(
     ("refusal", "cause"), [("not_allowed", 21), ("do_not_call", 21), ("terms_unknown", 41)]
 )
-def test_a_party_that_may_not_be_called_fails_the_leg(refusal: Refusal, cause: int) -> None:
+def test_a_party_that_may_not_be_called_fails_the_leg(refusal: DialRefusal, cause: int) -> None:
     """As one that was refused, with the reason; the PBX is not asked, and the call goes on."""
     judge = HandJudge()
     bench = Bench(CALLS_NUMBER, StartRinging(MAIN), judge=judge)
-    judge.says(Verdict(refusal))
+    judge.says(DialDecision(refusal))
     assert bench.events == [LegEnded(f"{ID}.l1", cause, reason=refusal)]
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
     assert bench.actor.outbox == [StartRinging(MAIN)]
@@ -82,7 +82,7 @@ def test_a_verdict_after_a_recovery_counts_no_more() -> None:
     judge = HandJudge()
     bench = Bench(CALLS_NUMBER, judge=judge)
     bench.actor.recover(())
-    judge.says(Verdict("do_not_call"))
+    judge.says(DialDecision("do_not_call"))
     assert (bench.pbx.lines, bench.events) == ([], [])
 
 
@@ -91,6 +91,6 @@ def test_an_agent_is_judged_before_it_is_looked_for() -> None:
     agents, judge = HandAgents(), HandJudge()
     bench = Bench(CALLS_AGENT, agents=agents, judge=judge)
     assert agents.asked == []
-    judge.says(Verdict(""))
+    judge.says(DialDecision(""))
     agents.found("PJSIP/1002")
     assert dict(bench.pbx.sent[0].request.query)["endpoint"] == "PJSIP/1002"

@@ -3,7 +3,7 @@
 from engine.calls.model.events import DigitPressed, LegEnded
 from engine.calls.model.requests import HangupRequested
 from engine.calls.model.state import Gathering
-from engine.runtime.nodes.dtmf_log import Overheard
+from engine.runtime.nodes.dtmf_log import DtmfLog
 from tests.unit.calls.harness.builders import MAIN, outbound
 from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, World, answered
 
@@ -36,7 +36,7 @@ def test_a_key_that_only_ami_has_told_comes_before_the_end_of_its_time() -> None
     """The websocket is lost, and nobody knows: the caller is not told to have been silent."""
     world = World()
     actor = answered(world, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}})
-    heard = Overheard(world.clock)
+    heard = DtmfLog(world.clock)
     world.desk.overheard = lambda: heard.keys
     world.clock.pass_ms(500)
     heard.pressed(MAIN, "1", 80, world.clock.now)
