@@ -32,9 +32,13 @@ test: $(INSTALLED) tools  ## all four rings, in that order; the first that fails
 	@python3 tests/harness/debian.py postgresql
 	@$(PYTHON) -m tests.rings quick contract simulate live
 
-check: $(INSTALLED)  ## lint, format, types, layers
+check: $(INSTALLED)  ## lint, format, spelling, types, layers
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
+	.venv/bin/codespell
+	.venv/bin/taplo lint --colors never pyproject.toml
+	.venv/bin/yamllint --strict .yamllint.yaml .pre-commit-config.yaml docker-compose.yml docs
+	.venv/bin/rumdl check --quiet .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
