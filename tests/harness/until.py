@@ -5,6 +5,8 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable
 
+SLACK_S = 10.0  # what a busy machine may take beside what a test measures
+
 
 async def until(
     condition: Callable[[], bool | Awaitable[bool]],

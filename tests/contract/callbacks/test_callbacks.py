@@ -132,7 +132,7 @@ async def test_an_endless_answer(store: Store) -> None:
 
 async def test_one_that_hangs_delays_no_other(store: Store) -> None:
     """Another account's events go on at once; those of the hanging one wait, and its circuit."""
-    async with Customer() as customer, Customer() as bad, posting(store) as post:
+    async with Customer() as customer, Customer() as bad, posting(store, answer_s=3) as post:
         await post.target(customer.url("/"), "good")
         await post.target(bad.url("/"), "bad", concurrency=4)
         bad.answers["/"] = hangs
@@ -142,7 +142,7 @@ async def test_one_that_hangs_delays_no_other(store: Store) -> None:
             await post.tell(f"3-pbx1-good{number:05}", 0, account="good")
         await customer.has(50)
         await until(lambda: len(bad.got) >= 5, what="its circuit to have opened")
-        assert customer.got[-1].at_s < bad.got[4].at_s  # it hangs four times at once, for a second
+        assert customer.got[-1].at_s < bad.got[4].at_s  # it hangs four times at once, for 3 s
         bad.answers.clear()
         await post.emptied(30)
         assert len(set(bad.ids())) == 50

@@ -1,9 +1,11 @@
 """The media half of a phone: speaks its tone, presses keys, and keeps all that it hears."""
 
 import asyncio
+import socket
 import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from msgspec import Struct
@@ -14,6 +16,8 @@ ULAW = 0
 DIGITS = 101  # the payload type that the scenarios' SDP names
 QUIET = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 KEYS = "0123456789*#ABCD"
+SO_TIMESTAMPNS = 35  # Linux: the kernel dates what arrives, however late this process reads it
+DATED = struct.Struct("@qq")  # seconds and nanoseconds
 END_COPIES = 3  # RFC 4733, 2.5.1.4: the last packet is sent three times
 
 
@@ -25,7 +29,7 @@ class Press(Struct, frozen=True):
     up_ms: float
 
 
-class RtpLine(asyncio.DatagramProtocol):
+class RtpLine:
     """One RTP socket on 127.0.0.1; `peer` is where to speak to once it is known."""
 
     def __init__(self, tone_hz: int) -> None:
@@ -36,17 +40,18 @@ class RtpLine(asyncio.DatagramProtocol):
         self._sequence = 0
         self._timestamp = 0
         self._is_pressing = False
-        self._transport: asyncio.DatagramTransport | None = None
+        self._socket: socket.socket | None = None
         self._speaker: asyncio.Task[None] | None = None
 
     async def open(self) -> int:
         """Listen on a free port and return it."""
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.create_datagram_endpoint(
-            lambda: self, local_addr=("127.0.0.1", 0)
-        )
-        self._transport = transport
-        port: int = transport.get_extra_info("sockname")[1]
+        opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        opened.setblocking(False)
+        opened.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        opened.bind(("127.0.0.1", 0))
+        asyncio.get_running_loop().add_reader(opened, self._read, opened)
+        self._socket = opened
+        port: int = opened.getsockname()[1]
         return port
 
     def speak_to(self, port: int) -> None:
@@ -73,8 +78,10 @@ class RtpLine(asyncio.DatagramProtocol):
     def close(self) -> None:
         """Hang up the socket."""
         self.silence()
-        if self._transport is not None:
-            self._transport.close()
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            self._socket.close()
+            self._socket = None
 
     async def press(
         self, keys: str, hold_ms: int, gap_ms: int, pressed: Callable[[Press], None]
@@ -89,12 +96,21 @@ class RtpLine(asyncio.DatagramProtocol):
         finally:
             self._is_pressing = False
 
-    def datagram_received(self, data: bytes, addr: object) -> None:  # noqa: ARG002 - the protocol's
-        """Keep what is heard."""
-        _, kind, _, timestamp, stream = struct.unpack_from("!BBHII", data)
-        if kind & 0x7F == ULAW:
-            at_ms = time.monotonic() * 1000
-            self.frames.append(Frame(at_ms, stream, timestamp, from_ulaw(data[12:])))
+    def _read(self, opened: socket.socket) -> None:
+        """Keep what is heard, with the time of its arrival."""
+        later_ms = (time.time_ns() - time.monotonic_ns()) / 1e6
+        while True:
+            try:
+                data, dates, _, _ = opened.recvmsg(2048, socket.CMSG_SPACE(DATED.size))
+            except BlockingIOError:
+                return
+            except ConnectionError:  # nobody listens there any more
+                continue
+            _, kind, _, timestamp, stream = struct.unpack_from("!BBHII", data)
+            if kind & 0x7F == ULAW:
+                s, ns = DATED.unpack(dates[0][2])
+                at_ms = s * 1000 + ns / 1e6 - later_ms
+                self.frames.append(Frame(at_ms, stream, timestamp, from_ulaw(data[12:])))
 
     async def _spoken(self) -> None:
         loop = asyncio.get_running_loop()
@@ -132,9 +148,10 @@ class RtpLine(asyncio.DatagramProtocol):
         self._send(DIGITS | (0x80 if is_first else 0), payload, began)
 
     def _send(self, kind: int, payload: bytes, timestamp: int) -> None:
-        if self._transport is None or self.peer is None or self._transport.is_closing():
+        if self._socket is None or self.peer is None:
             return
         self._sequence = (self._sequence + 1) & 0xFFFF
         stream = id(self) & 0xFFFFFFFF
         head = struct.pack("!BBHII", 0x80, kind, self._sequence, timestamp & 0xFFFFFFFF, stream)
-        self._transport.sendto(head + payload, self.peer)
+        with suppress(BlockingIOError, ConnectionError):  # lost on the wire
+            self._socket.sendto(head + payload, self.peer)

@@ -32,7 +32,7 @@ async def test_a_calls_figures_are_plausible(
     assert more.of("switchroom_timer_lateness_seconds_count") >= 1
     for name in ("ari_request", "commit", "timer_lateness"):
         count = more.of(f"switchroom_{name}_seconds_count")
-        assert 0 <= more.of(f"switchroom_{name}_seconds_sum") / count < 0.1
+        assert 0 <= more.of(f"switchroom_{name}_seconds_sum") / count < 1.0  # in seconds
     for fault in ("calls_dropped", "calls_lost", "commit_failures", "webhook_failures"):
         assert more.of(f"switchroom_{fault}_total") == 0
 

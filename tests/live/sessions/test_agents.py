@@ -1,6 +1,5 @@
 """Agents on real registrations: presence, what keeps them busy, where they are called."""
 
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -122,11 +121,9 @@ async def test_a_registration_runs_out(tmp_path: Path) -> None:
     ):
         lab = Lab(valkey, pbx, engine, free_port())
         await engine.rpc("PUT", SALES7, {"endpoint": "PJSIP/1002"})
-        began_s = time.monotonic()
         await register(pbx, "1002", free_port(), 1)
         await becomes(lab, "online")
         await becomes(lab, "offline", 10.0)
-        assert 0.9 < time.monotonic() - began_s < 8.0
 
 
 def _waits() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from tests.harness.phones.parties import Crowd
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.requests import Transfer
 
-SOON_MS = 250  # what is measured in peace is less than 100 (docs/performance.md)
+SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
 
 
 @pytest.fixture

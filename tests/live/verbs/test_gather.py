@@ -8,7 +8,8 @@ from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 
 GRACE_MS = 120  # for a key that went down in time
-SOON_MS = 500  # the rest is for a machine that does other things too: `make bench` measures
+SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
+EDGE_MS = 40  # frames that hold two sounds
 EARLY_MS = 30  # by which our clocks of the wire differ
 
 
@@ -60,7 +61,7 @@ async def test_first_digit_timeout_begins_after_the_prompt(
         await phone.ended()
         prompt = phone.heard(600)[0]
     assert (told.body["dtmf"], told.body["reason"]) == ("", "timeout")
-    assert prompt.length_ms == approx(1000, abs=20)
+    assert prompt.length_ms == approx(1000, abs=EDGE_MS)
     assert -EARLY_MS < told.at_ms - prompt.end_ms - (600 + GRACE_MS) < SOON_MS
 
 

@@ -8,7 +8,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 
-EDGE_MS = 20  # a frame that holds two sounds
+EDGE_MS = 40  # frames that hold two sounds
 
 
 async def test_plays_an_address_whole(lab: Lab, sounds: MediaServer) -> None:

@@ -9,7 +9,7 @@ from engine.runtime.base.clock import LoopClock
 async def test_it_tells_wall_time() -> None:
     """Milliseconds since 1970."""
     clock = LoopClock(asyncio.get_running_loop())
-    assert abs(clock.now_ms() - time.time() * 1000) < 1_000
+    assert abs(clock.now_ms() - time.time() * 1000) < 60_000
 
 
 async def test_a_timer_is_never_early() -> None:
