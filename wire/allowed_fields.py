@@ -14,7 +14,7 @@ _info = cache(inspect.type_info)
 _SEVERAL = (inspect.ListType, inspect.VarTupleType)
 
 
-def allowed(shape: Any, given: Any, path: str) -> tuple[str, ...]:
+def allowed_fields(shape: Any, given: Any, path: str) -> tuple[str, ...]:
     """Name the fields of an object in a document, JSON or decoded; none where that is not known.
 
     `path`: where it is, as a decoder tells it (`.action.data`).

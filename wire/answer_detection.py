@@ -11,7 +11,7 @@ from wire import patterns
 from wire.base import Language, Name, Shape, Url
 
 AnsweredBy = Literal["human", "machine", "unknown"]
-Listening = Annotated[int, Meta(ge=100, le=30_000)]
+ListeningMs = Annotated[int, Meta(ge=100, le=30_000)]
 
 
 class Prompt(Shape, frozen=True):
@@ -26,7 +26,7 @@ class Prompt(Shape, frozen=True):
 class Confirm(Prompt, frozen=True):
     """The key that whoever answered must press to be connected, and how long it is waited for."""
 
-    digit: Annotated[str, Meta(pattern=patterns.KEY)] = "1"
+    digit: Annotated[str, Meta(pattern=patterns.DTMF_KEY)] = "1"
     timeout: Annotated[int, Meta(ge=500, le=60_000)] = 10_000
 
 
@@ -38,10 +38,10 @@ class Detection(Shape, frozen=True):
     """
 
     enable: bool = True
-    timeout: Listening = 4_000
-    initial_silence: Listening = 2_500
-    greeting: Listening = 1_500
-    after_greeting_silence: Listening = 800
+    timeout: ListeningMs = 4_000
+    initial_silence: ListeningMs = 2_500
+    greeting: ListeningMs = 1_500
+    after_greeting_silence: ListeningMs = 800
 
 
 class MachineDetection(Detection, frozen=True):
@@ -50,7 +50,7 @@ class MachineDetection(Detection, frozen=True):
     on_machine: Literal["continue", "hangup"] = "continue"
 
 
-def settings(asked: Detection | bool) -> Detection | None:
+def detection_settings(asked: Detection | bool) -> Detection | None:
     """Tell how to listen, whatever is done about a machine; None when it is not asked for."""
     if isinstance(asked, bool):
         return Detection() if asked else None

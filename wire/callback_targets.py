@@ -18,11 +18,11 @@ class _Target(Struct, frozen=True, array_like=True, tag_field="t"):
     """What all targets share: stored as tagged arrays."""
 
 
-class AutoSet(_Target, frozen=True, tag="auto"):
+class AutoSetTarget(_Target, frozen=True, tag="auto"):
     """The target that the account has configured."""
 
 
-class Grpc(_Target, frozen=True, tag="grpc"):
+class GrpcTarget(_Target, frozen=True, tag="grpc"):
     """A gRPC server; with `is_tls` its certificate is verified."""
 
     host: str
@@ -30,43 +30,43 @@ class Grpc(_Target, frozen=True, tag="grpc"):
     is_tls: bool = False
 
 
-class ApiRequest(_Target, frozen=True, tag="request"):
+class ApiRequestTarget(_Target, frozen=True, tag="request"):
     """A stored API Request node."""
 
     id: str
 
 
-class Https(_Target, frozen=True, tag="https"):
+class HttpsTarget(_Target, frozen=True, tag="https"):
     """A customer's server, which only an account's configuration may name."""
 
     url: str
 
 
-Target = AutoSet | Grpc | ApiRequest  # of a call
-Place = Grpc | ApiRequest | Https  # what can be delivered to
+CallTarget = AutoSetTarget | GrpcTarget | ApiRequestTarget  # of a call
+DeliveryTarget = GrpcTarget | ApiRequestTarget | HttpsTarget  # what can be delivered to
 _REQUEST_ID = re.compile(patterns.HEX_ID)
 
 
-def parse_target(text: str, path: str) -> Target:
+def parse_call_target(text: str, path: str) -> CallTarget:
     """Make a call's target of what passed STATUS_TARGET; raises BadInput."""
     if text == AUTO_SET:
-        return AutoSet()
-    place = parse_place(text, path)
-    if isinstance(place, Https):
+        return AutoSetTarget()
+    place = parse_delivery_target(text, path)
+    if isinstance(place, HttpsTarget):
         raise BadInput(path, f"expected {patterns.PATTERNS[patterns.STATUS_TARGET]}")
     return place
 
 
-def parse_place(text: str, path: str) -> Place:
+def parse_delivery_target(text: str, path: str) -> DeliveryTarget:
     """Make a place of what passed ACCOUNT_TARGET or STATUS_TARGET; raises BadInput."""
     if _REQUEST_ID.search(text):
-        return ApiRequest(text.lower())
+        return ApiRequestTarget(text.lower())
     if text.startswith(("https://", "http://")):
-        return Https(text)
+        return HttpsTarget(text)
     return _grpc(text, path)
 
 
-def _grpc(text: str, path: str) -> Grpc:
+def _grpc(text: str, path: str) -> GrpcTarget:
     parts = urlsplit(text)
     try:
         host, port = parts.hostname, parts.port
@@ -74,18 +74,18 @@ def _grpc(text: str, path: str) -> Grpc:
         host, port = None, None
     if not host or not port:
         raise BadInput(path, "expected a host and a port of 1 to 65535")
-    return Grpc(host, port, parts.scheme == "grpcs")
+    return GrpcTarget(host, port, parts.scheme == "grpcs")
 
 
-def written(place: Place | Target) -> str:
+def format_target(place: DeliveryTarget | CallTarget) -> str:
     """Give a target as people write it."""
     match place:
-        case AutoSet():
+        case AutoSetTarget():
             return AUTO_SET
-        case ApiRequest(id=node):
+        case ApiRequestTarget(id=node):
             return node
-        case Https(url=url):
+        case HttpsTarget(url=url):
             return url
-        case Grpc():
+        case GrpcTarget():
             host = f"[{place.host}]" if ":" in place.host else place.host
             return f"{'grpcs' if place.is_tls else 'grpc'}://{host}:{place.port}"

@@ -8,7 +8,7 @@ from wire import patterns
 from wire.base import Shape
 from wire.callback_targets import AccountTarget
 
-LetterId = Annotated[str, Meta(pattern=patterns.LETTER_ID)]
+DeadLetterId = Annotated[str, Meta(pattern=patterns.DEAD_LETTER_ID)]
 
 
 class PutCallback(Shape, frozen=True):
@@ -39,7 +39,7 @@ class CallbackView(Shape, frozen=True):
     stopped: bool = False
 
 
-class DeadLetter(Shape, frozen=True):
+class DeadLetterView(Shape, frozen=True):
     """An event that was given up: whose, which, why, after how many tries, and the event itself."""
 
     id: str
@@ -55,14 +55,14 @@ class DeadLetter(Shape, frozen=True):
 class DeadLetters(Shape, frozen=True):
     """An account's dead letters, the oldest of each slot first; `more`: there are others."""
 
-    letters: tuple[DeadLetter, ...]
+    letters: tuple[DeadLetterView, ...]
     more: bool = False
 
 
 class Resend(Shape, frozen=True):
     """Which dead letters to send again: those that are named, or all."""
 
-    ids: Annotated[tuple[LetterId, ...], Meta(max_length=1000)] = ()
+    ids: Annotated[tuple[DeadLetterId, ...], Meta(max_length=1000)] = ()
     all: bool = False
 
 

@@ -12,7 +12,7 @@ from wire.base import Name, Shape
 from wire.events import CallEvent
 
 EventId = Annotated[str, Meta(pattern=patterns.EVENT_ID)]
-MOST_EVENTS = 1_000
+MAX_EVENTS = 1_000
 
 
 class ReadEvents(Shape, frozen=True):
@@ -26,11 +26,11 @@ class ReadEvents(Shape, frozen=True):
     group: Name
     consumer: Name
     wait: Annotated[float, Meta(ge=0, le=30)] = 0.0
-    limit: Annotated[int, Meta(ge=1, le=MOST_EVENTS)] = 100
+    limit: Annotated[int, Meta(ge=1, le=MAX_EVENTS)] = 100
     idle: Annotated[float, Meta(ge=1, le=3_600)] = 30.0
 
 
-class Delivered(Shape, frozen=True):
+class DeliveredEvent(Shape, frozen=True):
     """One event, and by which id it is acknowledged; `again`: it was delivered before."""
 
     id: str
@@ -54,7 +54,7 @@ class LostEvents(Shape, frozen=True):
 class EventBatch(Shape, frozen=True):
     """What a consumer gets: events in order within a call, and what was lost."""
 
-    events: tuple[Delivered, ...]
+    events: tuple[DeliveredEvent, ...]
     lost: tuple[LostEvents, ...] = ()
 
 
@@ -62,7 +62,7 @@ class AcknowledgeEvents(Shape, frozen=True):
     """What a group is done with, by the ids that came with it; again is harmless."""
 
     group: Name
-    ids: Annotated[tuple[EventId, ...], Meta(max_length=10 * MOST_EVENTS)]
+    ids: Annotated[tuple[EventId, ...], Meta(max_length=10 * MAX_EVENTS)]
 
 
 class Acknowledged(Shape, frozen=True):

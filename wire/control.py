@@ -12,17 +12,17 @@ from wire.base import CallerId, Name, Party, Shape, Url
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]
-Title = Annotated[str, Meta(max_length=128)]
+DisplayName = Annotated[str, Meta(max_length=128)]
 
 
-class OnLeg(Shape, frozen=True):
+class LegControl(Shape, frozen=True):
     """Unmute, hold or unhold a leg."""
 
     channel_id: ChannelId
     account: Name | None = None
 
 
-class OnCall(Shape, frozen=True):
+class CallControl(Shape, frozen=True):
     """Start, pause, resume or stop the recording of a call."""
 
     account: Name | None = None
@@ -45,7 +45,7 @@ class DialInto(Shape, frozen=True):
     account: Name | None = None
 
 
-class Dialled(Shape, frozen=True):
+class DialedLeg(Shape, frozen=True):
     """The leg that a dial made."""
 
     call_id: str
@@ -60,13 +60,13 @@ class HangupCall(Shape, frozen=True):
     account: Name | None = None
 
 
-class Target(Shape, frozen=True):
+class TransferTarget(Shape, frozen=True):
     """To whom a call is transferred (spec, "Transfer target")."""
 
     kind: Literal["agent", "number"]
     agent_id: Name | None = None
     number: Party | None = None
-    agent_name: Title | None = None
+    agent_name: DisplayName | None = None
 
 
 class InitTransfer(Shape, frozen=True):
@@ -75,7 +75,7 @@ class InitTransfer(Shape, frozen=True):
     transfer_mode: Literal["blind", "attended"]
     customer_channel_id: ChannelId
     source_channel_id: ChannelId
-    target: Target
+    target: TransferTarget
     source_agent_id: Name | None = None
     moh_audio_url: Url | None = None
     timeout: RingSeconds = 30.0
@@ -126,7 +126,7 @@ class AddMember(Shape, frozen=True):
     source_agent_id: Name | None = None
     conference_session_id: str | None = None
     target_agent_ids: Annotated[tuple[Name, ...], Meta(max_length=1)] = ()
-    target_agent_names: dict[str, Title] | None = None
+    target_agent_names: dict[str, DisplayName] | None = None
     target_external_number: Party | None = None
     moh_audio_url: Url | None = None
     timeout: RingSeconds = 30.0

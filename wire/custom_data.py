@@ -6,24 +6,24 @@ import msgspec
 
 from wire.errors import BadInput
 
-DEPTH = 50
-SIZE_BYTES = 16_384  # it travels with every event, webhook and commit of its call
+MAX_DEPTH = 50
+MAX_BYTES = 16_384  # it travels with every event, webhook and commit of its call
 _INTEGERS = range(-(2**63), 2**64)  # what MessagePack can hold
 
 
-def check_data(data: dict[str, Any] | None, path: str) -> None:
+def check_custom_data(data: dict[str, Any] | None, path: str) -> None:
     """Check that an object can be kept with a call; raises BadInput."""
     if data is None:
         return
     level: list[Any] = [data]
-    for _ in range(DEPTH):
+    for _ in range(MAX_DEPTH):
         level = [each for value in level for each in _inside(value, path)]
         if not level:
             break
     else:
-        raise BadInput(path, f"nested deeper than {DEPTH} levels", "too_deep")
-    if len(msgspec.json.encode(data)) > SIZE_BYTES:
-        raise BadInput(path, f"larger than {SIZE_BYTES} bytes", "too_large")
+        raise BadInput(path, f"nested deeper than {MAX_DEPTH} levels", "too_deep")
+    if len(msgspec.json.encode(data)) > MAX_BYTES:
+        raise BadInput(path, f"larger than {MAX_BYTES} bytes", "too_large")
 
 
 def _inside(value: Any, path: str) -> list[Any]:

@@ -7,15 +7,15 @@ from msgspec import Meta
 from wire import patterns
 from wire.base import CallerId, Name, Shape
 
-MOST_CHANGES = 10_000  # of a list at once: so many fit into a body
-MOST_NUMBERS = 10_000
+MAX_LIST_CHANGES = 10_000  # of a list at once: so many fit into a body
+MAX_CALLER_IDS = 10_000
 Prefix = Annotated[str, Meta(pattern=patterns.PREFIX)]
 FullNumber = Annotated[str, Meta(pattern=patterns.FULL_NUMBER)]
 CallingCode = Annotated[str, Meta(pattern=patterns.CALLING_CODE)]
-Numbers = Annotated[tuple[FullNumber, ...], Meta(max_length=MOST_CHANGES)]
+Numbers = Annotated[tuple[FullNumber, ...], Meta(max_length=MAX_LIST_CHANGES)]
 
 
-class Terms(Shape, frozen=True):
+class AccountDialPolicy(Shape, frozen=True):
     """An account's terms, put as a whole; what is left out is not limited.
 
     `destinations` are prefixes of what may be called, `numbers` the caller ids that may be shown,
@@ -25,13 +25,13 @@ class Terms(Shape, frozen=True):
     """
 
     destinations: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] | None = None
-    numbers: Annotated[tuple[CallerId, ...], Meta(max_length=MOST_NUMBERS)] | None = None
+    numbers: Annotated[tuple[CallerId, ...], Meta(max_length=MAX_CALLER_IDS)] | None = None
     country: CallingCode = ""
     do_not_call: bool = False
     version: Annotated[str, Meta(max_length=64)] = ""
 
 
-class TermsView(Shape, frozen=True):
+class DialPolicyView(Shape, frozen=True):
     """Which version of its terms an account has, and to which change its list has come."""
 
     account: Name
@@ -39,13 +39,13 @@ class TermsView(Shape, frozen=True):
     list_version: int = 0
 
 
-class AllTerms(Shape, frozen=True):
+class DialPolicies(Shape, frozen=True):
     """The accounts that have terms."""
 
-    accounts: tuple[TermsView, ...]
+    accounts: tuple[DialPolicyView, ...]
 
 
-class ListChange(Shape, frozen=True):
+class DncListChange(Shape, frozen=True):
     """Changes of a do-not-call list that stands at `after`: with them, it stands at `version`.
 
     After 0 it begins anew. It is asked from the moment on when it `isWhole`, and until a new
@@ -59,7 +59,7 @@ class ListChange(Shape, frozen=True):
     is_whole: bool = True
 
 
-class ListState(Shape, frozen=True):
+class DncListState(Shape, frozen=True):
     """How far a do-not-call list has come; 0: it is not there."""
 
     version: int

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from wire.allowed_fields import allowed
+from wire.allowed_fields import allowed_fields
 from wire.patterns import PATTERNS
 
 _AT = re.compile(r"^(?P<text>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?$", re.DOTALL)
@@ -22,7 +22,7 @@ class BadInput(ValueError):
         self.code = code
 
 
-class Faults(ValueError):
+class InputErrors(ValueError):
     """Several faults at once, each with its place."""
 
     def __init__(self, faults: tuple[BadInput, ...]) -> None:
@@ -43,12 +43,12 @@ def from_decoder(
     if found := _FIELD.search(text):
         steps.append(found["field"])
     is_unknown = "unknown field" in text and shape is not None
-    known = ", ".join(allowed(shape, given, path)) if is_unknown else ""
+    known = ", ".join(allowed_fields(shape, given, path)) if is_unknown else ""
     more = f"; one of {known}" if known else ""
-    return BadInput(".".join(step for step in steps if step), f"{_plain(text)}{more}")
+    return BadInput(".".join(step for step in steps if step), f"{_plain_message(text)}{more}")
 
 
-def _plain(text: str) -> str:
+def _plain_message(text: str) -> str:
     for pattern, meaning in PATTERNS.items():
         if f"matching regex {pattern!r}" in text:
             return f"expected {meaning}"

@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Prompt
-from wire.base import Millis, Name, Seconds, Shape
+from wire.base import Milliseconds, Name, Seconds, Shape
 from wire.verbs import (
     DialData,
     FlowData,
@@ -23,15 +23,15 @@ from wire.verbs import (
 )
 
 Scalar = str | int | float | bool  # as answers bring them: texts where a number is too large
-Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # that can be stored with a call
-Given = str | Number | float | bool  # in a document
+StoredNumber = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # that can be stored with a call
+DocumentScalar = str | StoredNumber | float | bool  # in a document
 ApiRequestId = Annotated[str, Meta(pattern=patterns.HEX_ID)]
 Variable = Annotated[str, Meta(pattern=patterns.VARIABLE)]
 Reference = Annotated[str, Meta(pattern=patterns.REFERENCE)]
 Branch = Annotated[str, Meta(pattern=patterns.BRANCH)]
 Kind = Literal["voice", "message"]
 Operator = Literal["eq", "ne", "lt", "gt", "contains", "startsWith", "exists"]
-MOST_NODES = 200
+MAX_NODES = 200
 
 
 class PlayNode(Shape, frozen=True, tag="play"):
@@ -91,8 +91,8 @@ class HangupNode(Shape, frozen=True, tag="hangup"):
 class MenuData(Prompt, frozen=True):
     """The prompt of a menu, and its clocks in milliseconds."""
 
-    timeout: Millis = 5_000
-    digit_timeout: Millis = 2_000
+    timeout: Milliseconds = 5_000
+    digit_timeout: Milliseconds = 2_000
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = ""
 
 
@@ -111,7 +111,7 @@ class Case(Shape, frozen=True):
     variable: Reference
     next: Name
     operator: Operator = "eq"
-    value: Annotated[str, Meta(max_length=1024)] | Number | float | bool | None = None
+    value: Annotated[str, Meta(max_length=1024)] | StoredNumber | float | bool | None = None
 
 
 class ConditionNode(Shape, frozen=True, tag="condition"):
@@ -124,7 +124,7 @@ class ConditionNode(Shape, frozen=True, tag="condition"):
 class SetNode(Shape, frozen=True, tag="set"):
     """Set variables, which are `{{vars.name}}` from then on; null takes one away."""
 
-    variables: Annotated[dict[Variable, Given | None], Meta(min_length=1, max_length=64)]
+    variables: Annotated[dict[Variable, DocumentScalar | None], Meta(min_length=1, max_length=64)]
     next: Name | None = None
 
 
@@ -179,7 +179,7 @@ class FlowDocument(Shape, frozen=True):
     """
 
     start: Name
-    nodes: Annotated[dict[Name, Node], Meta(min_length=1, max_length=MOST_NODES)]
+    nodes: Annotated[dict[Name, Node], Meta(min_length=1, max_length=MAX_NODES)]
     name: Annotated[str, Meta(max_length=120)] = ""
     inputs: Annotated[tuple[Variable, ...], Meta(max_length=64)] = ()
     kind: Kind = "voice"
@@ -189,7 +189,7 @@ class FlowOutline(Shape, frozen=True):
     """A flow whose nodes are not looked at yet: the strings of each may hold templates."""
 
     start: Name
-    nodes: Annotated[dict[Name, dict[str, Any]], Meta(min_length=1, max_length=MOST_NODES)]
+    nodes: Annotated[dict[Name, dict[str, Any]], Meta(min_length=1, max_length=MAX_NODES)]
     name: Annotated[str, Meta(max_length=120)] = ""
     inputs: Annotated[tuple[Variable, ...], Meta(max_length=64)] = ()
     kind: Kind = "voice"

@@ -22,7 +22,7 @@ CALLING_CODE = r"^([1-9][0-9]{0,2})?" + END
 ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
 TERMINATOR = r"^[0-9A-D*#]?" + END
-KEY = r"^[0-9A-D*#]" + END
+DTMF_KEY = r"^[0-9A-D*#]" + END
 
 ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")" + END
 
@@ -30,7 +30,7 @@ REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 HEX_ID = r"^[0-9A-Fa-f]{24}" + END
 # A port is asked for: there is no usual one of gRPC's.
 _GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
-LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
+DEAD_LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
 ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,31}" + END
@@ -50,7 +50,7 @@ PATTERNS = {
     NUMBER: "a number such as +4721930000, or sip:user@host",
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
-    LETTER_ID: "the id of a dead letter, such as 3.1795262400000-0",
+    DEAD_LETTER_ID: "the id of a dead letter, such as 3.1795262400000-0",
     STATUS_TARGET: "auto-set, grpc://host:port, grpcs://host:port or the id of an API Request node",
     ACCOUNT_TARGET: "an https:// address, grpc://host:port, grpcs://host:port or the id of an API"
     " Request node",
@@ -70,7 +70,7 @@ PATTERNS = {
     CALLING_CODE: "a country's calling code such as 47",
     ENDPOINT: "an endpoint such as PJSIP/1001",
     LANGUAGE: "a language tag such as en or hi-IN",
-    KEY: "one key of 0-9 A-D * #",
+    DTMF_KEY: "one key of 0-9 A-D * #",
     ON_MACHINE: "continue, hangup, an action or an https:// address",
     EVENT_ID: "the id that came with an event",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',

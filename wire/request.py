@@ -8,11 +8,11 @@ from wire import patterns
 from wire.base import Shape
 from wire.flow import Variable
 
-MOST_ANSWERS = 32
+MAX_ANSWERS = 32
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Header = Annotated[str, Meta(pattern=patterns.HEADER)]
 HeaderText = Annotated[str, Meta(max_length=4096, pattern=patterns.HEADER_TEXT)]
-Pointer = Annotated[str, Meta(max_length=256, pattern=patterns.POINTER)]
+JsonPointer = Annotated[str, Meta(max_length=256, pattern=patterns.POINTER)]
 Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
@@ -30,7 +30,7 @@ class _Request(Shape, frozen=True):
     json: Any = None
     text: Annotated[str, Meta(max_length=65_536)] | None = None
     timeout_ms: Annotated[int, Meta(ge=100, le=15_000)] = 5_000
-    answers: Annotated[dict[Variable, Pointer], Meta(max_length=MOST_ANSWERS)] = field(
+    answers: Annotated[dict[Variable, JsonPointer], Meta(max_length=MAX_ANSWERS)] = field(
         default_factory=dict
     )
 

@@ -145,7 +145,7 @@ class Nodes(Shape, frozen=True):
     nodes: tuple[NodeView, ...]
 
 
-class Fault(Shape, frozen=True):
+class FieldError(Shape, frozen=True):
     """One thing wrong with the input."""
 
     path: str
@@ -160,5 +160,5 @@ class Problem(Shape, frozen=True):
     status: int
     code: str
     detail: str = ""
-    errors: tuple[Fault, ...] = ()
+    errors: tuple[FieldError, ...] = ()
     type: str = "about:blank"

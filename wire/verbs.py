@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Confirm, MachineDetection, Prompt
-from wire.base import CallerId, Language, Millis, Name, Number, Seconds, Shape, Url
+from wire.base import CallerId, Language, Milliseconds, Name, Number, Seconds, Shape, Url
 
 
 class PlayData(Shape, frozen=True):
@@ -32,8 +32,8 @@ class GatherData(Prompt, frozen=True):
     """Digits to collect: from which leg, after which prompt, until when."""
 
     max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
-    timeout: Millis = 5_000
-    digit_timeout: Millis = 2_000
+    timeout: Milliseconds = 5_000
+    digit_timeout: Milliseconds = 2_000
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
     channel_id: Annotated[str, Meta(min_length=1, max_length=149)] | None = None
     fallback: "Verb | None" = None

@@ -75,7 +75,7 @@ class Calls(Shape, frozen=True):
     calls: tuple[CallView, ...]
 
 
-class Moment(Shape, frozen=True):
+class TimelineEntry(Shape, frozen=True):
     """One line of a call's timeline: what happened, and what the call did about it."""
 
     at_ms: int
@@ -88,4 +88,4 @@ class Timeline(Shape, frozen=True):
     """A call's story, made by running its recorded events through the core again."""
 
     call: CallView
-    moments: tuple[Moment, ...]
+    moments: tuple[TimelineEntry, ...]

@@ -27,7 +27,7 @@ class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
     reason: str | None = None  # why nobody could be called: not_allowed, do_not_call, …
 
 
-class To(Struct, frozen=True, rename="camel"):
+class GatherLeg(Struct, frozen=True, rename="camel"):
     """The leg that a gather listened to; its id can be given back to resume on it."""
 
     channel_id: str
@@ -53,7 +53,7 @@ class GatherResult(Struct, frozen=True, rename="camel"):
 
     call_id: str
     dtmf: str
-    to: To
+    to: GatherLeg
     reason: GatherReason
     event: str = "gather"
     custom_data: dict[str, Any] | None = None

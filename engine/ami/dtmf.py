@@ -5,14 +5,14 @@ from typing import Protocol
 from panoramisk.message import Message
 
 
-class KeyListener(Protocol):
+class DtmfListener(Protocol):
     """Who is told; `runtime.overheard.Overheard` is the real one."""
 
-    def pressed(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+    def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Hear that a key was let go, and when that was by the PBX's clock."""
 
 
-def take_key(event: Message, listener: KeyListener) -> None:
+def dispatch_dtmf(event: Message, listener: DtmfListener) -> None:
     """Tell of a key that a phone has sent; one that is sent to a phone is passed over.
 
     Without `timestampevents = yes` in manager.conf no key can be told from another.
@@ -23,4 +23,4 @@ def take_key(event: Message, listener: KeyListener) -> None:
         held_ms, pbx_ms = int(event.DurationMs), round(float(event.Timestamp) * 1000)
     except ValueError:
         return
-    listener.pressed(event.Uniqueid, event.Digit, held_ms, pbx_ms)
+    listener.on_digit(event.Uniqueid, event.Digit, held_ms, pbx_ms)

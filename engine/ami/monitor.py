@@ -11,23 +11,23 @@ import structlog
 from panoramisk.ami_protocol import AMIProtocol
 from panoramisk.message import Message
 
-from engine.ami.dtmf import KeyListener, take_key
-from engine.ami.health import HealthListener, take_health
+from engine.ami.dtmf import DtmfListener, dispatch_dtmf
+from engine.ami.health import HealthListener, dispatch_health
 
 log = structlog.get_logger()
-CONNECT_S = 5.0
-AGAIN_S = 2.0
-REFUSED_S = 30.0
-PERIOD_S = 10.0  # between two looks at the core: a dead peer is noticed within two of these
+CONNECT_TIMEOUT_S = 5.0
+RETRY_DELAY_S = 2.0
+REFUSED_RETRY_DELAY_S = 30.0
+POLL_INTERVAL_S = 10.0  # between two looks at the core: a dead peer is noticed within two of these
 EVENTS = "system,reporting,dtmf"
 
 
-class Connection:
+class AmiConnection:
     """What panoramisk's protocol asks of its factory, for one connection."""
 
     forgetable_actions = ("login", "corestatus", "pjsipshowcontacts")
 
-    def __init__(self, listener: HealthListener, keys: KeyListener) -> None:
+    def __init__(self, listener: HealthListener, keys: DtmfListener) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
         self._listener = listener
@@ -36,19 +36,19 @@ class Connection:
     def dispatch(self, event: Message) -> None:
         """Take an event."""
         if event.event == "DTMFEnd":
-            take_key(event, self._keys)
+            dispatch_dtmf(event, self._keys)
         else:
-            take_health(event, self._listener)
+            dispatch_health(event, self._listener)
 
     def connection_lost(self, _reason: object) -> None:
         """End."""
         self.ended.set()
 
 
-class Stream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
+class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
     """panoramisk's protocol, which knows its factory before anything can happen."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: AmiConnection) -> None:
         self._connection = connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -58,7 +58,7 @@ class Stream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
         self.encoding = "utf-8"
 
 
-class AmiWatch:
+class AmiMonitor:
     """The watch on one node."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
@@ -67,8 +67,8 @@ class AmiWatch:
         address: tuple[str, int],
         login: tuple[str, str],
         listener: HealthListener,
-        keys: KeyListener,
-        again_s: float = AGAIN_S,
+        keys: DtmfListener,
+        again_s: float = RETRY_DELAY_S,
     ) -> None:
         self._address = address
         self._login = login
@@ -86,18 +86,18 @@ class AmiWatch:
                 await self._listen()
             except PermissionError as error:
                 self._note(str(error))
-                again_s = REFUSED_S
+                again_s = REFUSED_RETRY_DELAY_S
             except (OSError, TimeoutError) as error:
                 self._note(str(error) or type(error).__name__)
-            self._listener.unwatched()
+            self._listener.on_unwatched()
             await asyncio.sleep(again_s)
 
     async def _listen(self) -> None:
-        connection = Connection(self._listener, self._keys)
-        async with asyncio.timeout(CONNECT_S):
+        connection = AmiConnection(self._listener, self._keys)
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
             stream = await self._connected(connection)
         try:
-            async with asyncio.timeout(CONNECT_S):
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await self._log_in(stream)
             self._log.info("node watched")
             self._is_away = False
@@ -106,13 +106,13 @@ class AmiWatch:
         finally:
             stream.close()
 
-    async def _connected(self, connection: Connection) -> Stream:
+    async def _connected(self, connection: AmiConnection) -> AmiStream:
         host, port = self._address
         loop = asyncio.get_running_loop()
-        _, stream = await loop.create_connection(lambda: Stream(connection), host, port)
+        _, stream = await loop.create_connection(lambda: AmiStream(connection), host, port)
         return stream
 
-    async def _log_in(self, stream: Stream) -> None:
+    async def _log_in(self, stream: AmiStream) -> None:
         user, secret = self._login
         answer = await stream.send(
             {"Action": "Login", "Username": user, "Secret": secret, "Events": EVENTS}
@@ -120,20 +120,20 @@ class AmiWatch:
         if not answer.success:
             raise PermissionError("the manager's user or password is refused")
 
-    async def _look(self, stream: Stream) -> None:
+    async def _look(self, stream: AmiStream) -> None:
         """See which contacts can be reached; what changes is told afterwards."""
-        async with asyncio.timeout(PERIOD_S):
+        async with asyncio.timeout(POLL_INTERVAL_S):
             found = await stream.send({"Action": "PJSIPShowContacts"})
         for each in found if isinstance(found, list) else ():
-            take_health(each, self._listener)
+            dispatch_health(each, self._listener)
 
-    async def _until_silent(self, stream: Stream, connection: Connection) -> None:
+    async def _until_silent(self, stream: AmiStream, connection: AmiConnection) -> None:
         while not connection.ended.is_set():
-            async with asyncio.timeout(PERIOD_S):
+            async with asyncio.timeout(POLL_INTERVAL_S):
                 status = await stream.send({"Action": "CoreStatus"})
             if status.CoreCurrentCalls.isdigit():
-                self._listener.counted(int(status.CoreCurrentCalls))
-            await _wait(connection.ended, PERIOD_S)
+                self._listener.on_call_count(int(status.CoreCurrentCalls))
+            await _wait(connection.ended, POLL_INTERVAL_S)
         raise ConnectionResetError("the connection ended")
 
     def _note(self, error: str) -> None:

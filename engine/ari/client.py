@@ -5,33 +5,33 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from engine.ari.config import UNUSED_EVENTS, Patience, Pbx, PbxAddress
+from engine.ari.config import UNUSED_EVENTS, PbxAddress, PbxConnection, Timeouts
 from engine.ari.decode import decode
-from engine.ari.events import EventSocket, Listener
+from engine.ari.events import EventListener, EventSocket
 from engine.ari.generated.models import AsteriskInfo
 from engine.ari.generated.operations import asterisk
-from engine.ari.http_transport import HttpLane
-from engine.ari.reconnecting_websocket import always
-from engine.ari.request import Done, Reply, Request, ask
-from engine.ari.router import Lanes
-from engine.ari.subscription_probe import Pulse
-from engine.ari.websocket_transport import WebsocketLane
+from engine.ari.http_transport import HttpTransport
+from engine.ari.reconnecting_websocket import always_allowed
+from engine.ari.request import OnReply, Reply, Request, ask
+from engine.ari.router import Router
+from engine.ari.subscription_probe import HealthProbe
+from engine.ari.websocket_transport import WebsocketTransport
 
 # Asterisk closes an idle connection after 15 s (session_keep_alive in http.conf): be the first to.
 _KEEP_ALIVE_S = 10.0
 
 
-class Ari:
+class AriClient:
     """A node's requests and events; `run` keeps its request websockets."""
 
-    def __init__(self, pbx: Pbx, engine: str, lane_count: int = 4) -> None:
+    def __init__(self, pbx: PbxConnection, engine: str, lane_count: int = 4) -> None:
         self.name = pbx.address.name
         self._pbx = pbx
-        self._http = HttpLane(pbx)
+        self._http = HttpTransport(pbx)
         apps = [f"{engine}-rest-{number}" for number in range(lane_count)]
-        self.lanes = Lanes([WebsocketLane(pbx, app) for app in apps], self._http)
+        self.lanes = Router([WebsocketTransport(pbx, app) for app in apps], self._http)
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send one call's request; see `Lanes.send`."""
         self.lanes.send(request, key, may_block, done)
 
@@ -48,16 +48,16 @@ class Ari:
     def events(
         self,
         app: str,
-        listener: Listener,
+        listener: EventListener,
         unused_events: tuple[str, ...] = UNUSED_EVENTS,
-        may: Callable[[], bool] = always,
+        may: Callable[[], bool] = always_allowed,
     ) -> EventSocket:
         """Prepare the events of one app; `run` connects while it `may`."""
         return EventSocket(self._pbx, app, listener, self._http, unused_events, may)
 
-    def pulse(self, note: Callable[[bool], None]) -> Pulse:
+    def pulse(self, note: Callable[[bool], None]) -> HealthProbe:
         """Prepare to ask whether the node can be reached; `run` asks."""
-        return Pulse(self._pbx, note)
+        return HealthProbe(self._pbx, note)
 
     async def run(self) -> None:
         """Keep the request websockets until cancelled."""
@@ -74,12 +74,12 @@ async def open_ari(
     engine: str,
     random: Callable[[], float],
     clock: Callable[[], float],
-    patience: Patience = Patience(),  # noqa: B008 - frozen, so one for all is safe
-) -> AsyncIterator[Ari]:
+    patience: Timeouts = Timeouts(),  # noqa: B008 - frozen, so one for all is safe
+) -> AsyncIterator[AriClient]:
     """Give the client of one node; no other process may have the same name for `engine`."""
     connector = aiohttp.TCPConnector(limit=patience.connections, keepalive_timeout=_KEEP_ALIVE_S)
     async with aiohttp.ClientSession(headers=address.headers, connector=connector) as http:
-        ari = Ari(Pbx(address, http, random, clock, patience), engine)
+        ari = AriClient(PbxConnection(address, http, random, clock, patience), engine)
         try:
             yield ari
         finally:

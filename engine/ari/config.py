@@ -51,7 +51,7 @@ class PbxAddress(Struct, frozen=True):
         return f"PbxAddress({self.name!r}, {self.url!r}, {self.username!r})"
 
 
-class Patience(Struct, frozen=True):
+class Timeouts(Struct, frozen=True):
     """Limits, in seconds unless they say otherwise.
 
     connect_s: one handshake; Asterisk may accept and never finish it (asterisk#1979).
@@ -76,14 +76,14 @@ class Patience(Struct, frozen=True):
     connections: int = 64
 
 
-class Pbx(Struct, frozen=True):
+class PbxConnection(Struct, frozen=True):
     """A node and what reaching it takes; `http` is authorized already, `clock` in seconds."""
 
     address: PbxAddress
     http: ClientSession
     random: Callable[[], float]
     clock: Callable[[], float]
-    patience: Patience = Patience()
+    patience: Timeouts = Timeouts()
 
     def at(self, uri: str) -> URL:
         """Give the full address of a request's `uri`, which is encoded already."""

@@ -7,16 +7,22 @@ import msgspec
 import structlog
 from aiohttp import WSMsgType
 
-from engine.ari.config import UNUSED_EVENTS, Pbx
+from engine.ari.config import UNUSED_EVENTS, PbxConnection
 from engine.ari.decode import UnknownEvent, decode_event
 from engine.ari.generated.events import ApplicationReplaced, Message
 from engine.ari.generated.operations import applications
-from engine.ari.reconnecting_websocket import Link, Stopped, Websocket, always, ending
+from engine.ari.reconnecting_websocket import (
+    ReconnectingWebsocket,
+    Stopped,
+    Websocket,
+    always_allowed,
+    close_reason,
+)
 from engine.ari.request import Transport, ask
-from engine.ari.subscription_probe import Proof
+from engine.ari.subscription_probe import SubscriptionProbe
 
 
-class Listener(Protocol):
+class EventListener(Protocol):
     """Who is told; nothing here may wait, since Asterisk drops a client slower than 100 ms.
 
     What a method raises ends the session's `run`.
@@ -44,18 +50,18 @@ class EventSocket:
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
-        pbx: Pbx,
+        pbx: PbxConnection,
         app: str,
-        listener: Listener,
+        listener: EventListener,
         rest: Transport,
         unused_events: tuple[str, ...] = UNUSED_EVENTS,
-        may: Callable[[], bool] = always,
+        may: Callable[[], bool] = always_allowed,
     ) -> None:
-        self._link = Link(pbx, app, pbx.patience.heartbeat_s, may)
+        self._link = ReconnectingWebsocket(pbx, app, pbx.patience.heartbeat_s, may)
         self._app = app
         self._listener = listener
         self._rest = rest
-        self._proof = Proof(app, rest, pbx.patience)
+        self._proof = SubscriptionProbe(app, rest, pbx.patience)
         self._unused_events = unused_events
         self._away = False
         self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
@@ -75,7 +81,7 @@ class EventSocket:
         while True:
             message = await websocket.receive()
             if message.type is not WSMsgType.TEXT:
-                return ending(websocket)
+                return close_reason(websocket)
             self._take(message.data)
 
     async def _set_filter(self) -> None:

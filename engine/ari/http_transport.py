@@ -4,19 +4,19 @@ import asyncio
 
 import aiohttp
 
-from engine.ari.config import Pbx
-from engine.ari.request import LOST, Done, Reply, Request
+from engine.ari.config import PbxConnection
+from engine.ari.request import LOST, OnReply, Reply, Request
 
 
-class HttpLane:
+class HttpTransport:
     """A pool of connections: a request that waits holds up no other."""
 
-    def __init__(self, pbx: Pbx) -> None:
+    def __init__(self, pbx: PbxConnection) -> None:
         self._pbx = pbx
         self._timeout = aiohttp.ClientTimeout(total=pbx.patience.slow_s)
         self._under_way: set[asyncio.Task[Reply]] = set()
 
-    def send(self, request: Request, done: Done) -> None:
+    def send(self, request: Request, done: OnReply) -> None:
         """Send at once; a reply slower than the limit counts as LOST."""
         task = asyncio.get_running_loop().create_task(self._answer(request))
         self._under_way.add(task)
@@ -29,7 +29,7 @@ class HttpLane:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
 
-    def _settle(self, task: asyncio.Task[Reply], done: Done) -> None:
+    def _settle(self, task: asyncio.Task[Reply], done: OnReply) -> None:
         self._under_way.discard(task)
         done(LOST if task.cancelled() else task.result())
 

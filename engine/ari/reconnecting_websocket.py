@@ -10,14 +10,14 @@ from aiohttp import ClientWebSocketResponse, ClientWSTimeout
 from yarl import URL
 
 from engine.ari.backoff import Backoff
-from engine.ari.config import Pbx
+from engine.ari.config import PbxConnection
 
 Websocket = ClientWebSocketResponse[bool]
 Serve = Callable[[Websocket], Awaitable[str]]
 _REFUSED = (401, 403)
 
 
-def always() -> bool:
+def always_allowed() -> bool:
     """Let every attempt be made."""
     return True
 
@@ -26,15 +26,19 @@ class Stopped(Exception):
     """Raised while serving to end the link for good."""
 
 
-class Refused(Exception):
+class ServiceRefused(Exception):
     """Raised while serving when trying again soon is pointless."""
 
 
-class Link:
+class ReconnectingWebsocket:
     """Keeps a websocket to `app`, one attempt after another, each only while it `may`."""
 
     def __init__(
-        self, pbx: Pbx, app: str, heartbeat_s: float, may: Callable[[], bool] = always
+        self,
+        pbx: PbxConnection,
+        app: str,
+        heartbeat_s: float,
+        may: Callable[[], bool] = always_allowed,
     ) -> None:
         self._pbx = pbx
         self._app = app
@@ -67,7 +71,7 @@ class Link:
             if error.status in _REFUSED:
                 return f"user or password refused ({error.status})", True
             return f"handshake answered {error.status}", False
-        except Refused as error:
+        except ServiceRefused as error:
             return str(error), True
         except (aiohttp.ClientError, OSError, TimeoutError, msgspec.DecodeError) as error:
             return f"{type(error).__name__} {error}".rstrip(), False
@@ -104,7 +108,7 @@ class Link:
             self._log.warning("ari_websocket_lost", reason=reason)
 
 
-def ending(websocket: Websocket) -> str:
+def close_reason(websocket: Websocket) -> str:
     """Say why a websocket ended."""
     error = websocket.exception()
     return f"websocket closed ({websocket.close_code})" + (f": {error!r}" if error else "")

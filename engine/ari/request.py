@@ -41,13 +41,13 @@ class Reply(Struct, frozen=True, gc=False):
 
 
 LOST = Reply(0)
-Done = Callable[[Reply], None]
+OnReply = Callable[[Reply], None]
 
 
 class Transport(Protocol):
     """Carries requests; `done` is called exactly once, on the loop, never inside `send` itself."""
 
-    def send(self, request: Request, done: Done) -> None:
+    def send(self, request: Request, done: OnReply) -> None:
         """Send the request and return at once."""
 
 

@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
-from engine.ari.http_transport import HttpLane
-from engine.ari.request import Done, Request
-from engine.ari.websocket_transport import WebsocketLane
+from engine.ari.http_transport import HttpTransport
+from engine.ari.request import OnReply, Request
+from engine.ari.websocket_transport import WebsocketTransport
 
 
-class Lanes:
+class Router:
     """At least one websocket lane, each serving its share of the calls, and HTTP beside them."""
 
-    def __init__(self, lanes: Sequence[WebsocketLane], http: HttpLane) -> None:
+    def __init__(self, lanes: Sequence[WebsocketTransport], http: HttpTransport) -> None:
         self._lanes = tuple(lanes)
         self._http = http
 
@@ -20,7 +20,7 @@ class Lanes:
         """Whether every websocket lane is up; HTTP carries the requests of those that are not."""
         return all(lane.ready for lane in self._lanes)
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send one call's request; `key`, the call's id, keeps them in order on one lane.
 
         `may_block`: Asterisk may take long over it (addChannel or removeChannel while a playback

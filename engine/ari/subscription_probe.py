@@ -14,18 +14,18 @@ import aiohttp
 import msgspec
 from aiohttp import ClientSession, ClientTimeout, WSMsgType
 
-from engine.ari.config import Patience, Pbx
+from engine.ari.config import PbxConnection, Timeouts
 from engine.ari.decode import decode_event
 from engine.ari.generated.events import ApplicationReplaced, ChannelUserevent
 from engine.ari.generated.operations import asterisk, events
-from engine.ari.reconnecting_websocket import Websocket, ending
+from engine.ari.reconnecting_websocket import Websocket, close_reason
 from engine.ari.request import Transport, ask
 
 
-class Proof:
+class SubscriptionProbe:
     """Proves one app's websockets; each one that proves deaf is given longer than the last."""
 
-    def __init__(self, app: str, rest: Transport, patience: Patience) -> None:
+    def __init__(self, app: str, rest: Transport, patience: Timeouts) -> None:
         self._app = app
         self._rest = rest
         self._patience = patience
@@ -40,7 +40,7 @@ class Proof:
         await ask(self._rest, events.user_event(name, application=self._app))
         try:
             async with asyncio.timeout(self._within_s):
-                early = await _until(name, websocket)
+                early = await _receive_until(name, websocket)
         except TimeoutError:
             self._within_s = min(2 * self._within_s, self._patience.connect_s)
             raise TimeoutError("it is open, and its events do not come") from None
@@ -48,12 +48,12 @@ class Proof:
         return early
 
 
-async def _until(name: str, websocket: Websocket) -> list[bytes]:
+async def _receive_until(name: str, websocket: Websocket) -> list[bytes]:
     early: list[bytes] = []
     while True:
         message = await websocket.receive()
         if message.type is not WSMsgType.TEXT:
-            raise ConnectionError(ending(websocket))
+            raise ConnectionError(close_reason(websocket))
         match _decoded(message.data):
             case ChannelUserevent(eventname=found) if found == name:
                 return early
@@ -69,10 +69,10 @@ def _decoded(data: bytes) -> object:
         return None  # whoever takes it says so
 
 
-class Pulse:
+class HealthProbe:
     """Tells `note` after each question whether it was answered in time."""
 
-    def __init__(self, pbx: Pbx, note: Callable[[bool], None]) -> None:
+    def __init__(self, pbx: PbxConnection, note: Callable[[bool], None]) -> None:
         self._pbx = pbx
         self._note = note
 

@@ -1,7 +1,7 @@
 """Requests over a websocket used for nothing else: half the cost of HTTP, no wait behind events.
 
 Asterisk serves the requests of one websocket one by one (res/ari/ari_websockets.c): one that may
-wait belongs on `HttpLane`.
+wait belongs on `HttpTransport`.
 """
 
 import asyncio
@@ -12,12 +12,17 @@ import msgspec
 from aiohttp import WSMsgType
 from msgspec import Struct
 
-from engine.ari.config import Pbx
+from engine.ari.config import PbxConnection
 from engine.ari.generated.operations import asterisk
-from engine.ari.reconnecting_websocket import Link, Refused, Websocket, ending
-from engine.ari.request import LOST, Done, Reply, Request
+from engine.ari.reconnecting_websocket import (
+    ReconnectingWebsocket,
+    ServiceRefused,
+    Websocket,
+    close_reason,
+)
+from engine.ari.request import LOST, OnReply, Reply, Request
 
-_MOST_WAITING = 10_000
+_MAX_PENDING = 10_000
 
 
 class _RestRequest(Struct, frozen=True, gc=False, tag="RESTRequest", omit_defaults=True):
@@ -35,8 +40,8 @@ class _RestResponse(Struct, frozen=True, gc=False):
     message_body: str = ""
 
 
-class _Waiting(Struct, frozen=True):
-    done: Done
+class _Pending(Struct, frozen=True):
+    done: OnReply
     until_s: float
 
 
@@ -44,33 +49,33 @@ _encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[_RestResponse] = msgspec.json.Decoder(_RestResponse)
 
 
-class WebsocketLane:
+class WebsocketTransport:
     """Many requests in flight on one websocket, sent in the order given, told apart by their ids.
 
     `app` must be nobody else's: a second websocket of an app takes the first one's place.
     """
 
-    def __init__(self, pbx: Pbx, app: str) -> None:
+    def __init__(self, pbx: PbxConnection, app: str) -> None:
         # While Asterisk works on a request it answers no ping, so the pong may take as long.
-        self._link = Link(pbx, app, heartbeat_s=2 * pbx.patience.slow_s)
+        self._link = ReconnectingWebsocket(pbx, app, heartbeat_s=2 * pbx.patience.slow_s)
         self._patience = pbx.patience
         self._ids = itertools.count()
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: dict[str, _Pending] = {}
         self._outbox: list[bytes] = []
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self.ready = False
 
-    def send(self, request: Request, done: Done) -> None:
+    def send(self, request: Request, done: OnReply) -> None:
         """Send at once; LOST if not connected, or not answered within the limit."""
         loop = asyncio.get_running_loop()
-        if not self.ready or len(self._waiting) >= _MOST_WAITING:
+        if not self.ready or len(self._waiting) >= _MAX_PENDING:
             loop.call_soon(done, LOST)
             return
         request_id = str(next(self._ids))
         until_s = loop.time() + self._patience.slow_s
-        self._waiting[request_id] = _Waiting(done, until_s)
-        self._outbox.append(_encode(_asked(request_id, request)))
+        self._waiting[request_id] = _Pending(done, until_s)
+        self._outbox.append(_encode(_rest_request(request_id, request)))
         self._wake.set()
         if self._timer is None:
             self._timer = loop.call_at(until_s, self._expire)
@@ -92,17 +97,19 @@ class WebsocketLane:
 
     async def _prove(self, websocket: Websocket) -> None:
         # Asterisk before 20.14, 21.9 and 22.4 never answers a request on a websocket.
-        await websocket.send_frame(_encode(_asked("proof", asterisk.ping())), WSMsgType.TEXT)
+        await websocket.send_frame(_encode(_rest_request("proof", asterisk.ping())), WSMsgType.TEXT)
         try:
             await websocket.receive(self._patience.connect_s)
         except TimeoutError:
-            raise Refused("no REST over the websocket: plain HTTP carries everything") from None
+            raise ServiceRefused(
+                "no REST over the websocket: plain HTTP carries everything"
+            ) from None
 
     async def _read(self, websocket: Websocket) -> str:
         while True:
             message = await websocket.receive()
             if message.type is not WSMsgType.TEXT:
-                return ending(websocket)
+                return close_reason(websocket)
             response = _decoder.decode(message.data)
             waiting = self._waiting.pop(response.request_id, None)
             if waiting is not None:
@@ -137,7 +144,7 @@ class WebsocketLane:
             oldest.done(LOST)
 
 
-def _asked(request_id: str, request: Request) -> _RestRequest:
+def _rest_request(request_id: str, request: Request) -> _RestRequest:
     if request.body is None:
         return _RestRequest(request_id, request_id, request.method, request.uri)
     body = _encode(request.body).decode()

@@ -1,13 +1,13 @@
 """A target's circuit: one that fails again and again is left alone, then asked with one event."""
 
-MOST_FAILURES = 5
+MAX_FAILURES = 5
 OPEN_S = 30.0
 
 
-class Circuit:
+class CircuitBreaker:
     """Closed, open until a moment, or half open: one may try. Times are monotonic seconds."""
 
-    def __init__(self, most: int = MOST_FAILURES, open_s: float = OPEN_S) -> None:
+    def __init__(self, most: int = MAX_FAILURES, open_s: float = OPEN_S) -> None:
         self._most = most
         self._open_s = open_s
         self._failures = 0  # one after another

@@ -8,20 +8,30 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.callbacks.call_queue import Line
-from engine.callbacks.messages import Carrier, Delivered, Failed, Gone, Outcome, Parcel
-from engine.callbacks.retry_schedule import Schedule
-from engine.callbacks.target_queue import Pace
-from engine.callbacks.targets import Account, Accounts
-from engine.observe.metrics import Meter
+from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.target_queue import RateLimit
+from engine.callbacks.targets import CallbackSettings, CallbackTargets
+from engine.observe.metrics import Metrics
 from engine.store.errors import StoreDown
-from wire.callback_targets import AUTO_SET, ApiRequest, Grpc, Https, Place
+from wire.callback_targets import (
+    AUTO_SET,
+    ApiRequestTarget,
+    DeliveryTarget,
+    GrpcTarget,
+    HttpsTarget,
+)
 
 log = structlog.get_logger()
-KINDS: Mapping[type, str] = {Https: "https", Grpc: "grpc", ApiRequest: "request"}
+TARGET_KINDS: Mapping[type, str] = {
+    HttpsTarget: "https",
+    GrpcTarget: "grpc",
+    ApiRequestTarget: "request",
+}
 
 
-class Verdict(Struct, frozen=True):
+class DeliveryDecision(Struct, frozen=True):
     """What follows from a try: the event has arrived, is tried again, or is given up, or all are.
 
     `is_answered` tells the circuit how the target does; None: it was not asked.
@@ -31,14 +41,14 @@ class Verdict(Struct, frozen=True):
     reason: str = ""  # why it has not arrived
     after_s: float | None = None  # to be tried again
     rest: str = ""  # why the call's events are all given up
-    pace: Pace | None = None
+    pace: RateLimit | None = None
 
 
-class _Moment(Struct, frozen=True):
+class _Timestamp(Struct, frozen=True):
     timestamp: int
 
 
-_moment = msgspec.json.Decoder(_Moment).decode
+_decode_timestamp = msgspec.json.Decoder(_Timestamp).decode
 
 
 class Delivery:
@@ -46,14 +56,14 @@ class Delivery:
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
-        accounts: Accounts,
-        carriers: Mapping[type, Carrier],
-        schedule: Schedule,
+        accounts: CallbackTargets,
+        carriers: Mapping[type, Transport],
+        schedule: RetrySchedule,
         *,
         clock: Callable[[], float],
         now_ms: Callable[[], int],
         random: Callable[[], float],
-        meter: Meter,
+        meter: Metrics,
     ) -> None:
         self._accounts = accounts
         self._carriers = carriers
@@ -63,7 +73,7 @@ class Delivery:
         self._random = random
         self._counts = meter.callbacks
 
-    async def deliver(self, line: Line, event: tuple[int, bytes]) -> Verdict:
+    async def deliver(self, line: CallQueue, event: tuple[int, bytes]) -> DeliveryDecision:
         """Try to deliver a line's first event; raises StoreDown before it has."""
         name, _, target = line.way.partition(" ")
         account = await self._accounts.of(name)
@@ -77,22 +87,24 @@ class Delivery:
         if isinstance(outcome, Gone) and target == AUTO_SET:
             with suppress(StoreDown):  # it says so again
                 await self._accounts.stop(name, place)
-        return msgspec.structs.replace(verdict, pace=_pace(account))
+        return msgspec.structs.replace(verdict, pace=_rate_limit(account))
 
-    async def pace(self, line: Line) -> Pace:
+    async def pace(self, line: CallQueue) -> RateLimit:
         """Tell what a line's target bears; raises StoreDown."""
-        return _pace(await self._accounts.of(line.way.partition(" ")[0]))
+        return _rate_limit(await self._accounts.of(line.way.partition(" ")[0]))
 
-    def _parcel(self, name: str, account: Account | None, event_id: str, body: bytes) -> Parcel:
+    def _parcel(
+        self, name: str, account: CallbackSettings | None, event_id: str, body: bytes
+    ) -> SignedEvent:
         headers = self._accounts.signer(account).headers(event_id, self._clock(), body)
-        return Parcel(name, event_id, body, headers)
+        return SignedEvent(name, event_id, body, headers)
 
-    async def _tried(self, line: Line, place: Place, parcel: Parcel) -> Outcome:
-        kind = KINDS[type(place)]
+    async def _tried(self, line: CallQueue, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
+        kind = TARGET_KINDS[type(place)]
         if line.tries:
             self._counts.retried.of()[kind] += 1
         elif not line.is_due:
-            late_ms = self._now_ms() - _moment(parcel.body).timestamp
+            late_ms = self._now_ms() - _decode_timestamp(parcel.body).timestamp
             self._counts.handed_over.of(kind).observe(max(0, late_ms) / 1000)
         began_s = perf_counter()
         outcome = await self._carriers[type(place)].deliver(place, parcel)
@@ -103,10 +115,10 @@ class Delivery:
         self._counts.tried.of(kind).observe(perf_counter() - began_s)
         return outcome
 
-    def _verdict(self, line: Line, outcome: Outcome, event_id: str) -> Verdict:
+    def _verdict(self, line: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
         match outcome:
             case Delivered():
-                return Verdict(is_answered=True)
+                return DeliveryDecision(is_answered=True)
             case Gone():
                 return msgspec.structs.replace(self._all_given_up(line, "gone"), is_answered=True)
             case Failed(reason, asked_s):
@@ -118,13 +130,13 @@ class Delivery:
                     said.warning("callback given up")
                 else:
                     said.info("callback failed", again_s=round(after_s, 1))
-                return Verdict(is_answered=False, reason=reason, after_s=after_s)
+                return DeliveryDecision(is_answered=False, reason=reason, after_s=after_s)
 
-    def _all_given_up(self, line: Line, reason: str) -> Verdict:
+    def _all_given_up(self, line: CallQueue, reason: str) -> DeliveryDecision:
         self._counts.dead.of()[reason] += 1
         log.warning("callbacks given up", call_id=line.call_id, reason=reason)
-        return Verdict(is_answered=None, rest=reason)
+        return DeliveryDecision(is_answered=None, rest=reason)
 
 
-def _pace(account: Account | None) -> Pace:
-    return Pace() if account is None else Pace(account.concurrency, account.per_s)
+def _rate_limit(account: CallbackSettings | None) -> RateLimit:
+    return RateLimit() if account is None else RateLimit(account.concurrency, account.per_s)

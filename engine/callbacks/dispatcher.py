@@ -8,33 +8,33 @@ import asyncio
 
 import structlog
 
-from engine.callbacks.call_queue import Line
-from engine.callbacks.retry_schedule import Schedule
-from engine.callbacks.slot_outbox import Box, Lease, Ledger
-from engine.callbacks.target_queues import Lanes
-from engine.observe.metrics import Meter
+from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.slot_outbox import LeaseView, SettlementWriter, SlotOutbox
+from engine.callbacks.target_queues import TargetQueues
+from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
-from engine.store.outbox import Due, Outbox, Room, Settlement
+from engine.store.outbox import DueCall, Outbox, OutboxLimits, Settlement
 
 log = structlog.get_logger()
-LOOK_S = 1.0
-MOST_TAKEN = 500
-AHEAD_MS = Room().hold_ms  # as long as a dead owner may have had something in hand
+POLL_INTERVAL_S = 1.0
+MAX_CLAIMED_CALLS = 500
+CLAIM_AHEAD_MS = OutboxLimits().hold_ms  # as long as a dead owner may have had something in hand
 
 
-class Courier:
+class CallbackDispatcher:
     """Delivers for the slots that are open here; `run` looks for what is due."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         outbox: Outbox,
-        lanes: Lanes,
-        boxes: dict[int, Box],
-        schedule: Schedule,
-        meter: Meter,
+        lanes: TargetQueues,
+        boxes: dict[int, SlotOutbox],
+        schedule: RetrySchedule,
+        meter: Metrics,
         *,
-        look_s: float = LOOK_S,
+        look_s: float = POLL_INTERVAL_S,
     ) -> None:
         self._look_s = look_s
         self._outbox = outbox
@@ -45,10 +45,12 @@ class Courier:
         self._closing: set[asyncio.Task[None]] = set()
         self._woken = asyncio.Event()
 
-    def open(self, slot: int, lease: Lease) -> None:
+    def open(self, slot: int, lease: LeaseView) -> None:
         """Deliver for a slot from now on, first what its last owner left."""
         self.drop(slot)
-        self._boxes[slot] = Box(slot, lease, Ledger(self._outbox, slot, lease.token))
+        self._boxes[slot] = SlotOutbox(
+            slot, lease, SettlementWriter(self._outbox, slot, lease.token)
+        )
         self._woken.set()
 
     def drop(self, slot: int) -> None:
@@ -111,28 +113,28 @@ class Courier:
         await self._lanes.close()
         await asyncio.gather(*self._closing, return_exceptions=True)
 
-    async def _look(self, box: Box) -> None:
-        ahead_ms = AHEAD_MS if box.is_new else 0
+    async def _look(self, box: SlotOutbox) -> None:
+        ahead_ms = CLAIM_AHEAD_MS if box.is_new else 0
         try:
-            taken = await self._outbox.take(box.slot, box.lease.token, ahead_ms, MOST_TAKEN)
+            taken = await self._outbox.take(box.slot, box.lease.token, ahead_ms, MAX_CLAIMED_CALLS)
         except (StoreDown, Fenced):
             return  # the next look, or the keeper, sees
         self._counts.stands(box.slot, taken.waiting, taken.oldest_ms)
         for due in taken.calls:
             self._found(box, due)
-        is_all = len(taken.calls) < MOST_TAKEN
+        is_all = len(taken.calls) < MAX_CLAIMED_CALLS
         box.is_new = box.is_new and not is_all
         if not is_all:
             self._woken.set()
 
-    def _found(self, box: Box, due: Due) -> None:
+    def _found(self, box: SlotOutbox, due: DueCall) -> None:
         line = box.lines.get(due.call_id)
         if line is not None:
             line.is_due = line.is_found = True  # whoever has it in hand sees to it
             return
         lane = self._lanes.of(due.way)
         if lane.has_room():
-            line = Line(box.slot, due.call_id, due.way)
+            line = CallQueue(box.slot, due.call_id, due.way)
             line.age_ms, line.is_due = due.age_ms, True
             box.hold(line)
             self._lanes.queue(line)

@@ -5,10 +5,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from wire.callback_targets import Place
+from wire.callback_targets import DeliveryTarget
 
 
-class Parcel(Struct, frozen=True):
+class SignedEvent(Struct, frozen=True):
     """An event: whose, its id, its JSON, and the headers that sign it."""
 
     account: str
@@ -35,9 +35,9 @@ class Gone(Struct, frozen=True):
 Outcome = Delivered | Failed | Gone
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """A way to one kind of place."""
 
-    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
         """Try once; never raises but when cancelled."""
         ...

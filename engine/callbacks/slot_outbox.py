@@ -4,34 +4,34 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from engine.callbacks.call_queue import Line
+from engine.callbacks.call_queue import CallQueue
 from engine.store.errors import Fenced, StoreDown
 from engine.store.outbox import Settlement
 
-MOST_AT_ONCE = 256
-AGAIN_S = 0.2
-Noted = Callable[[], None]
+MAX_BATCH = 256
+RETRY_DELAY_S = 0.2
+OnSettled = Callable[[], None]
 
 
-class Settling(Protocol):
+class SettlementStore(Protocol):
     """Where it is noted."""
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
         """Note what became of events; raises Fenced, StoreDown."""
 
 
-class Ledger:
+class SettlementWriter:
     """Notes for one slot and one token; once that is stale, it notes nothing more."""
 
-    def __init__(self, outbox: Settling, slot: int, token: int) -> None:
+    def __init__(self, outbox: SettlementStore, slot: int, token: int) -> None:
         self._outbox = outbox
         self._slot = slot
         self._token = token
-        self._pending: list[tuple[Settlement, Noted]] = []
+        self._pending: list[tuple[Settlement, OnSettled]] = []
         self._writing: asyncio.Task[None] | None = None
         self.is_stale = False
 
-    def note(self, settlement: Settlement, noted: Noted) -> None:
+    def note(self, settlement: Settlement, noted: OnSettled) -> None:
         """Note something soon, then call `noted`."""
         if self.is_stale:
             return
@@ -54,13 +54,13 @@ class Ledger:
     async def _write(self) -> None:
         try:
             while self._pending and not self.is_stale:
-                batch = self._pending[:MOST_AT_ONCE]
+                batch = self._pending[:MAX_BATCH]
                 if await self._try([settlement for settlement, _ in batch]):
                     del self._pending[: len(batch)]
                     for _, noted in batch:
                         noted()
                 else:
-                    await asyncio.sleep(AGAIN_S)
+                    await asyncio.sleep(RETRY_DELAY_S)
         except Fenced:
             self.is_stale = True
             self._pending.clear()
@@ -79,7 +79,7 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
-class Lease(Protocol):
+class LeaseView(Protocol):
     """How long the slot is ours, and by which token."""
 
     token: int
@@ -89,13 +89,13 @@ class Lease(Protocol):
         """Whether nobody else can have it yet."""
 
 
-class Box:
+class SlotOutbox:
     """What an engine holds of one slot's outbox."""
 
-    def __init__(self, slot: int, lease: Lease, ledger: Ledger) -> None:
+    def __init__(self, slot: int, lease: LeaseView, ledger: SettlementWriter) -> None:
         self.slot = slot
         self.lease = lease
-        self.lines: dict[str, Line] = {}  # of the calls in hand
+        self.lines: dict[str, CallQueue] = {}  # of the calls in hand
         self.is_new = True  # what its last owner had in hand is to be taken, too
         self.is_closing = False
         self._ledger = ledger
@@ -106,23 +106,23 @@ class Box:
         """Whether events may go."""
         return self.lease.holds and not self.is_closing
 
-    def line_of(self, call_id: str, way: str, first: int) -> Line:
+    def line_of(self, call_id: str, way: str, first: int) -> CallQueue:
         """Make the line of a call that was not in hand; its events are here if none is due."""
-        line = Line(self.slot, call_id, way)
+        line = CallQueue(self.slot, call_id, way)
         if first == 0 or self._next.get(call_id) == first:
             line.is_whole, line.next = True, first
         return line
 
-    def hold(self, line: Line) -> None:
+    def hold(self, line: CallQueue) -> None:
         """Take a call in hand."""
         self.lines[line.call_id] = line
         self._next.pop(line.call_id, None)
 
-    def holds(self, line: Line) -> bool:
+    def holds(self, line: CallQueue) -> bool:
         """Tell whether a line is still this call's."""
         return self.lines.get(line.call_id) is line
 
-    def release(self, line: Line) -> None:
+    def release(self, line: CallQueue) -> None:
         """Remove the call, unless another line of it is in hand; keep the number to come."""
         if not self.holds(line):
             return
@@ -135,7 +135,7 @@ class Box:
         self.lines.pop(call_id, None)
         self._next.pop(call_id, None)
 
-    def forget_line(self, line: Line) -> None:
+    def forget_line(self, line: CallQueue) -> None:
         """Forget a line's call, unless another line of it is in hand."""
         if self.holds(line):
             self.forget(line.call_id)

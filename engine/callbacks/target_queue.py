@@ -5,31 +5,31 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from engine.callbacks.call_queue import Line
-from engine.callbacks.circuit_breaker import Circuit
+from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.circuit_breaker import CircuitBreaker
 
-MOST_READY = 1_000  # lines; more stay in the store
-FULL_WAIT_S = 2.0
+MAX_READY_CALLS = 1_000  # lines; more stay in the store
+FULL_RETRY_DELAY_S = 2.0
 
 
-class Pace(Struct, frozen=True):
+class RateLimit(Struct, frozen=True):
     """What a target bears: at once, and a second."""
 
     concurrency: int = 32
     per_s: float | None = None
 
 
-FIRST = Pace(concurrency=1)  # until it is known what the target bears
+INITIAL_RATE_LIMIT = RateLimit(concurrency=1)  # until it is known what the target bears
 
 
-class Lane:
+class TargetQueue:
     """Lines that wait for their turn, and the circuit of who they go to."""
 
-    def __init__(self, way: str, circuit: Circuit, monotonic: Callable[[], float]) -> None:
+    def __init__(self, way: str, circuit: CircuitBreaker, monotonic: Callable[[], float]) -> None:
         self.way = way
         self.circuit = circuit
-        self.pace = FIRST
-        self.ready: deque[Line] = deque()
+        self.pace = INITIAL_RATE_LIMIT
+        self.ready: deque[CallQueue] = deque()
         self.busy = 0
         self.used_s = monotonic()
         self.is_timed = False  # it is looked at when its pace allows the next
@@ -41,13 +41,13 @@ class Lane:
         now_s = self._monotonic()
         if not self.circuit.is_closed:
             return self.circuit.allows(now_s) and not self.ready
-        return len(self.ready) < MOST_READY
+        return len(self.ready) < MAX_READY_CALLS
 
     def back_in_s(self) -> float:
         """Tell after which time somebody who found no room may look again."""
-        return self.circuit.wait_s(self._monotonic()) or FULL_WAIT_S
+        return self.circuit.wait_s(self._monotonic()) or FULL_RETRY_DELAY_S
 
-    def next(self) -> Line | None:
+    def next(self) -> CallQueue | None:
         """Give the line whose turn it is, if one may begin now."""
         now_s = self._monotonic()
         may = self.busy < self.pace.concurrency and now_s >= self._from_s
@@ -73,7 +73,7 @@ class Lane:
         held = self.ready and self.busy < self.pace.concurrency
         return wait_s if held and wait_s > 0 else None
 
-    def left(self) -> list[Line]:
+    def left(self) -> list[CallQueue]:
         """Give up the lines that wait, once nothing may go."""
         if self.circuit.allows(self._monotonic()) or not self.ready:
             return []

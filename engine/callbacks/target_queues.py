@@ -3,21 +3,21 @@
 import asyncio
 from collections.abc import Callable
 
-from engine.callbacks.call_queue import Line
-from engine.callbacks.circuit_breaker import Circuit
-from engine.callbacks.target_queue import FIRST, Lane
-from engine.callbacks.worker import Turns
+from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
+from engine.callbacks.worker import DeliveryWorker
 
-IDLE_S = 120.0
+IDLE_TIMEOUT_S = 120.0
 
 
-class Lanes:
+class TargetQueues:
     """Runs the turns of lines, as many at once as each lane allows."""
 
     def __init__(
         self,
-        turns: Turns,
-        circuit: Callable[[], Circuit],
+        turns: DeliveryWorker,
+        circuit: Callable[[], CircuitBreaker],
         monotonic: Callable[[], float],
         random: Callable[[], float],
     ) -> None:
@@ -25,24 +25,24 @@ class Lanes:
         self._circuit = circuit
         self._monotonic = monotonic
         self._random = random
-        self._lanes: dict[str, Lane] = {}
+        self._lanes: dict[str, TargetQueue] = {}
         self._running: set[asyncio.Task[None]] = set()
 
-    def of(self, way: str) -> Lane:
+    def of(self, way: str) -> TargetQueue:
         """Give a target's lane."""
         lane = self._lanes.get(way)
         if lane is None:
-            lane = self._lanes[way] = Lane(way, self._circuit(), self._monotonic)
+            lane = self._lanes[way] = TargetQueue(way, self._circuit(), self._monotonic)
         return lane
 
-    def queue(self, line: Line) -> None:
+    def queue(self, line: CallQueue) -> None:
         """Let a line have its turn."""
         line.is_resting = False
         lane = self.of(line.way)
         lane.ready.append(line)
         self._pump(lane)
 
-    def back_in_s(self, lane: Lane) -> float:
+    def back_in_s(self, lane: TargetQueue) -> float:
         """Tell when a line may come back that finds no room; not all at the same moment."""
         return lane.back_in_s() + self._random()
 
@@ -53,7 +53,7 @@ class Lanes:
 
     def sweep(self) -> None:
         """Forget targets that nothing has gone to for long."""
-        for way in [way for way, lane in self._lanes.items() if lane.is_idle(IDLE_S)]:
+        for way in [way for way, lane in self._lanes.items() if lane.is_idle(IDLE_TIMEOUT_S)]:
             del self._lanes[way]
 
     async def close(self) -> None:
@@ -65,7 +65,7 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _pump(self, lane: Lane) -> None:
+    def _pump(self, lane: TargetQueue) -> None:
         while (line := lane.next()) is not None:
             task = asyncio.get_running_loop().create_task(self._turn(lane, line))
             self._running.add(task)
@@ -77,13 +77,13 @@ class Lanes:
             lane.is_timed = True
             asyncio.get_running_loop().call_later(wait_s, self._paced, lane)
 
-    def _paced(self, lane: Lane) -> None:
+    def _paced(self, lane: TargetQueue) -> None:
         lane.is_timed = False
         self._pump(lane)
 
-    async def _turn(self, lane: Lane, line: Line) -> None:
+    async def _turn(self, lane: TargetQueue, line: CallQueue) -> None:
         try:
-            if lane.pace is FIRST:
+            if lane.pace is INITIAL_RATE_LIMIT:
                 lane.pace = await self._turns.pace(line)
                 self._pump(lane)
             if await self._turns.take(lane, line):

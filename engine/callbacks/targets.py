@@ -9,16 +9,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.webhooks.signatures import Signer
-from wire.callback_targets import AUTO_SET, Place, parse_place
+from wire.callback_targets import AUTO_SET, DeliveryTarget, parse_delivery_target
 from wire.callbacks import PutCallback
 
-FRESH_MS = 1_000
-MOST_KNOWN = 10_000
+CACHE_TTL_MS = 1_000
+MAX_CACHED = 10_000
 SECRET_BYTES = 32
-PREVIOUS_MS = 86_400_000  # a rotated secret signs for another day
+ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
 
 
-class Account(Struct, frozen=True, omit_defaults=True):
+class CallbackSettings(Struct, frozen=True, omit_defaults=True):
     """What is stored of an account."""
 
     secret: str
@@ -36,10 +36,10 @@ class Account(Struct, frozen=True, omit_defaults=True):
         return (self.secret, self.previous) if is_both else (self.secret,)
 
 
-Changed = TypeVar("Changed", bound=Account | None)
+UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
 
 
-class Documents(Protocol):
+class CallbackSettingsStore(Protocol):
     """Where accounts' configurations are stored."""
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
@@ -49,12 +49,12 @@ class Documents(Protocol):
         """Read an account's configuration."""
 
 
-class Accounts:
+class CallbackTargets:
     """Remembers what it reads for a moment: a busy account costs one read a second."""
 
     def __init__(
         self,
-        documents: Documents,
+        documents: CallbackSettingsStore,
         now_ms: Callable[[], int],
         random_bytes: Callable[[int], bytes],
         fallback: Signer,
@@ -63,12 +63,12 @@ class Accounts:
         self._now_ms = now_ms
         self._random_bytes = random_bytes
         self._fallback = fallback  # signs for accounts that have no secret of their own
-        self._known: dict[str, tuple[int, Account | None]] = {}
+        self._known: dict[str, tuple[int, CallbackSettings | None]] = {}
 
-    async def of(self, account: str) -> Account | None:
+    async def of(self, account: str) -> CallbackSettings | None:
         """Give an account's configuration; raises StoreDown."""
         at_ms, known = self._known.get(account, (0, None))
-        if at_ms + FRESH_MS > self._now_ms():
+        if at_ms + CACHE_TTL_MS > self._now_ms():
             return known
         return await self._read(account)
 
@@ -77,24 +77,24 @@ class Accounts:
         found = await self.of(account)
         return AUTO_SET if found and found.target and not found.is_stopped else None
 
-    async def place(self, account: str, target: str) -> Place | None:
+    async def place(self, account: str, target: str) -> DeliveryTarget | None:
         """Find where a target leads; None: nowhere now. Raises StoreDown."""
         if target != AUTO_SET:
-            return parse_place(target, "target")
+            return parse_delivery_target(target, "target")
         found = await self.of(account)
         if found is None or found.target is None or found.is_stopped:
             return None
-        return parse_place(found.target, "target")
+        return parse_delivery_target(found.target, "target")
 
-    def signer(self, found: Account | None) -> Signer:
+    def signer(self, found: CallbackSettings | None) -> Signer:
         """Give what signs for an account."""
         return Signer(*found.secrets(self._now_ms())) if found else self._fallback
 
-    async def put(self, account: str, asked: PutCallback) -> tuple[Account, bool]:
+    async def put(self, account: str, asked: PutCallback) -> tuple[CallbackSettings, bool]:
         """Store what was asked; tells whether its secret is new."""
-        made = Account(self._new_secret(), self._now_ms())
+        made = CallbackSettings(self._new_secret(), self._now_ms())
 
-        def put(before: Account | None) -> Account:
+        def put(before: CallbackSettings | None) -> CallbackSettings:
             return replace(
                 before or made,
                 target=asked.target,
@@ -106,17 +106,17 @@ class Accounts:
         before, after = await self._changed(account, put)
         return after, before is None
 
-    async def rotate(self, account: str) -> Account | None:
+    async def rotate(self, account: str) -> CallbackSettings | None:
         """Make a new secret; the one before signs along for a day. None: there is no account."""
         secret, now_ms = self._new_secret(), self._now_ms()
 
-        def rotated(before: Account | None) -> Account | None:
+        def rotated(before: CallbackSettings | None) -> CallbackSettings | None:
             return before and replace(
                 before,
                 secret=secret,
                 made_ms=now_ms,
                 previous=before.secret,
-                previous_until_ms=now_ms + PREVIOUS_MS,
+                previous_until_ms=now_ms + ROTATION_OVERLAP_MS,
             )
 
         return (await self._changed(account, rotated))[1]
@@ -126,35 +126,37 @@ class Accounts:
         before, _ = await self._changed(account, lambda _before: None)
         return before is not None
 
-    async def stop(self, account: str, place: Place) -> None:
+    async def stop(self, account: str, place: DeliveryTarget) -> None:
         """Send an account's target nothing more, until it is put again; another goes on."""
 
-        def stopped(before: Account | None) -> Account | None:
-            is_it = before and before.target and parse_place(before.target, "target") == place
+        def stopped(before: CallbackSettings | None) -> CallbackSettings | None:
+            is_it = (
+                before and before.target and parse_delivery_target(before.target, "target") == place
+            )
             return replace(before, is_stopped=True) if before and is_it else before
 
         await self._changed(account, stopped)
 
     async def _changed(
-        self, account: str, change: Callable[[Account | None], Changed]
-    ) -> tuple[Account | None, Changed]:
+        self, account: str, change: Callable[[CallbackSettings | None], UpdatedSettings]
+    ) -> tuple[CallbackSettings | None, UpdatedSettings]:
         """Change what is stored: of two at once, the second sees what the first has done."""
         while True:
             body = await self._documents.account(account)
-            before = _decoded(body)
+            before = _decode(body)
             after = change(before)
             encoded = None if after is None else msgspec.json.encode(after)
             if after is before or await self._documents.swap_account(account, body, encoded):
                 self._remember(account, after)
                 return before, after
 
-    async def _read(self, account: str) -> Account | None:
-        found = _decoded(await self._documents.account(account))
+    async def _read(self, account: str) -> CallbackSettings | None:
+        found = _decode(await self._documents.account(account))
         self._remember(account, found)
         return found
 
-    def _remember(self, account: str, found: Account | None) -> None:
-        if len(self._known) > MOST_KNOWN:
+    def _remember(self, account: str, found: CallbackSettings | None) -> None:
+        if len(self._known) > MAX_CACHED:
             self._known.clear()
         self._known[account] = self._now_ms(), found
 
@@ -162,5 +164,5 @@ class Accounts:
         return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()
 
 
-def _decoded(body: bytes | None) -> Account | None:
-    return msgspec.json.decode(body, type=Account) if body else None
+def _decode(body: bytes | None) -> CallbackSettings | None:
+    return msgspec.json.decode(body, type=CallbackSettings) if body else None

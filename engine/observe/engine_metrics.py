@@ -1,89 +1,101 @@
 """What an engine counts of its own work: calls, nodes, the store."""
 
-from engine.observe.metric_types import LATE, PLACE, QUICK, SIZE, SLOW, Counts, Histograms
+from engine.observe.metric_types import (
+    FAST_BUCKETS,
+    LATENESS_BUCKETS,
+    NODE_AND_SLOT,
+    SIZE_BUCKETS,
+    SLOW_BUCKETS,
+    Counter,
+    Histogram,
+)
 
 
-class Calls:
+class CallMetrics:
     """Calls, from their beginning to their end."""
 
     def __init__(self) -> None:
-        self.begun = Counts(
-            "switchroom_calls_started_total", "Calls that began here", *PLACE, "direction"
+        self.begun = Counter(
+            "switchroom_calls_started_total", "Calls that began here", *NODE_AND_SLOT, "direction"
         )
-        self.ended = Counts(
+        self.ended = Counter(
             "switchroom_calls_ended_total",
             "Calls that ended, by how they stood",
-            *PLACE, "direction", "status",
+            *NODE_AND_SLOT, "direction", "status",
         )  # fmt: skip
-        self.dropped = Counts(
-            "switchroom_calls_dropped_total", "Calls ended by a fault in the engine", *PLACE
+        self.dropped = Counter(
+            "switchroom_calls_dropped_total", "Calls ended by a fault in the engine", *NODE_AND_SLOT
         )
-        self.given_up = Counts(
-            "switchroom_calls_lost_total", "Calls lost with a node that stayed away", *PLACE
+        self.given_up = Counter(
+            "switchroom_calls_lost_total", "Calls lost with a node that stayed away", *NODE_AND_SLOT
         )
-        self.taken_over = Counts(
-            "switchroom_calls_taken_over_total", "Calls of other engines that go on here", *PLACE
+        self.taken_over = Counter(
+            "switchroom_calls_taken_over_total",
+            "Calls of other engines that go on here",
+            *NODE_AND_SLOT,
         )
-        self.refused = Counts(
+        self.refused = Counter(
             "switchroom_calls_rejected_total",
             "Calls that were not let in, by why",
             "direction", "reason",
         )  # fmt: skip
-        self.late = Histograms(
+        self.late = Histogram(
             "switchroom_timer_lateness_seconds",
             "How long after its moment a call's timer fired",
-            *PLACE, bounds=LATE,
+            *NODE_AND_SLOT, bounds=LATENESS_BUCKETS,
         )  # fmt: skip
 
 
-class Nodes:
+class NodeMetrics:
     """PBX nodes, and what is asked of them."""
 
     def __init__(self) -> None:
-        self.events = Counts("switchroom_events_total", "Events heard, by type", *PLACE, "type")
-        self.asked = Histograms(
+        self.events = Counter(
+            "switchroom_events_total", "Events heard, by type", *NODE_AND_SLOT, "type"
+        )
+        self.asked = Histogram(
             "switchroom_ari_request_seconds",
             "How long a node took to answer a call's request",
-            *PLACE, "transport", bounds=QUICK,
+            *NODE_AND_SLOT, "transport", bounds=FAST_BUCKETS,
         )  # fmt: skip
-        self.faults = Counts(
+        self.faults = Counter(
             "switchroom_ari_failures_total",
             "Requests that a node did not do, by status; lost: no answer came",
-            *PLACE, "status",
+            *NODE_AND_SLOT, "status",
         )  # fmt: skip
-        self.away = Counts(
-            "switchroom_node_disconnects_total", "Times a node was lost sight of", *PLACE
+        self.away = Counter(
+            "switchroom_node_disconnects_total", "Times a node was lost sight of", *NODE_AND_SLOT
         )
-        self.recovered = Histograms(
+        self.recovered = Histogram(
             "switchroom_recovery_seconds",
             "From being heard again until all calls went on",
-            *PLACE, bounds=SLOW,
+            *NODE_AND_SLOT, bounds=SLOW_BUCKETS,
         )  # fmt: skip
-        self.reaped = Counts(
+        self.reaped = Counter(
             "switchroom_orphans_removed_total", "Channels, bridges, calls ended as nobody's", "node"
         )
 
 
-class Store:
+class StoreMetrics:
     """Commits, and slots that change hands."""
 
     def __init__(self) -> None:
-        self.commits = Histograms(
-            "switchroom_commit_seconds", "How long a commit took", "slot", bounds=QUICK
+        self.commits = Histogram(
+            "switchroom_commit_seconds", "How long a commit took", "slot", bounds=FAST_BUCKETS
         )
-        self.batches = Histograms(
-            "switchroom_commit_changes", "Changes in one commit", "slot", bounds=SIZE
+        self.batches = Histogram(
+            "switchroom_commit_changes", "Changes in one commit", "slot", bounds=SIZE_BUCKETS
         )
-        self.faults = Counts(
+        self.faults = Counter(
             "switchroom_commit_failures_total", "Commits that found the store down", "slot"
         )
-        self.slots = Counts(
+        self.slots = Counter(
             "switchroom_slot_changes_total",
             "What became of slots: acquired, lost, released, paused, restored",
             "slot", "change",
         )  # fmt: skip
-        self.takeovers = Histograms(
+        self.takeovers = Histogram(
             "switchroom_takeover_seconds",
             "From a slot's claim until its calls were read",
-            "slot", bounds=SLOW,
+            "slot", bounds=SLOW_BUCKETS,
         )  # fmt: skip

@@ -2,76 +2,83 @@
 
 from collections.abc import Iterable
 
-from engine.observe.metric_types import PLACE, QUICK, SLOW, Counts, Histograms, Levels
+from engine.observe.metric_types import (
+    FAST_BUCKETS,
+    NODE_AND_SLOT,
+    SLOW_BUCKETS,
+    Counter,
+    Gauge,
+    Histogram,
+)
 
 
-class Outside:
+class ExternalMetrics:
     """What an engine asks others for, and is asked."""
 
     def __init__(self) -> None:
-        self.webhooks = Histograms(
+        self.webhooks = Histogram(
             "switchroom_webhook_seconds",
             "How long a question to a customer's server took, tries and pauses included",
-            *PLACE, "outcome", bounds=SLOW,
+            *NODE_AND_SLOT, "outcome", bounds=SLOW_BUCKETS,
         )  # fmt: skip
-        self.webhook_faults = Counts(
+        self.webhook_faults = Counter(
             "switchroom_webhook_failures_total", "Questions without a usable answer, by why",
-            *PLACE, "reason",
+            *NODE_AND_SLOT, "reason",
         )  # fmt: skip
-        self.webhook_retries = Counts(
-            "switchroom_webhook_retries_total", "Questions that were asked twice", *PLACE
+        self.webhook_retries = Counter(
+            "switchroom_webhook_retries_total", "Questions that were asked twice", *NODE_AND_SLOT
         )
-        self.media = Histograms(
+        self.media = Histogram(
             "switchroom_media_seconds",
             "How long it took to fetch or speak a clip that was not at hand",
-            "kind", "outcome", bounds=SLOW,
+            "kind", "outcome", bounds=SLOW_BUCKETS,
         )  # fmt: skip
-        self.media_faults = Counts(
+        self.media_faults = Counter(
             "switchroom_media_failures_total", "Clips that could not be made, by why",
             "kind", "reason",
         )  # fmt: skip
-        self.rpc = Histograms(
+        self.rpc = Histogram(
             "switchroom_rpc_request_seconds",
             "How long a request to this engine took, the event stream aside",
-            "operation", "status", bounds=QUICK,
+            "operation", "status", bounds=FAST_BUCKETS,
         )  # fmt: skip
 
 
-class Callbacks:
+class CallbackMetrics:
     """Status callbacks, and how they stand."""
 
     def __init__(self) -> None:
-        self.handed_over = Histograms(
+        self.handed_over = Histogram(
             "switchroom_callback_queue_seconds",
             "From an event until it is sent for the first time, where nothing was due before",
-            "kind", bounds=QUICK,
+            "kind", bounds=FAST_BUCKETS,
         )  # fmt: skip
-        self.tried = Histograms(
-            "switchroom_callback_seconds", "How long one try took", "kind", bounds=SLOW
+        self.tried = Histogram(
+            "switchroom_callback_seconds", "How long one try took", "kind", bounds=SLOW_BUCKETS
         )
-        self.delivered = Counts(
+        self.delivered = Counter(
             "switchroom_callbacks_delivered_total", "Events that have arrived", "kind"
         )
-        self.failed = Counts(
+        self.failed = Counter(
             "switchroom_callbacks_failed_total", "Tries that failed, by why", "kind", "reason"
         )
-        self.retried = Counts(
+        self.retried = Counter(
             "switchroom_callbacks_retried_total", "Tries that were not an event's first", "kind"
         )
-        self.dead = Counts(
+        self.dead = Counter(
             "switchroom_callbacks_dead_lettered_total",
             "Events that were given up, by why",
             "reason",
         )
-        self.waiting = Levels(
+        self.waiting = Gauge(
             "switchroom_callbacks_pending_events", "Events that have not arrived yet", "slot"
         )
-        self.oldest = Levels(
+        self.oldest = Gauge(
             "switchroom_callbacks_oldest_seconds",
             "How long the call that has waited longest has had events due",
             "slot",
         )
-        self.circuits_open = Levels(
+        self.circuits_open = Gauge(
             "switchroom_callback_open_circuits", "Targets that are left alone just now"
         )
         for reason in ("overflow", "circuit_open", "timeout", "gone"):
@@ -88,17 +95,17 @@ class Callbacks:
         self.oldest.of().pop(str(slot), None)
 
 
-class Readers:
+class ConsumerGroupMetrics:
     """Groups that read the event stream."""
 
     def __init__(self) -> None:
-        self.lag = Levels(
+        self.lag = Gauge(
             "switchroom_event_group_lag_events", "Events not given to a group yet", "group"
         )
-        self.pending = Levels(
+        self.pending = Gauge(
             "switchroom_event_group_pending_events", "Given, and not acknowledged yet", "group"
         )
-        self.lost = Levels(
+        self.lost = Gauge(
             "switchroom_event_group_lost_events",
             "Events that a group has lost at most, and does not know of yet",
             "group",

@@ -10,7 +10,7 @@ Labels = tuple[str, ...]
 Table = defaultdict[str, int]
 
 
-class About(Struct, frozen=True):
+class Metadata(Struct, frozen=True):
     """A family's name, what it says, and what its numbers are told apart by."""
 
     name: str
@@ -18,11 +18,11 @@ class About(Struct, frozen=True):
     labels: Labels
 
 
-class Counts:
+class Counter:
     """A family of counters: a table for each of the first labels, in it a number by the last."""
 
     def __init__(self, name: str, text: str, *labels: str) -> None:
-        self.about = About(name, text, labels)
+        self.about = Metadata(name, text, labels)
         self._tables: dict[Labels, Table] = {}
 
     def of(self, *first: str | int) -> Table:
@@ -46,11 +46,11 @@ class Counts:
         return sum(number for _, number in self)
 
 
-class Levels(Counts):
+class Gauge(Counter):
     """A family of gauges, kept like counters."""
 
 
-class Histogram:
+class HistogramSeries:
     """How often a value fell between bounds."""
 
     __slots__ = ("bounds", "counts", "total")
@@ -71,23 +71,23 @@ class Histogram:
         return sum(self.counts)
 
 
-class Histograms:
+class Histogram:
     """A family of histograms, one for each combination of labels."""
 
     def __init__(self, name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> None:
-        self.about = About(name, text, labels)
+        self.about = Metadata(name, text, labels)
         self._bounds = bounds
-        self._by: dict[Labels, Histogram] = {}
+        self._by: dict[Labels, HistogramSeries] = {}
 
-    def of(self, *labels: str | int) -> Histogram:
+    def of(self, *labels: str | int) -> HistogramSeries:
         """Give a histogram to observe in; who observes often keeps it."""
         key = tuple(map(str, labels))
         found = self._by.get(key)
         if found is None:
-            found = self._by[key] = Histogram(self._bounds)
+            found = self._by[key] = HistogramSeries(self._bounds)
         return found
 
-    def __iter__(self) -> Iterator[tuple[Labels, Histogram]]:
+    def __iter__(self) -> Iterator[tuple[Labels, HistogramSeries]]:
         """Give each histogram with its labels."""
         yield from self._by.items()
 
@@ -98,8 +98,8 @@ class Histograms:
 
 
 # Seconds. From what one request takes inside a machine to what a caller would call dead air.
-QUICK = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
-LATE = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)
-SIZE = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-PLACE = ("node", "slot")
+FAST_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+SLOW_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
+LATENESS_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)
+SIZE_BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+NODE_AND_SLOT = ("node", "slot")

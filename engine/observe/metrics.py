@@ -5,24 +5,24 @@ One meter an engine, handed to whoever measures. One that nobody looks at is onl
 
 from collections.abc import Iterator
 
-from engine.observe.engine_metrics import Calls, Nodes, Store
-from engine.observe.external_metrics import Callbacks, Outside, Readers
-from engine.observe.metric_types import Counts, Histograms
+from engine.observe.engine_metrics import CallMetrics, NodeMetrics, StoreMetrics
+from engine.observe.external_metrics import CallbackMetrics, ConsumerGroupMetrics, ExternalMetrics
+from engine.observe.metric_types import Counter, Histogram
 
 
-class Meter:
+class Metrics:
     """The families, by what they are about."""
 
     def __init__(self) -> None:
-        self.calls = Calls()
-        self.store = Store()
-        self.nodes = Nodes()
-        self.outside = Outside()
-        self.callbacks = Callbacks()
-        self.readers = Readers()
+        self.calls = CallMetrics()
+        self.store = StoreMetrics()
+        self.nodes = NodeMetrics()
+        self.outside = ExternalMetrics()
+        self.callbacks = CallbackMetrics()
+        self.readers = ConsumerGroupMetrics()
 
     @property
-    def families(self) -> Iterator[Counts | Histograms]:
+    def families(self) -> Iterator[Counter | Histogram]:
         """All families, in order."""
         parts = (self.calls, self.nodes, self.store, self.outside, self.callbacks, self.readers)
         for part in parts:

@@ -21,11 +21,11 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from engine.calls.model.ids import slot_and_node
 from engine.observe.traces import Span
 
-MOST_CALLS = 20_000
+MAX_CALLS = 20_000
 _W3C = TraceContextTextMapPropagator()
 
 
-def exporting(name: str) -> TracerProvider:
+def create_provider(name: str) -> TracerProvider:
     """Make a provider that exports in the background; OTEL_SERVICE_NAME may name it otherwise."""
     named = Resource.create({} if "OTEL_SERVICE_NAME" in os.environ else {SERVICE_NAME: name})
     provider = TracerProvider(resource=named)
@@ -66,7 +66,7 @@ class OtelTraces:
     def served(self, name: str, headers: Mapping[str, str]) -> Iterator[Span]:
         """See Traces."""
         begun = self._tracer.start_span(name, _W3C.extract(headers), SpanKind.SERVER)
-        with _opened(begun) as span:
+        with _use_span(begun) as span:
             yield span
 
     def follow(self, call_id: str) -> None:
@@ -74,9 +74,9 @@ class OtelTraces:
         span = trace.get_current_span()
         if not span.get_span_context().is_valid:
             return
-        span.set_attributes(_about(call_id))
+        span.set_attributes(_call_attributes(call_id))
         self._followed[call_id] = span.get_span_context()
-        if len(self._followed) > MOST_CALLS:
+        if len(self._followed) > MAX_CALLS:
             self._followed.popitem(last=False)
 
     def asked(self, name: str, call_id: str) -> Span:
@@ -86,7 +86,7 @@ class OtelTraces:
     @contextmanager
     def asking(self, name: str, call_id: str) -> Iterator[Span]:
         """See Traces."""
-        with _opened(self._begun(name, call_id)) as span:
+        with _use_span(self._begun(name, call_id)) as span:
             yield span
 
     def headers(self) -> Mapping[str, str]:
@@ -101,7 +101,9 @@ class OtelTraces:
 
     def _begun(self, name: str, call_id: str) -> trace.Span:
         above = trace.set_span_in_context(trace.NonRecordingSpan(self._above(call_id)))
-        return self._tracer.start_span(name, above, SpanKind.CLIENT, attributes=_about(call_id))
+        return self._tracer.start_span(
+            name, above, SpanKind.CLIENT, attributes=_call_attributes(call_id)
+        )
 
     def _above(self, call_id: str) -> SpanContext:
         return self._followed.get(call_id) or self._own(call_id)
@@ -116,7 +118,7 @@ class OtelTraces:
 
 
 @contextmanager
-def _opened(span: trace.Span) -> Iterator[Span]:
+def _use_span(span: trace.Span) -> Iterator[Span]:
     """Let a span be the current one; whoever was cut off has left it open."""
     opened = trace.use_span(span, record_exception=False, set_status_on_exception=False)
     try:
@@ -127,6 +129,6 @@ def _opened(span: trace.Span) -> Iterator[Span]:
             span.end()
 
 
-def _about(call_id: str) -> dict[str, str | int]:
+def _call_attributes(call_id: str) -> dict[str, str | int]:
     slot, node = slot_and_node(call_id) or (-1, "")
     return {"switchroom.call_id": call_id, "switchroom.node": node, "switchroom.slot": slot}

@@ -7,36 +7,36 @@ from contextlib import asynccontextmanager
 import structlog
 from msgspec import Struct, field
 
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 log = structlog.get_logger()
 
 
-class Instruments(Struct, frozen=True):
+class Telemetry(Struct, frozen=True):
     """What measures an engine."""
 
-    meter: Meter = field(default_factory=Meter)
+    meter: Metrics = field(default_factory=Metrics)
     traces: Traces | None = None
 
 
 @asynccontextmanager
-async def instruments(environ: Mapping[str, str]) -> AsyncIterator[Instruments]:
+async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]:
     """Give an engine's instruments; spans that wait are sent at the end."""
     if not is_traced(environ):
-        yield Instruments()
+        yield Telemetry()
         return
     try:
         # Imported here: an engine without tracing needs none of its packages.
-        from engine.observe.otel import OtelTraces, exporting  # noqa: PLC0415 - as just said
+        from engine.observe.otel import OtelTraces, create_provider  # noqa: PLC0415 - as just said
     except ImportError as error:
         log.warning("no traces: pip install 'switchroom[otel]'", error=str(error))
-        yield Instruments()
+        yield Telemetry()
         return
-    traces = OtelTraces(exporting("switchroom"))
+    traces = OtelTraces(create_provider("switchroom"))
     try:
-        yield Instruments(traces=traces)
+        yield Telemetry(traces=traces)
     finally:
         await asyncio.to_thread(traces.close)
 

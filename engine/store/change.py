@@ -37,7 +37,7 @@ class Change(Struct, frozen=True):
         return bool(self.due)
 
 
-def coalesced(changes: Sequence[Change]) -> list[Change]:
+def coalesce(changes: Sequence[Change]) -> list[Change]:
     """Merge each call's changes into one: the last state wins, log and told keep their order."""
     if len(changes) == 1:
         return list(changes)

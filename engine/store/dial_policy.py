@@ -6,10 +6,10 @@ A set has a version, that of the last change in it; changes follow one another w
 from collections.abc import Sequence
 from typing import Protocol
 
-from wire.dial_policy import ListChange
+from wire.dial_policy import DncListChange
 
 
-class TermsStore(Protocol):
+class DialPolicyStore(Protocol):
     """Terms and do-not-call lists of accounts; every method may raise StoreDown."""
 
     async def put(self, account: str, body: bytes) -> None:
@@ -24,7 +24,7 @@ class TermsStore(Protocol):
         """Read all terms, by account."""
         ...
 
-    async def change(self, account: str, change: ListChange) -> int:
+    async def change(self, account: str, change: DncListChange) -> int:
         """Make changes in a list that stands where they begin, else none; tells where it stands."""
         ...
 

@@ -14,7 +14,7 @@ class Fenced(Exception):
         self.owner = owner
 
 
-class Rewound(Exception):
+class CommitsLost(Exception):
     """The slot is ours, and the store has lost changes of it: it failed over, or died."""
 
 

@@ -3,32 +3,32 @@
 import asyncio
 from typing import Protocol
 
-LAZY_S = 0.02
+FLUSH_DELAY_S = 0.02
 
 
-class Flushing(Protocol):
+class Flushable(Protocol):
     """What commits together with others."""
 
     def flush(self) -> None:
         """Have what waits committed now."""
 
 
-class Pace:
+class FlushScheduler:
     """Lets writers commit together: what need not hurry goes with the next that must.
 
     A change that hurries takes along what waits in all writers, so that it all goes out in one
-    write; without one, it goes after `LAZY_S`.
+    write; without one, it goes after `FLUSH_DELAY_S`.
     """
 
     def __init__(self) -> None:
-        self._writers: list[Flushing] = []
+        self._writers: list[Flushable] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def join(self, writer: Flushing) -> None:
+    def join(self, writer: Flushable) -> None:
         """Take a writer in."""
         self._writers.append(writer)
 
-    def leave(self, writer: Flushing) -> None:
+    def leave(self, writer: Flushable) -> None:
         """Let a writer go, which commits no more."""
         self._writers.remove(writer)
 
@@ -43,4 +43,4 @@ class Pace:
     def later(self) -> None:
         """Have everything committed soon."""
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(LAZY_S, self.hurry)
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.hurry)

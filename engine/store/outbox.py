@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 
-class Room(Struct, frozen=True):
+class OutboxLimits(Struct, frozen=True):
     """How much may wait, of one account and in one slot, and how many dead letters are kept.
 
     An account may have one part in so many of what is free, so the less the fuller a slot is: n
@@ -26,7 +26,7 @@ class Room(Struct, frozen=True):
     dead_kept_ms: int = 30 * 86_400_000
 
 
-class Due(Struct, frozen=True):
+class DueCall(Struct, frozen=True):
     """A call that has something due, where that goes, and for how long it has had something."""
 
     call_id: str
@@ -34,15 +34,15 @@ class Due(Struct, frozen=True):
     age_ms: int = 0
 
 
-class Taken(Struct, frozen=True):
+class ClaimedBatch(Struct, frozen=True):
     """Calls that were taken in hand; how many events wait in the slot, and the longest of these."""
 
-    calls: tuple[Due, ...] = ()
+    calls: tuple[DueCall, ...] = ()
     waiting: int = 0
     oldest_ms: int = 0
 
 
-class Waiting(Struct, frozen=True):
+class PendingEvents(Struct, frozen=True):
     """A call's first events that are due, by number, and how often the first was tried."""
 
     way: str = ""
@@ -50,7 +50,7 @@ class Waiting(Struct, frozen=True):
     events: tuple[tuple[int, bytes], ...] = ()
 
 
-class Given(Struct, frozen=True, array_like=True):
+class GivenUp(Struct, frozen=True, array_like=True):
     """An event that was given up."""
 
     seq: int
@@ -67,13 +67,13 @@ class Settlement(Struct, frozen=True, array_like=True):
 
     call_id: str
     done: tuple[int, ...] = ()
-    dead: tuple[Given, ...] = ()
+    dead: tuple[GivenUp, ...] = ()
     tries: int = -1
     after_ms: int = -1
     rest: str = ""
 
 
-class Letter(Struct, frozen=True):
+class DeadLetter(Struct, frozen=True):
     """A dead letter; its `entry` begins with the wall-clock milliseconds of its end."""
 
     entry: str
@@ -88,11 +88,11 @@ class Letter(Struct, frozen=True):
 class Outbox(Protocol):
     """What every store offers; each method may raise StoreDown, and may then be called again."""
 
-    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> Taken:
+    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """Take in hand what is due now or `ahead_ms` from now; raises Fenced."""
         ...
 
-    async def waiting(self, slot: int, call_id: str, limit: int) -> Waiting:
+    async def waiting(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """Read a call's first events that are due."""
         ...
 
@@ -100,7 +100,7 @@ class Outbox(Protocol):
         """Note what became of events; raises Fenced."""
         ...
 
-    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[Letter]:
+    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[DeadLetter]:
         """Read an account's dead letters in a slot after an entry (empty: from the oldest)."""
         ...
 

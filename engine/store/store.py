@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
-from engine.store.dial_policy import TermsStore
+from engine.store.dial_policy import DialPolicyStore
 from engine.store.outbox import Outbox
 from engine.store.stream import Stream
 
-VERSIONS_KEPT = 100  # of a flow
+MAX_FLOW_VERSIONS = 100  # of a flow
 
 
 class Store(Protocol):
@@ -33,7 +33,7 @@ class Store(Protocol):
         ...
 
     @property
-    def terms(self) -> TermsStore:
+    def terms(self) -> DialPolicyStore:
         """What accounts may dial."""
         ...
 

@@ -11,10 +11,10 @@ from typing import Protocol
 from msgspec import Struct
 
 START = "0-0"  # before the oldest entry
-Ids = Mapping[int, Sequence[str]]  # of entries, by slot
+EntryIds = Mapping[int, Sequence[str]]  # of entries, by slot
 
 
-class Entry(Struct, frozen=True):
+class StreamEntry(Struct, frozen=True):
     """One event on the stream of a slot; `again`: it was delivered before, and not acknowledged."""
 
     slot: int
@@ -38,7 +38,7 @@ class Gap(Struct, frozen=True):
 class Batch(Struct, frozen=True):
     """What a consumer gets, to be acknowledged."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[StreamEntry, ...] = ()
     gaps: tuple[Gap, ...] = ()
 
 
@@ -52,14 +52,14 @@ class GroupState(Struct, frozen=True):
     lost: int  # at most, and not acknowledged
 
 
-class Bounds(Struct, frozen=True, array_like=True):
+class StreamLimits(Struct, frozen=True, array_like=True):
     """How long a slot's stream is: about `length` entries, but no more than about `ceiling`."""
 
     length: int = 100_000
     ceiling: int = 400_000
 
 
-class Reader(Struct, frozen=True):
+class Consumer(Struct, frozen=True):
     """Who reads for a group; what another has kept for `idle_ms` without a word goes to it, too."""
 
     group: str
@@ -92,14 +92,14 @@ class Stream(Protocol):
         """Read what was told before an entry of a slot, the latest first; `+`: from the end."""
         ...
 
-    async def take(self, reader: Reader, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
+    async def take(self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
         """Read for a group, which begins at the oldest entry kept when it is not known yet.
 
         First what is due to be delivered again, and gaps; else waits up to `wait_ms` for the first.
         """
         ...
 
-    async def acknowledge(self, group: str, entries: Ids, gaps: Mapping[int, str]) -> int:
+    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
         """Note what a group is done with: entries, and gaps by their `end`. Returns how many."""
         ...
 
@@ -112,7 +112,7 @@ class Stream(Protocol):
         ...
 
 
-def order(entry: str) -> tuple[int, int]:
+def entry_order(entry: str) -> tuple[int, int]:
     """Give an entry id as it is ordered."""
     at_ms, _, number = entry.partition("-")
     return int(at_ms), int(number or 0)

@@ -8,13 +8,13 @@ from time import perf_counter
 
 from msgspec import Struct
 
-from engine.observe.metrics import Meter
-from engine.store.change import Change, coalesced
+from engine.observe.metrics import Metrics
+from engine.store.change import Change, coalesce
 from engine.store.errors import Fenced, Overflow, StoreDown
-from engine.store.flush_scheduler import Pace
+from engine.store.flush_scheduler import FlushScheduler
 from engine.store.store import Store
 
-MOST_WAITING = 20_000
+MAX_PENDING = 20_000
 _BATCH = 256  # changes; a script holds up the whole store while it runs
 _BACKOFF_S = 0.05
 _BACKOFF_MAX_S = 1.0
@@ -28,7 +28,7 @@ def _nothing_of(_what: object) -> None:
     pass
 
 
-class Watch(Struct, frozen=True):
+class WriterHooks(Struct, frozen=True):
     """Who hears how the store does: down with a reason, up again, owned by another from now on.
 
     And what it has stored that a customer waits for, and how many events found no room there.
@@ -56,10 +56,10 @@ class Writer:
         token: int,
         random: Callable[[], float],
         *,
-        watch: Watch = Watch(),  # noqa: B008  frozen
-        limit: int = MOST_WAITING,
-        pace: Pace | None = None,
-        meter: Meter | None = None,
+        watch: WriterHooks = WriterHooks(),  # noqa: B008  frozen
+        limit: int = MAX_PENDING,
+        pace: FlushScheduler | None = None,
+        meter: Metrics | None = None,
     ) -> None:
         self._store = store
         self._slot = slot
@@ -74,8 +74,8 @@ class Writer:
         self._fenced = False
         self.healthy = True
         self.number = 0  # of the last batch that was answered
-        self._pace = pace or Pace()
-        counts = (meter or Meter()).store
+        self._pace = pace or FlushScheduler()
+        counts = (meter or Metrics()).store
         self._took = counts.commits.of(slot)
         self._batches = counts.batches.of(slot)
         self._faults = counts.faults.of()
@@ -155,7 +155,7 @@ class Writer:
             self._pace.leave(self)
 
     async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
-        changes = coalesced([change for change, _ in batch])
+        changes = coalesce([change for change, _ in batch])
         failures = 0
         while not await self._try(changes):
             await asyncio.sleep(self._pause_s(failures))

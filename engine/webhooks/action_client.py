@@ -7,28 +7,28 @@ from aiohttp import ClientSession
 from msgspec import Struct
 
 from engine.webhooks.errors import Attempt
-from engine.webhooks.http_client import Outgoing, Sender
+from engine.webhooks.http_client import OutgoingRequest, WebhookSender
 from engine.webhooks.response import read_action
 from engine.webhooks.signatures import Signer
 from wire.tree import Limits
 from wire.verbs import Action
 
 
-class Patience(Struct, frozen=True):
+class ActionTimeouts(Struct, frozen=True):
     """How long to wait for a server: until connected, and in all with the one retry."""
 
     connect_s: float = 5.0
     total_s: float = 15.0
 
 
-class Answer(Struct, frozen=True):
+class ActionResponse(Struct, frozen=True):
     """What to run next (None: nothing more, go on), and what it took to learn it."""
 
     action: Action | None
     attempts: tuple[Attempt, ...]
 
 
-class Asker:
+class ActionClient:
     """Asks by POST, at most twice, with the same id; the session guards addresses and its numbers.
 
     `clock` gives wall-clock seconds, `random` numbers within 0..1, `trace` headers that name the
@@ -43,22 +43,22 @@ class Asker:
         clock: Callable[[], float],
         random: Callable[[], float],
         *,
-        patience: Patience = Patience(),  # noqa: B008  frozen
+        patience: ActionTimeouts = ActionTimeouts(),  # noqa: B008  frozen
         trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._sender = Sender(session, clock, random, patience.connect_s)
+        self._sender = WebhookSender(session, clock, random, patience.connect_s)
         self._limits = limits
         self._signer = signer
         self._clock = clock
         self._patience = patience
         self._trace = trace
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Ask for the next action; raises WebhookFailed when none that can be run came in time."""
-        asked = Outgoing("POST", url, partial(self._headers, request_id, body), body)
+        asked = OutgoingRequest("POST", url, partial(self._headers, request_id, body), body)
         read = partial(read_action, limits=self._limits)
         action, attempts = await self._sender.send(asked, read, self._patience.total_s)
-        return Answer(action, attempts)
+        return ActionResponse(action, attempts)
 
     def _headers(self, request_id: str, body: bytes) -> dict[str, str]:
         return {

@@ -56,7 +56,7 @@ class AddressRefused(PermissionError):
         super().__init__(EACCES, f"{address} is not a public address")
 
 
-class Guard(Struct, frozen=True):
+class AddressGuard(Struct, frozen=True):
     """Makes the sockets of a connector, to public addresses and to those in `allow` only."""
 
     allow: tuple[Network, ...] = ()
@@ -84,7 +84,7 @@ def is_public(address: str) -> bool:
     return ip.version == 4 or ip in _GLOBAL_V6  # noqa: PLR2004  4 is the name of that version
 
 
-def is_refusal(error: BaseException) -> bool:
+def is_address_refused(error: BaseException) -> bool:
     """Whether a failed request was the guard's refusal (of all of the host's addresses)."""
     # Several refusals are joined into one PermissionError by aiohappyeyeballs.
     return isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError)
@@ -103,7 +103,10 @@ def guarded_session(
     Callers pass `allow_redirects=False`. A refusal is a ClientConnectorError (see is_refusal).
     """
     connector = TCPConnector(
-        socket_factory=Guard(allow), limit=limit, limit_per_host=limit_per_host, resolver=resolver
+        socket_factory=AddressGuard(allow),
+        limit=limit,
+        limit_per_host=limit_per_host,
+        resolver=resolver,
     )
     return ClientSession(
         connector=connector,

@@ -13,23 +13,23 @@ from aiohttp import ClientResponse, ClientSession
 from msgspec import Struct
 from yarl import URL
 
-from engine.calls.flows.templates import Values, filled, text
-from engine.calls.flows.variables import MOST_CHARS
-from engine.webhooks.errors import Attempt, Fault, WebhookFailed
-from engine.webhooks.http_client import Outgoing, Sender
-from engine.webhooks.json_pointer import pointed_at
+from engine.calls.flows.templates import Lookup, fill_decoded, to_text
+from engine.calls.flows.variables import MAX_VARIABLE_CHARS
+from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
+from engine.webhooks.http_client import OutgoingRequest, WebhookSender
+from engine.webhooks.json_pointer import resolve_pointer
 from engine.webhooks.response import read_body
 from wire.errors import BadInput
 from wire.flow import Scalar
 from wire.request import ApiRequest
 
-CONNECT_S = 5.0
-MOST_BYTES = 65_536  # of an answer
-_MOST_SENT_BYTES = 262_144
+CONNECT_TIMEOUT_S = 5.0
+MAX_RESPONSE_BYTES = 65_536  # of an answer
+_MAX_REQUEST_BYTES = 262_144
 _INTEGERS = range(-(2**63), 2**64)  # what MessagePack can hold
 
 
-class ApiAnswer(Struct, frozen=True):
+class ApiResponse(Struct, frozen=True):
     """What an API request brought: the status, the values of its `answers`, and all tries."""
 
     status: int
@@ -48,10 +48,10 @@ class ApiSender:
         *,
         trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._sender = Sender(session, clock, random, CONNECT_S)
+        self._sender = WebhookSender(session, clock, random, CONNECT_TIMEOUT_S)
         self._trace = trace
 
-    async def send(self, request: ApiRequest, values: Values, key: str) -> ApiAnswer:
+    async def send(self, request: ApiRequest, values: Lookup, key: str) -> ApiResponse:
         """Fill a request in and send it; raises WebhookFailed."""
         try:
             outgoing = self._outgoing(request, _with_secrets(request, values), key)
@@ -61,23 +61,23 @@ class ApiSender:
         (status, found), attempts = await self._sender.send(
             outgoing, read, request.timeout_ms / 1000
         )
-        return ApiAnswer(status, found, attempts)
+        return ApiResponse(status, found, attempts)
 
-    def _outgoing(self, request: ApiRequest, values: Values, key: str) -> Outgoing:
-        url = filled(request.url, lambda name: quote(text(values(name)), safe=""))
+    def _outgoing(self, request: ApiRequest, values: Lookup, key: str) -> OutgoingRequest:
+        url = fill_decoded(request.url, lambda name: quote(to_text(values(name)), safe=""))
         body, kind = _body(request, values)
         headers = {
             "Accept": "application/json",
             **({"Content-Type": kind} if kind else {}),
-            **{name: _header(filled(each, values)) for name, each in request.headers.items()},
+            **{name: _header(fill_decoded(each, values)) for name, each in request.headers.items()},
             "Accept-Encoding": "identity",
             "Idempotency-Key": key,
             **self._trace(),
         }
-        return Outgoing(request.method, URL(url, encoded=True), lambda: headers, body)
+        return OutgoingRequest(request.method, URL(url, encoded=True), lambda: headers, body)
 
 
-def _with_secrets(request: ApiRequest, values: Values) -> Values:
+def _with_secrets(request: ApiRequest, values: Lookup) -> Lookup:
     def value(name: str) -> Any:
         root, _, secret = name.partition(".")
         return request.secrets.get(secret) if root == "secrets" else values(name)
@@ -85,16 +85,16 @@ def _with_secrets(request: ApiRequest, values: Values) -> Values:
     return value
 
 
-def _body(request: ApiRequest, values: Values) -> tuple[bytes | None, str]:
+def _body(request: ApiRequest, values: Lookup) -> tuple[bytes | None, str]:
     if request.text is not None:
-        body, kind = filled(request.text, values).encode(), "text/plain; charset=utf-8"
+        body, kind = fill_decoded(request.text, values).encode(), "text/plain; charset=utf-8"
     elif request.json is not None:
-        body = msgspec.json.encode(filled(request.json, values, typed=True))
+        body = msgspec.json.encode(fill_decoded(request.json, values, typed=True))
         kind = "application/json"
     else:
         return None, ""
-    if len(body) > _MOST_SENT_BYTES:
-        raise BadInput("", f"larger than {_MOST_SENT_BYTES} bytes", "too_large")
+    if len(body) > _MAX_REQUEST_BYTES:
+        raise BadInput("", f"larger than {_MAX_REQUEST_BYTES} bytes", "too_large")
     return body, kind
 
 
@@ -107,23 +107,26 @@ def _header(given: str) -> str:
 async def _read(
     request: ApiRequest, response: ClientResponse
 ) -> tuple[int, dict[str, Scalar | None]]:
-    body = await read_body(response, MOST_BYTES)
+    body = await read_body(response, MAX_RESPONSE_BYTES)
     if not request.answers:
         return response.status, {}
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Fault("not_json", "the body is not JSON") from None
+        raise AttemptFailed("not_json", "the body is not JSON") from None
     return response.status, {
-        name: _value(pointed_at(document, pointer)) for name, pointer in request.answers.items()
+        name: _value(resolve_pointer(document, pointer))
+        for name, pointer in request.answers.items()
     }
 
 
 def _value(found: Any) -> Scalar | None:
     if isinstance(found, (dict, list)):
-        raise Fault("not_a_value", "an object or a list where a value was expected")
-    if isinstance(found, str) and len(found) > MOST_CHARS:
-        raise Fault("value_too_large", f"a value of more than {MOST_CHARS} characters")
+        raise AttemptFailed("not_a_value", "an object or a list where a value was expected")
+    if isinstance(found, str) and len(found) > MAX_VARIABLE_CHARS:
+        raise AttemptFailed(
+            "value_too_large", f"a value of more than {MAX_VARIABLE_CHARS} characters"
+        )
     if isinstance(found, int) and found not in _INTEGERS:
         return str(found)
     return found  # type: ignore[no-any-return]  # what is left of JSON

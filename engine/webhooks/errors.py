@@ -3,7 +3,7 @@
 from aiohttp import ClientConnectionError, ClientPayloadError
 from msgspec import Struct
 
-from engine.webhooks.address_guard import is_refusal
+from engine.webhooks.address_guard import is_address_refused
 
 
 class Attempt(Struct, frozen=True):
@@ -35,7 +35,7 @@ class WebhookFailed(Exception):
         self.retry_after = retry_after
 
 
-class Fault(Exception):
+class AttemptFailed(Exception):
     """Why one try failed; a passing one is worth another, after what the server asked for."""
 
     def __init__(
@@ -48,13 +48,13 @@ class Fault(Exception):
         self.retry_after = retry_after
 
 
-def fault_of(error: Exception) -> Fault:
+def classify_error(error: Exception) -> AttemptFailed:
     """Classify what aiohttp raised; only the kind of error is told, never its insides."""
-    if is_refusal(error):
-        return Fault("refused_address", "not a public address")
+    if is_address_refused(error):
+        return AttemptFailed("refused_address", "not a public address")
     # A line lost before the whole answer came: our request id makes the repetition harmless.
     if isinstance(error, ClientConnectionError | ClientPayloadError):
-        return Fault("connect", type(error).__name__, passing=True)
+        return AttemptFailed("connect", type(error).__name__, passing=True)
     if isinstance(error, ValueError):
-        return Fault("bad_url", "the address cannot be used")
-    return Fault("not_http", type(error).__name__)
+        return AttemptFailed("bad_url", "the address cannot be used")
+    return AttemptFailed("not_http", type(error).__name__)

@@ -8,14 +8,14 @@ from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 from msgspec import Struct
 from yarl import URL
 
-from engine.webhooks.errors import Attempt, Fault, WebhookFailed, fault_of
-from engine.webhooks.retry import pause_s
+from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
+from engine.webhooks.retry import retry_delay_s
 
-Got = TypeVar("Got")
-Read = Callable[[ClientResponse], Awaitable[Got]]
+Result = TypeVar("Result")
+ReadResponse = Callable[[ClientResponse], Awaitable[Result]]
 
 
-class Outgoing(Struct, frozen=True):
+class OutgoingRequest(Struct, frozen=True):
     """What is sent; headers are made anew for each try, as their time is part of what is signed."""
 
     method: str
@@ -24,7 +24,7 @@ class Outgoing(Struct, frozen=True):
     body: bytes | None = None
 
 
-class Sender:
+class WebhookSender:
     """Sends over a session that guards addresses.
 
     `clock` gives wall-clock seconds, `random` numbers within 0..1.
@@ -43,8 +43,8 @@ class Sender:
         self._timeout = ClientTimeout(sock_connect=connect_s)
 
     async def send(
-        self, asked: Outgoing, read: Read[Got], total_s: float
-    ) -> tuple[Got, tuple[Attempt, ...]]:
+        self, asked: OutgoingRequest, read: ReadResponse[Result], total_s: float
+    ) -> tuple[Result, tuple[Attempt, ...]]:
         """Send, and give what `read` makes of the answer; raises WebhookFailed."""
         attempts: list[Attempt] = []
         try:
@@ -53,24 +53,30 @@ class Sender:
         except TimeoutError:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None
-        except Fault as fault:
+        except AttemptFailed as fault:
             tries = tuple(attempts)
             raise WebhookFailed(fault.reason, fault.detail, tries, fault.retry_after) from None
         return got, tuple(attempts)
 
     async def _sent(
-        self, asked: Outgoing, read: Read[Got], attempts: list[Attempt], limit: asyncio.Timeout
-    ) -> Got:
+        self,
+        asked: OutgoingRequest,
+        read: ReadResponse[Result],
+        attempts: list[Attempt],
+        limit: asyncio.Timeout,
+    ) -> Result:
         try:
             return await self._try(asked, read, attempts)
-        except Fault as fault:
-            wait_s = pause_s(fault.retry_after, self._clock(), self._random())
+        except AttemptFailed as fault:
+            wait_s = retry_delay_s(fault.retry_after, self._clock(), self._random())
             if not (fault.is_passing and _fits(wait_s, limit)):
                 raise
         await asyncio.sleep(wait_s)
         return await self._try(asked, read, attempts)
 
-    async def _try(self, asked: Outgoing, read: Read[Got], attempts: list[Attempt]) -> Got:
+    async def _try(
+        self, asked: OutgoingRequest, read: ReadResponse[Result], attempts: list[Attempt]
+    ) -> Result:
         began_s = asyncio.get_running_loop().time()
         status, reason = 0, "timeout"  # unless it ends in another way
         try:
@@ -87,10 +93,10 @@ class Sender:
                 got = await read(response)
             reason = ""
         except (ClientError, ValueError) as error:
-            fault = fault_of(error)
+            fault = classify_error(error)
             reason = fault.reason
             raise fault from None
-        except Fault as fault:
+        except AttemptFailed as fault:
             reason = fault.reason
             raise
         finally:

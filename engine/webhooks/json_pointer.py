@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def pointed_at(document: Any, pointer: str) -> Any:
+def resolve_pointer(document: Any, pointer: str) -> Any:
     """Give the value that a pointer leads to; None when it leads nowhere."""
     for step in pointer.split("/")[1:]:
         document = _child(document, step.replace("~1", "/").replace("~0", "~"))

@@ -3,7 +3,7 @@
 import msgspec
 from aiohttp import ClientResponse
 
-from engine.webhooks.errors import Fault
+from engine.webhooks.errors import AttemptFailed
 from wire.errors import BadInput
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
@@ -23,9 +23,9 @@ async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
     """Read what a server answered well, if it is not too much. Raises Fault, ClientError."""
     status = response.status
     if status in _REDIRECT:
-        raise Fault("redirect", f"answered {status}; redirects are not followed")
+        raise AttemptFailed("redirect", f"answered {status}; redirects are not followed")
     if status not in _OK:
-        raise Fault(
+        raise AttemptFailed(
             f"status_{status}",
             f"answered {status}",
             passing=status in _PASSING,
@@ -33,7 +33,7 @@ async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
         )
     # Asked for identity. What came packed would have to be unpacked to learn its size.
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Fault("encoded", "a Content-Encoding is not accepted")
+        raise AttemptFailed("encoded", "a Content-Encoding is not accepted")
     return await _bounded(response, size_bytes)
 
 
@@ -43,7 +43,7 @@ async def _bounded(response: ClientResponse, limit: int) -> bytes:
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > limit:
-            raise Fault("too_large", f"larger than {limit} bytes")
+            raise AttemptFailed("too_large", f"larger than {limit} bytes")
     return bytes(body)
 
 
@@ -52,8 +52,8 @@ def _parsed(body: bytes, limits: Limits) -> Action:
         return parse_action(body, limits)
     except BadInput as error:
         if not _is_json(body):
-            raise Fault("not_json", "the body is not JSON") from None
-        raise Fault("invalid_action", str(error)) from None
+            raise AttemptFailed("not_json", "the body is not JSON") from None
+        raise AttemptFailed("invalid_action", str(error)) from None
 
 
 def _is_json(body: bytes) -> bool:

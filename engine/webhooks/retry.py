@@ -6,13 +6,13 @@ _PAUSE_S = 0.1
 _JITTER_S = 0.2
 
 
-def pause_s(retry_after: str | None, now_s: float, random: float) -> float:
+def retry_delay_s(retry_after: str | None, now_s: float, random: float) -> float:
     """Choose how long to wait; `now_s` is wall-clock, `random` within 0..1."""
-    asked = asked_s(retry_after, now_s)
+    asked = parse_retry_after(retry_after, now_s)
     return (_PAUSE_S if asked is None else asked) + _JITTER_S * random
 
 
-def asked_s(retry_after: str | None, now_s: float) -> float | None:
+def parse_retry_after(retry_after: str | None, now_s: float) -> float | None:
     """Read a Retry-After header: seconds, or a date (RFC 9110, section 10.2.3)."""
     if retry_after is None:
         return None

@@ -6,40 +6,40 @@ from typing import Any, Protocol
 
 import msgspec
 
-from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, Parcel
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import WebhookFailed
-from engine.webhooks.retry import asked_s
-from wire.callback_targets import ApiRequest, Place
+from engine.webhooks.retry import parse_retry_after
+from wire.callback_targets import ApiRequestTarget, DeliveryTarget
 
-GONE = "status_410"
+GONE_REASON = "status_410"
 
 
-class Apis(Protocol):
+class ApiRequestSender(Protocol):
     """Who sends accounts' stored API requests."""
 
     async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
         """Tell an event by a request; raises WebhookFailed."""
 
 
-class ApiWay:
+class ApiRequestTransport:
     """The way to where an API request leads; the event's id is its idempotency key.
 
     It carries no signature of ours: the account says itself, by its headers and secrets, how its
     server knows it.
     """
 
-    def __init__(self, apis: Apis, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, apis: ApiRequestSender, clock: Callable[[], float] = time.time) -> None:
         self._apis = apis
         self._clock = clock
 
-    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
         """See Carrier."""
-        assert isinstance(place, ApiRequest)  # noqa: S101 - narrows for mypy
+        assert isinstance(place, ApiRequestTarget)  # noqa: S101 - narrows for mypy
         event = msgspec.json.decode(parcel.body, type=dict[str, Any])
         try:
             await self._apis.deliver(parcel.account, place.id, event, parcel.id)
         except WebhookFailed as error:
-            if error.reason == GONE:
+            if error.reason == GONE_REASON:
                 return Gone()
-            return Failed(error.reason, asked_s(error.retry_after, self._clock()))
+            return Failed(error.reason, parse_retry_after(error.retry_after, self._clock()))
         return Delivered()

@@ -10,16 +10,16 @@ import grpc
 import msgspec
 from grpc import aio
 
-from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, Parcel
-from engine.webhooks.address_guard import AddressRefused, Guard
-from wire.callback_targets import Grpc, Place
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.webhooks.address_guard import AddressGuard, AddressRefused
+from wire.callback_targets import DeliveryTarget, GrpcTarget
 from wire.generated.callback_pb2 import Ack, CallEvent
 
 METHOD = "/switchroom.callback.v1.StatusCallback/Deliver"
-ANSWER_S = 10.0
-MOST_CHANNELS = 256
-PUSHBACK = "grpc-retry-pushback-ms"  # gRPC's proposal A6
-OPTIONS = (
+RESPONSE_TIMEOUT_S = 10.0
+MAX_CHANNELS = 256
+PUSHBACK_KEY = "grpc-retry-pushback-ms"  # gRPC's proposal A6
+CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.enable_retries", 0),  # the schedule is ours
     ("grpc.max_receive_message_length", 4_096),
@@ -29,21 +29,25 @@ OPTIONS = (
 Deliver = Callable[..., Any]
 
 
-class GrpcWay:
+class GrpcTransport:
     """Keeps a channel to each target; the address is checked before it is made."""
 
     def __init__(
-        self, guard: Guard, *, answer_s: float = ANSWER_S, roots: bytes | None = None
+        self,
+        guard: AddressGuard,
+        *,
+        answer_s: float = RESPONSE_TIMEOUT_S,
+        roots: bytes | None = None,
     ) -> None:
         self._guard = guard
         self._answer_s = answer_s
         self._roots = roots  # certificates to trust; None: gRPC's own
-        self._channels: OrderedDict[Grpc, aio.Channel] = OrderedDict()
+        self._channels: OrderedDict[GrpcTarget, aio.Channel] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
         """See Carrier."""
-        assert isinstance(place, Grpc)  # noqa: S101 - narrows for mypy
+        assert isinstance(place, GrpcTarget)  # noqa: S101 - narrows for mypy
         channel = None
         try:
             async with asyncio.timeout(self._answer_s):
@@ -66,17 +70,17 @@ class GrpcWay:
             self._drop(place)
         await asyncio.gather(*self._closing)
 
-    async def _asked(self, channel: aio.Channel, parcel: Parcel) -> Outcome:
+    async def _asked(self, channel: aio.Channel, parcel: SignedEvent) -> Outcome:
         deliver: Deliver = channel.unary_unary(
             METHOD,
             request_serializer=CallEvent.SerializeToString,
             response_deserializer=Ack.FromString,
         )
         metadata = tuple(parcel.headers.items())
-        ack = await deliver(message(parcel.body), timeout=self._answer_s, metadata=metadata)
+        ack = await deliver(to_protobuf(parcel.body), timeout=self._answer_s, metadata=metadata)
         return Gone() if ack.gone else Delivered()
 
-    async def _channel(self, place: Grpc) -> aio.Channel:
+    async def _channel(self, place: GrpcTarget) -> aio.Channel:
         channel = self._channels.get(place)
         if channel is None:
             address = await self._address(place)
@@ -84,11 +88,11 @@ class GrpcWay:
         if channel is None:
             channel = self._channels[place] = self._opened(place, address)
         self._channels.move_to_end(place)
-        if len(self._channels) > MOST_CHANNELS:
+        if len(self._channels) > MAX_CHANNELS:
             self._drop(next(iter(self._channels)))
         return channel
 
-    async def _address(self, place: Grpc) -> str:
+    async def _address(self, place: GrpcTarget) -> str:
         """Resolve a target's name once: what was checked is what is connected to."""
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
@@ -99,14 +103,14 @@ class GrpcWay:
             return f"ipv4:{where[0]}:{place.port}"
         raise OSError("no address")
 
-    def _opened(self, place: Grpc, address: str) -> aio.Channel:
-        options = [*OPTIONS, ("grpc.default_authority", f"{place.host}:{place.port}")]
+    def _opened(self, place: GrpcTarget, address: str) -> aio.Channel:
+        options = [*CHANNEL_OPTIONS, ("grpc.default_authority", f"{place.host}:{place.port}")]
         if not place.is_tls:
             return aio.insecure_channel(address, options)
         options.append(("grpc.ssl_target_name_override", place.host))
         return aio.secure_channel(address, grpc.ssl_channel_credentials(self._roots), options)
 
-    def _drop(self, place: Grpc) -> None:
+    def _drop(self, place: GrpcTarget) -> None:
         """Tell nothing more over a channel; closed at once, it would cancel what is on its way."""
         channel = self._channels.pop(place)
         closing = asyncio.get_running_loop().create_task(channel.close(self._answer_s))
@@ -114,7 +118,7 @@ class GrpcWay:
         closing.add_done_callback(self._closing.discard)
 
 
-def message(body: bytes) -> CallEvent:
+def to_protobuf(body: bytes) -> CallEvent:
     """Make a message of an event's JSON; what the JSON leaves out stays empty."""
     event = msgspec.json.decode(body)
     custom = event.get("customData")
@@ -150,6 +154,6 @@ def _failed(error: aio.AioRpcError) -> Failed:
     code = error.code()
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return Failed("timeout")
-    pushback = str(dict(error.trailing_metadata() or ()).get(PUSHBACK, ""))
+    pushback = str(dict(error.trailing_metadata() or ()).get(PUSHBACK_KEY, ""))
     asked_s = int(pushback) / 1000 if pushback.isdecimal() else None
     return Failed(f"grpc_{code.name.lower()}", asked_s)

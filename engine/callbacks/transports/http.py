@@ -8,34 +8,34 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
-from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, Parcel
-from engine.webhooks.errors import fault_of
-from engine.webhooks.retry import asked_s
-from wire.callback_targets import Https, Place
+from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.webhooks.errors import classify_error
+from engine.webhooks.retry import parse_retry_after
+from wire.callback_targets import DeliveryTarget, HttpsTarget
 
-CONNECT_S = 5.0
-ANSWER_S = 10.0
-READ_BYTES = 16_384  # of an answer nobody looks at: read so that the line can be used again
+CONNECT_TIMEOUT_S = 5.0
+RESPONSE_TIMEOUT_S = 10.0
+MAX_DRAINED_BYTES = 16_384  # of an answer nobody looks at: read so that the line can be used again
 _OK = range(200, 300)
 _REDIRECT = range(300, 400)
 
 
-class HttpWay:
+class HttpTransport:
     """Posts over a session that guards addresses."""
 
     def __init__(
         self,
         session: ClientSession,
         clock: Callable[[], float] = time.time,
-        answer_s: float = ANSWER_S,
+        answer_s: float = RESPONSE_TIMEOUT_S,
     ) -> None:
         self._session = session
         self._clock = clock
-        self._timeout = ClientTimeout(total=answer_s, sock_connect=CONNECT_S)
+        self._timeout = ClientTimeout(total=answer_s, sock_connect=CONNECT_TIMEOUT_S)
 
-    async def deliver(self, place: Place, parcel: Parcel) -> Outcome:
+    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
         """See Carrier."""
-        assert isinstance(place, Https)  # noqa: S101 - narrows for mypy
+        assert isinstance(place, HttpsTarget)  # noqa: S101 - narrows for mypy
         try:
             async with self._session.post(
                 place.url,
@@ -47,11 +47,11 @@ class HttpWay:
             ) as response:
                 outcome = self._outcome(response)
                 if isinstance(outcome, Delivered):
-                    await _read_on(response)
+                    await _drain_body(response)
         except TimeoutError:
             return Failed("timeout")
         except (ClientError, ValueError) as error:
-            return Failed(fault_of(error).reason)
+            return Failed(classify_error(error).reason)
         return outcome
 
     def _outcome(self, response: ClientResponse) -> Outcome:
@@ -65,12 +65,12 @@ class HttpWay:
         return Failed(f"status_{status}", self._again_after_s(response))
 
     def _again_after_s(self, response: ClientResponse) -> float | None:
-        return asked_s(response.headers.get("Retry-After"), self._clock())
+        return parse_retry_after(response.headers.get("Retry-After"), self._clock())
 
 
-async def _read_on(response: ClientResponse) -> None:
+async def _drain_body(response: ClientResponse) -> None:
     """Read a short answer; the line of a long one is closed. It has arrived in any case."""
     with suppress(aiohttp.ClientError, TimeoutError):
-        await response.content.read(READ_BYTES)
+        await response.content.read(MAX_DRAINED_BYTES)
     if not response.content.at_eof():
         response.close()

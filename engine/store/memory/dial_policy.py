@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 
-from wire.dial_policy import ListChange
+from wire.dial_policy import DncListChange
 
 
-class _List:
+class _DncList:
     def __init__(self) -> None:
         self.numbers: set[str] = set()
         self.version = 0
         self.is_whole = False
 
 
-class MemoryTerms:
+class MemoryDialPolicyStore:
     """Implements `terms.TermsStore`."""
 
     def __init__(self) -> None:
         self._terms: dict[str, bytes] = {}
-        self._lists: dict[str, _List] = {}
+        self._lists: dict[str, _DncList] = {}
 
     async def put(self, account: str, body: bytes) -> None:
         """See TermsStore."""
@@ -31,13 +31,13 @@ class MemoryTerms:
         """See TermsStore."""
         return dict(self._terms)
 
-    async def change(self, account: str, change: ListChange) -> int:
+    async def change(self, account: str, change: DncListChange) -> int:
         """See TermsStore."""
-        kept = self._lists.get(account, _List())
+        kept = self._lists.get(account, _DncList())
         if change.after not in {0, kept.version}:
             return kept.version
         if change.after == 0:
-            kept = _List()
+            kept = _DncList()
         kept.numbers = (kept.numbers | set(change.add)) - set(change.remove)
         kept.is_whole = kept.is_whole or change.is_whole
         kept.version = change.version
@@ -46,7 +46,7 @@ class MemoryTerms:
 
     async def versions(self, accounts: Sequence[str]) -> list[int]:
         """See TermsStore."""
-        return [self._lists.get(account, _List()).version for account in accounts]
+        return [self._lists.get(account, _DncList()).version for account in accounts]
 
     async def forget(self, account: str) -> None:
         """See TermsStore."""
@@ -54,5 +54,5 @@ class MemoryTerms:
 
     async def listed(self, account: str, numbers: Sequence[str]) -> bool | None:
         """See TermsStore."""
-        kept = self._lists.get(account, _List())
+        kept = self._lists.get(account, _DncList())
         return not kept.numbers.isdisjoint(numbers) if kept.is_whole else None

@@ -1,6 +1,6 @@
 """The documents of accounts in this process's memory: the twin of `redis_documents`."""
 
-from engine.store.store import VERSIONS_KEPT
+from engine.store.store import MAX_FLOW_VERSIONS
 
 
 class MemoryDocuments:
@@ -19,7 +19,7 @@ class MemoryDocuments:
         versions = self._versions.setdefault((account, flow_id), {})
         version = max(versions, default=0) + 1  # they outlive the flow
         versions[version] = body
-        versions.pop(version - VERSIONS_KEPT, None)
+        versions.pop(version - MAX_FLOW_VERSIONS, None)
         self._flows.setdefault(account, {})[flow_id] = version
         return version
 

@@ -4,10 +4,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from engine.store.change import Change
-from engine.store.outbox import Due, Given, Letter, Room, Settlement, Taken, Waiting
+from engine.store.outbox import (
+    ClaimedBatch,
+    DeadLetter,
+    DueCall,
+    GivenUp,
+    OutboxLimits,
+    PendingEvents,
+    Settlement,
+)
 
 ALL = "*"
-Check = Callable[[int, int], object]  # slot and token; raises Fenced
+CheckToken = Callable[[int, int], object]  # slot and token; raises Fenced
 
 
 class _Call:
@@ -23,14 +31,14 @@ class _Slot:
     def __init__(self) -> None:
         self.calls: dict[str, _Call] = {}
         self.waiting: Counter[str] = Counter()
-        self.dead: defaultdict[str, dict[str, Letter]] = defaultdict(dict)
+        self.dead: defaultdict[str, dict[str, DeadLetter]] = defaultdict(dict)
         self.buried = 0
 
 
 class MemoryOutbox:
     """Implements `outbox.Outbox`, and takes what commits tell."""
 
-    def __init__(self, now_ms: Callable[[], int], check: Check, room: Room) -> None:
+    def __init__(self, now_ms: Callable[[], int], check: CheckToken, room: OutboxLimits) -> None:
         self._now_ms = now_ms
         self._check = check
         self._room = room
@@ -43,10 +51,10 @@ class MemoryOutbox:
         for seq, event in enumerate(change.due, change.first_due):
             if not self._await(kept, change.call_id, change.way, seq, event):
                 overflowed += 1
-                self._bury(kept, change.call_id, change.way, event, Given(seq, "overflow"))
+                self._bury(kept, change.call_id, change.way, event, GivenUp(seq, "overflow"))
         return overflowed
 
-    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> Taken:
+    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """See Outbox."""
         self._check(slot, token)
         kept, now_ms = self._slots[slot], self._now_ms()
@@ -55,15 +63,15 @@ class MemoryOutbox:
         for name in names:
             kept.calls[name].look_ms = now_ms + self._room.hold_ms
         ages_ms = {name: max(0, now_ms - call.since_ms) for name, call in kept.calls.items()}
-        calls = tuple(Due(name, kept.calls[name].way, ages_ms[name]) for name in names)
-        return Taken(calls, kept.waiting[ALL], max(ages_ms.values(), default=0))
+        calls = tuple(DueCall(name, kept.calls[name].way, ages_ms[name]) for name in names)
+        return ClaimedBatch(calls, kept.waiting[ALL], max(ages_ms.values(), default=0))
 
-    async def waiting(self, slot: int, call_id: str, limit: int) -> Waiting:
+    async def waiting(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """See Outbox."""
         call = self._slots[slot].calls.get(call_id)
         if call is None:
-            return Waiting()
-        return Waiting(call.way, call.tries, tuple(sorted(call.events.items())[:limit]))
+            return PendingEvents()
+        return PendingEvents(call.way, call.tries, tuple(sorted(call.events.items())[:limit]))
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
         """See Outbox."""
@@ -73,7 +81,7 @@ class MemoryOutbox:
             if call is not None:
                 self._settle(self._slots[slot], call, settlement)
 
-    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[Letter]:
+    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[DeadLetter]:
         """See Outbox."""
         letters = self._slots[slot].dead[account].values()
         return [each for each in letters if _place(each.entry) > _place(after)][:limit]
@@ -128,7 +136,7 @@ class MemoryOutbox:
             self._give_up(kept, settlement.call_id, call, given)
         if settlement.rest:
             for seq in sorted(call.events):
-                self._give_up(kept, settlement.call_id, call, Given(seq, settlement.rest))
+                self._give_up(kept, settlement.call_id, call, GivenUp(seq, settlement.rest))
         if not call.events:
             del kept.calls[settlement.call_id]
             return
@@ -137,7 +145,7 @@ class MemoryOutbox:
         if settlement.after_ms >= 0:
             call.look_ms = self._now_ms() + settlement.after_ms
 
-    def _give_up(self, kept: _Slot, call_id: str, call: _Call, given: Given) -> None:
+    def _give_up(self, kept: _Slot, call_id: str, call: _Call, given: GivenUp) -> None:
         if given.seq in call.events:
             self._bury(kept, call_id, call.way, call.events[given.seq], given)
             self._remove(kept, call, given.seq)
@@ -146,10 +154,10 @@ class MemoryOutbox:
         if call.events.pop(seq, None) is not None:
             _count(kept, call.way, -1)
 
-    def _bury(self, kept: _Slot, call_id: str, way: str, event: bytes, given: Given) -> None:
+    def _bury(self, kept: _Slot, call_id: str, way: str, event: bytes, given: GivenUp) -> None:
         kept.buried += 1
         entry = f"{self._now_ms()}-{kept.buried}"
-        letter = Letter(entry, call_id, way, given.seq, event, given.reason, given.tries)
+        letter = DeadLetter(entry, call_id, way, given.seq, event, given.reason, given.tries)
         letters = kept.dead[way.partition(" ")[0]]
         letters[entry] = letter
         while len(letters) > self._room.dead:

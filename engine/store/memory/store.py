@@ -5,18 +5,18 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from engine.store.change import Change
-from engine.store.errors import Fenced, Rewound
-from engine.store.memory.dial_policy import MemoryTerms
+from engine.store.errors import CommitsLost, Fenced
+from engine.store.memory.dial_policy import MemoryDialPolicyStore
 from engine.store.memory.documents import MemoryDocuments
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.stream import MemoryStream
-from engine.store.outbox import Room
-from engine.store.stream import Bounds
+from engine.store.outbox import OutboxLimits
+from engine.store.stream import StreamLimits
 
-LONGEST_MS = 60_000  # a lease that ends later was given before the clock jumped back
+MAX_LEASE_MS = 60_000  # a lease that ends later was given before the clock jumped back
 
 
-class Kept:
+class SlotState:
     """All that is kept of one slot."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Kept:
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
 
 
-class Memory(MemoryDocuments):
+class MemoryStore(MemoryDocuments):
     """A store for one process; `commit_now` is the commit without a loop."""
 
     def __init__(
@@ -37,16 +37,16 @@ class Memory(MemoryDocuments):
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         *,
         kept_s: float = 86_400.0,
-        bounds: Bounds = Bounds(),  # noqa: B008  frozen
-        room: Room = Room(),  # noqa: B008  frozen
+        bounds: StreamLimits = StreamLimits(),  # noqa: B008  frozen
+        room: OutboxLimits = OutboxLimits(),  # noqa: B008  frozen
     ) -> None:
         super().__init__()
         self._now_ms = now_ms
         self.outbox = MemoryOutbox(self._now_ms, self._owned, room)
         self._kept_ms = int(kept_s * 1000)
         self.stream = MemoryStream(now_ms, bounds)
-        self.terms = MemoryTerms()
-        self._slots: dict[int, Kept] = {}
+        self.terms = MemoryDialPolicyStore()
+        self._slots: dict[int, SlotState] = {}
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
 
@@ -59,7 +59,7 @@ class Memory(MemoryDocuments):
         """See Store."""
         kept, now_ms = self._slot(slot), self._now_ms()
         is_his = holder and kept.owner in {"", holder} and (kept.until_ms > 0 or not kept.owner)
-        if kept.owner != owner and (is_his or 0 < kept.until_ms - now_ms <= LONGEST_MS):
+        if kept.owner != owner and (is_his or 0 < kept.until_ms - now_ms <= MAX_LEASE_MS):
             return None
         # Larger than any given before a loss of data, too: the clock sees to that.
         kept.token, kept.owner = max(kept.token + 1, now_ms), owner
@@ -74,7 +74,7 @@ class Memory(MemoryDocuments):
         kept.until_ms = self._now_ms() + lease_ms if lease_ms else 0
         self._change(lease_ms == 0)
         if kept.number < number:
-            raise Rewound
+            raise CommitsLost
         return True
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
@@ -94,7 +94,7 @@ class Memory(MemoryDocuments):
         return {name: body for name, (_, body) in self._engines.items()}
 
     def _lives(self, ends_ms: int) -> bool:
-        return 0 < ends_ms - self._now_ms() <= LONGEST_MS
+        return 0 < ends_ms - self._now_ms() <= MAX_LEASE_MS
 
     async def owner(self, slot: int) -> str:
         """See Store."""
@@ -161,27 +161,27 @@ class Memory(MemoryDocuments):
             if is_one and not heard.full():
                 heard.put_nowait(None)
 
-    def _slot(self, slot: int) -> Kept:
+    def _slot(self, slot: int) -> SlotState:
         kept = self._slots.get(slot)
         if kept is None:
-            kept = self._slots[slot] = Kept()
+            kept = self._slots[slot] = SlotState()
         self._forget(kept)
         return kept
 
-    def _owned(self, slot: int, token: int) -> Kept:
+    def _owned(self, slot: int, token: int) -> SlotState:
         kept = self._slot(slot)
         if kept.token != token:
             raise Fenced(slot, kept.owner)
         return kept
 
-    def _forget(self, kept: Kept) -> None:
+    def _forget(self, kept: SlotState) -> None:
         now_ms = self._now_ms()
         # Calls expire in the order in which they have ended.
         while kept.ended and (first := next(iter(kept.ended.items())))[1][0] <= now_ms:
             del kept.ended[first[0]]
             kept.logs.pop(first[0], None)
 
-    def _store(self, kept: Kept, slot: int, change: Change) -> int:
+    def _store(self, kept: SlotState, slot: int, change: Change) -> int:
         log = kept.logs.setdefault(change.call_id, [])
         if len(log) >= change.seq + len(change.log):
             return 0

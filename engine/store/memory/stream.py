@@ -6,12 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TypeVar
 
-from engine.store.stream import START, Batch, Bounds, Entry, Gap, GroupState, Ids, Reader, order
+from engine.store.stream import (
+    START,
+    Batch,
+    Consumer,
+    EntryIds,
+    Gap,
+    GroupState,
+    StreamEntry,
+    StreamLimits,
+    entry_order,
+)
 
 Id = tuple[int, int]
 
 
-class KeptGroup:
+class GroupPosition:
     """How far a group has come in one slot."""
 
     def __init__(self) -> None:
@@ -25,13 +35,13 @@ class KeptGroup:
         return min(self.pending, default=self.last)
 
 
-class KeptSlot:
+class SlotStream:
     """One slot's entries, in order, and its groups."""
 
     def __init__(self) -> None:
         self.ids: list[Id] = []
         self.bodies: list[bytes] = []
-        self.groups: dict[str, KeptGroup] = {}
+        self.groups: dict[str, GroupPosition] = {}
 
     def cut(self, count: int) -> int:
         """Take the oldest off; returns how many."""
@@ -59,10 +69,10 @@ _Found = TypeVar("_Found")
 class MemoryStream:
     """See Stream; `tell` is what a commit does."""
 
-    def __init__(self, now_ms: Callable[[], int], bounds: Bounds) -> None:
+    def __init__(self, now_ms: Callable[[], int], bounds: StreamLimits) -> None:
         self._now_ms = now_ms
         self._bounds = bounds
-        self._slots: dict[int, KeptSlot] = {}
+        self._slots: dict[int, SlotStream] = {}
         self._told = asyncio.Event()
 
     def copied(self) -> "MemoryStream":
@@ -101,11 +111,11 @@ class MemoryStream:
     async def before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         """See Stream."""
         kept = self._slot(slot)
-        end = len(kept.ids) if before == "+" else bisect_left(kept.ids, order(before))
+        end = len(kept.ids) if before == "+" else bisect_left(kept.ids, entry_order(before))
         places = range(end - 1, max(-1, end - 1 - limit), -1)
         return [(_name(kept.ids[place]), kept.bodies[place]) for place in places]
 
-    async def take(self, reader: Reader, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
+    async def take(self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
         """See Stream."""
         share = max(1, limit // len(slots))
         groups = {slot: self._group(slot, reader.group) for slot in slots}
@@ -115,12 +125,12 @@ class MemoryStream:
         new = await self._waited(lambda: self._new(slots, reader.group, share), wait_ms)
         return Batch((*due, *new), gaps)
 
-    async def acknowledge(self, group: str, entries: Ids, gaps: Mapping[int, str]) -> int:
+    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
         """See Stream."""
         done = 0
         for slot, ids in entries.items():
             pending = self._known(slot, group).pending
-            done += sum(pending.pop(order(each), None) is not None for each in set(ids))
+            done += sum(pending.pop(entry_order(each), None) is not None for each in set(ids))
         for slot, end in gaps.items():
             known = self._known(slot, group)
             if known.gap is not None and _name(known.gap[1]) == end:
@@ -148,14 +158,14 @@ class MemoryStream:
         known = [self._slot(slot).groups.pop(group, None) for slot in slots]
         return any(each is not None for each in known)
 
-    def _slot(self, slot: int) -> KeptSlot:
-        return self._slots.setdefault(slot, KeptSlot())
+    def _slot(self, slot: int) -> SlotStream:
+        return self._slots.setdefault(slot, SlotStream())
 
-    def _group(self, slot: int, name: str) -> KeptGroup:
-        return self._slot(slot).groups.setdefault(name, KeptGroup())
+    def _group(self, slot: int, name: str) -> GroupPosition:
+        return self._slot(slot).groups.setdefault(name, GroupPosition())
 
-    def _known(self, slot: int, name: str) -> KeptGroup:
-        return self._slot(slot).groups.get(name) or KeptGroup()
+    def _known(self, slot: int, name: str) -> GroupPosition:
+        return self._slot(slot).groups.get(name) or GroupPosition()
 
     async def _waited(self, found: Callable[[], list[_Found]], wait_ms: int) -> list[_Found]:
         if (there := found()) or not wait_ms:
@@ -173,10 +183,12 @@ class MemoryStream:
         return [
             (slot, _name(entry), body)
             for slot, since in after.items()
-            for entry, body in self._slot(slot).newer(order(since), limit)
+            for entry, body in self._slot(slot).newer(entry_order(since), limit)
         ]
 
-    def _due(self, slot: int, group: KeptGroup, reader: Reader, share: int) -> list[Entry]:
+    def _due(
+        self, slot: int, group: GroupPosition, reader: Consumer, share: int
+    ) -> list[StreamEntry]:
         now_ms, kept = self._now_ms(), self._slot(slot)
         idle = sorted(e for e, at in group.pending.items() if at + reader.idle_ms <= now_ms)
         found = []
@@ -185,20 +197,20 @@ class MemoryStream:
                 del group.pending[each]
                 continue
             group.pending[each] = now_ms
-            found.append(Entry(slot, _name(each), body, again=True))
+            found.append(StreamEntry(slot, _name(each), body, again=True))
         return found
 
-    def _new(self, slots: Sequence[int], name: str, share: int) -> list[Entry]:
+    def _new(self, slots: Sequence[int], name: str, share: int) -> list[StreamEntry]:
         found, now_ms = [], self._now_ms()
         for slot in slots:
             group = self._group(slot, name)
             for each, body in self._slot(slot).newer(group.last, share):
                 group.last = each
                 group.pending[each] = now_ms
-                found.append(Entry(slot, _name(each), body))
+                found.append(StreamEntry(slot, _name(each), body))
         return found
 
-    def _shorten(self, kept: KeptSlot) -> None:
+    def _shorten(self, kept: SlotStream) -> None:
         """Do what trim_stream.lua does."""
         length, bounds = len(kept.ids), self._bounds
         if length <= bounds.length + _SLACK:

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-SENTINEL = "+sentinel"
+SENTINEL_SUFFIX = "+sentinel"
 SENTINEL_PORT = 26379
-PLAIN = ("redis", "rediss", "unix")
+SCHEMES = ("redis", "rediss", "unix")
 ALLOWED = "redis://, rediss://, unix://, redis+sentinel:// and rediss+sentinel://"
 
 
-class Address(Struct, frozen=True):
+class StoreAddress(Struct, frozen=True):
     """Parsed: `plain` is one server's, in place of the sentinels' if there are some."""
 
     plain: str
@@ -24,26 +24,28 @@ class Address(Struct, frozen=True):
     service: str = ""  # of the primary, as the sentinels know it
 
 
-def address_of(url: str) -> Address:
+def parse_address(url: str) -> StoreAddress:
     """Parse an address; raises ValueError, which says what is allowed."""
     scheme, _, rest = url.partition("://")
-    base = scheme.removesuffix(SENTINEL)
-    if base not in PLAIN or not rest or (base == "unix" and scheme != base):
+    base = scheme.removesuffix(SENTINEL_SUFFIX)
+    if base not in SCHEMES or not rest or (base == "unix" and scheme != base):
         raise ValueError(f"the store's address begins with {ALLOWED}")
     shown = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
     if scheme == base:
-        return Address(url, shown)
+        return StoreAddress(url, shown)
     login, at, places = rest.rpartition("@")
     hosts, _, path = places.partition("/")
     path, mark, query = path.partition("?")
     service, _, number = path.partition("/")
     if not service:
         raise ValueError("behind the sentinels stands the primary's name: …:26379/mymaster/0")
-    sentinels = tuple(_places(hosts))
-    return Address(f"{base}://{login}{at}primary/{number}{mark}{query}", shown, sentinels, service)
+    sentinels = tuple(_host_ports(hosts))
+    return StoreAddress(
+        f"{base}://{login}{at}primary/{number}{mark}{query}", shown, sentinels, service
+    )
 
 
-def _places(hosts: str) -> Iterator[tuple[str, int]]:
+def _host_ports(hosts: str) -> Iterator[tuple[str, int]]:
     for each in hosts.split(","):
         place = urlsplit(f"//{each}")
         if not place.hostname:

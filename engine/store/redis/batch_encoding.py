@@ -12,7 +12,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _string_head = struct.Struct(">BI").pack
 
 
-def packed(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
+def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
     """Pack changes behind the fields of `head`, in the order in which commit.lua takes them."""
     return _encode(
         (

@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 from redis.asyncio import Redis
 
-from wire.dial_policy import ListChange
+from wire.dial_policy import DncListChange
 
-Bounded = Callable[[Awaitable[Any]], Awaitable[Any]]
+WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _CHANGE = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
 _TERMS = "terms"
 _WHOLE = "*"  # in a set that has all numbers of its list
 
 
-class RedisTerms:
+class RedisDialPolicyStore:
     """Implements `terms.TermsStore`."""
 
-    def __init__(self, client: Redis, bounded: Bounded) -> None:
+    def __init__(self, client: Redis, bounded: WithTimeout) -> None:
         self._client = client
         self._bounded = bounded
 
@@ -36,7 +36,7 @@ class RedisTerms:
         found = await self._bounded(self._client.hgetall(_TERMS))
         return {name.decode(): body for name, body in found.items()}
 
-    async def change(self, account: str, change: ListChange) -> int:
+    async def change(self, account: str, change: DncListChange) -> int:
         """See TermsStore."""
         asked = (change.after, change.version, change.add, change.remove, change.is_whole)
         keys = (_list_key(account), _version_key(account))

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
-from engine.store.store import VERSIONS_KEPT
+from engine.store.store import MAX_FLOW_VERSIONS
 
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
 _ROUTES = "route:numbers"
@@ -29,7 +29,7 @@ class RedisDocuments:
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
         """See Store."""
         keys = (_flow_key(account, flow_id), _flows_key(account))
-        put = self._client.eval(_PUT_FLOW, len(keys), *keys, flow_id, body, VERSIONS_KEPT)
+        put = self._client.eval(_PUT_FLOW, len(keys), *keys, flow_id, body, MAX_FLOW_VERSIONS)
         return int(await self._bounded(put))
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:

@@ -4,7 +4,7 @@ from hashlib import sha1
 from pathlib import Path
 
 
-class Script:
+class LuaScript:
     """A script of one key and one argument."""
 
     def __init__(self, source: str) -> None:
@@ -20,8 +20,8 @@ class Script:
         return b"%b$%d\r\n%b\r\n$%d\r\n%b\r\n" % (head, len(name), name, len(argument), argument)
 
 
-def script(*names: str) -> Script:
+def load_script(*names: str) -> LuaScript:
     """Read a script, made of one file or of several, one after another."""
-    return Script(
+    return LuaScript(
         "".join((Path(__file__).parent / f"lua/{name}.lua").read_text() for name in names)
     )

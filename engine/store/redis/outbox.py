@@ -8,13 +8,20 @@ import msgspec
 from redis.asyncio import Redis
 
 from engine.store.errors import Fenced
-from engine.store.outbox import Due, Letter, Room, Settlement, Taken, Waiting
-from engine.store.redis.lua_script import script
-from engine.store.redis.script_connection import Link
+from engine.store.outbox import (
+    ClaimedBatch,
+    DeadLetter,
+    DueCall,
+    OutboxLimits,
+    PendingEvents,
+    Settlement,
+)
+from engine.store.redis.lua_script import load_script
+from engine.store.redis.script_connection import ScriptConnection
 
-Bounded = Callable[[Awaitable[Any]], Awaitable[Any]]
-_TAKE, _SETTLE = script("outbox", "claim_due"), script("outbox", "settle")
-_RESEND = script("outbox", "resend")
+WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
+_TAKE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
+_RESEND = load_script("outbox", "resend")
 _SWAP_ACCOUNT = (Path(__file__).parent / "lua/swap_account.lua").read_text()
 _packed = msgspec.msgpack.Encoder().encode
 _list = msgspec.msgpack.Decoder(list[Any]).decode
@@ -23,13 +30,15 @@ _list = msgspec.msgpack.Decoder(list[Any]).decode
 class RedisOutbox:
     """Implements `outbox.Outbox`."""
 
-    def __init__(self, client: Redis, link: Link, bounded: Bounded, room: Room) -> None:
+    def __init__(
+        self, client: Redis, link: ScriptConnection, bounded: WithTimeout, room: OutboxLimits
+    ) -> None:
         self._client = client
         self._link = link
         self._bounded = bounded
         self._room = room
 
-    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> Taken:
+    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """See Outbox."""
         asked = _packed((token, ahead_ms, self._room.hold_ms, limit))
         answer = await self._link.run(_TAKE, _owner_key(slot), asked)
@@ -37,10 +46,10 @@ class RedisOutbox:
             raise Fenced(slot, "another")
         waiting, oldest_ms, *due = _list(answer)
         calls = zip(due[::3], due[1::3], due[2::3], strict=True)
-        found = tuple(Due(call, way, int(age_ms)) for call, way, age_ms in calls)
-        return Taken(found, int(waiting), int(oldest_ms))
+        found = tuple(DueCall(call, way, int(age_ms)) for call, way, age_ms in calls)
+        return ClaimedBatch(found, int(waiting), int(oldest_ms))
 
-    async def waiting(self, slot: int, call_id: str, limit: int) -> Waiting:
+    async def waiting(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """See Outbox."""
         look = self._client.pipeline(transaction=False)
         look.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
@@ -48,7 +57,7 @@ class RedisOutbox:
         look.hget(f"{{s{slot}}}:tries", call_id)
         events, way, tries = await self._bounded(look.execute())
         found = tuple((int(seq), event) for event, seq in events)
-        return Waiting((way or b"").decode(), int(tries or 0), found)
+        return PendingEvents((way or b"").decode(), int(tries or 0), found)
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
         """See Outbox."""
@@ -57,7 +66,7 @@ class RedisOutbox:
         if not isinstance(answer, int):
             raise Fenced(slot, answer.decode())
 
-    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[Letter]:
+    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[DeadLetter]:
         """See Outbox."""
         begin = f"({after}" if after else "-"
         key = f"{{s{slot}}}:dead:{account}"
@@ -82,8 +91,8 @@ class RedisOutbox:
         return body
 
 
-def _letter(entry: bytes, fields: dict[bytes, bytes]) -> Letter:
-    return Letter(
+def _letter(entry: bytes, fields: dict[bytes, bytes]) -> DeadLetter:
+    return DeadLetter(
         entry.decode(),
         fields[b"c"].decode(),
         fields[b"w"].decode(),

@@ -8,12 +8,14 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import NoBackoff
 
-from engine.store.redis.address import Address
+from engine.store.redis.address import StoreAddress
 
-FOR_SENTINELS = "sentinel_"  # options of an address that are theirs: `?sentinel_password=…`
+SENTINEL_OPTION_PREFIX = (
+    "sentinel_"  # options of an address that are theirs: `?sentinel_password=…`
+)
 
 
-def pool_of(address: Address, timeout_s: float) -> ConnectionPool:
+def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
     """Make a pool; nothing is asked yet. Timeouts around a whole request are the asker's own."""
     # One repetition, for an idle connection that the server has closed: all requests here may
     # be repeated.
@@ -24,9 +26,9 @@ def pool_of(address: Address, timeout_s: float) -> ConnectionPool:
         return ConnectionPool.from_url(address.plain, **ours)
     options = _options(address.plain)
     theirs = {
-        name.removeprefix(FOR_SENTINELS): options.pop(name)
+        name.removeprefix(SENTINEL_OPTION_PREFIX): options.pop(name)
         for name in list(options)
-        if name.startswith(FOR_SENTINELS)
+        if name.startswith(SENTINEL_OPTION_PREFIX)
     }
     theirs |= {name: value for name, value in options.items() if name.startswith("ssl")}
     limits = {"socket_timeout": timeout_s / 2, "socket_connect_timeout": timeout_s / 2}

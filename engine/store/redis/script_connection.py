@@ -16,24 +16,24 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
-from engine.store.redis.lua_script import Script
+from engine.store.redis.lua_script import LuaScript
 
-Answer = int | bytes
+ScriptResult = int | bytes
 
 
-class Refusal(Exception):
+class ServerError(Exception):
     """The server's own words why it did not do what it was asked."""
 
 
-class Line(asyncio.Protocol):
+class RespProtocol(asyncio.Protocol):
     """Tells every answer, in order, and once that it was lost; nothing after it was closed."""
 
     def __init__(
-        self, answered: Callable[[Answer | Refusal], None], lost: Callable[[], None]
+        self, answered: Callable[[ScriptResult | ServerError], None], lost: Callable[[], None]
     ) -> None:
         self._answered = answered
         self._lost = lost
-        self._reader = Reader(replyError=Refusal)
+        self._reader = Reader(replyError=ServerError)
         self._connection: AbstractConnection | None = None
         self._transport: asyncio.Transport | None = None
 
@@ -80,15 +80,15 @@ class Line(asyncio.Protocol):
             self._lost()
 
 
-TRIES = 2  # an idle connection that the server has closed says so only when it is used
-UNKNOWN = "NOSCRIPT"  # so the server says that it does not have a script
+MAX_TRIES = 2  # an idle connection that the server has closed says so only when it is used
+UNKNOWN_SCRIPT = "NOSCRIPT"  # so the server says that it does not have a script
 
 
-class _Asked(Struct, gc=False, eq=False):
-    script: Script
+class _ScriptCall(Struct, gc=False, eq=False):
+    script: LuaScript
     key: str
     argument: bytes
-    answer: asyncio.Future[Answer]
+    answer: asyncio.Future[ScriptResult]
     asked_s: float
     tries: int = 0
     whole: bool = False
@@ -99,25 +99,25 @@ class _Asked(Struct, gc=False, eq=False):
         return self.script.asked(self.key, self.argument, whole=self.whole)
 
 
-class Link:
+class ScriptConnection:
     """Runs scripts in the order asked, on a connection of its own, made again when it is lost."""
 
     def __init__(self, pool: ConnectionPool, timeout_s: float) -> None:
         self.connections = 0  # made so far, one after the other
         self._pool = pool
         self._timeout_s = timeout_s
-        self._line: Line | None = None
+        self._line: RespProtocol | None = None
         self._connecting: asyncio.Task[None] | None = None
-        self._unsent: list[_Asked] = []
-        self._sent: deque[_Asked] = deque()  # in the order of their answers
+        self._unsent: list[_ScriptCall] = []
+        self._sent: deque[_ScriptCall] = deque()  # in the order of their answers
         self._sends_soon = False
         self._is_stale = False  # behind the same name there may be a new primary by now
         self._watch: asyncio.TimerHandle | None = None
 
-    async def run(self, script: Script, key: str, argument: bytes) -> Answer:
+    async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
         """Run a script that may be run twice; raises StoreDown within `timeout_s`."""
         loop = asyncio.get_running_loop()
-        asked = _Asked(script, key, argument, loop.create_future(), loop.time())
+        asked = _ScriptCall(script, key, argument, loop.create_future(), loop.time())
         self._unsent.append(asked)
         self._send_soon()
         self._look_in(self._timeout_s)
@@ -145,7 +145,7 @@ class Link:
         elif not self._is_stale:
             self._write(self._line)
 
-    def _write(self, line: Line) -> None:
+    def _write(self, line: RespProtocol) -> None:
         asked, self._unsent = self._unsent, []
         line.write(b"".join([each.frame() for each in asked]))
         self._sent += asked
@@ -155,7 +155,7 @@ class Link:
             self._connecting = asyncio.get_running_loop().create_task(self._connected())
 
     async def _connected(self) -> None:
-        line = Line(self._answered, self._drop)
+        line = RespProtocol(self._answered, self._drop)
         try:
             async with asyncio.timeout(self._timeout_s):
                 await line.open(self._pool)
@@ -170,20 +170,20 @@ class Link:
         finally:
             self._connecting = None
 
-    def _answered(self, answer: Answer | Refusal) -> None:
+    def _answered(self, answer: ScriptResult | ServerError) -> None:
         if not self._sent:  # nobody asked
             self._drop()
             return
         asked = self._sent.popleft()
-        if not isinstance(answer, Refusal):
+        if not isinstance(answer, ServerError):
             if not asked.answer.done():
                 asked.answer.set_result(answer)
-        elif str(answer).startswith(UNKNOWN) and not asked.whole:
+        elif str(answer).startswith(UNKNOWN_SCRIPT) and not asked.whole:
             asked.whole = True
             self._unsent.append(asked)
             self._send_soon()
         else:
-            _refuse([asked], str(answer))
+            _fail([asked], str(answer))
             self._is_stale = True
         if self._is_stale and not self._sent:
             self._drop()
@@ -194,8 +194,8 @@ class Link:
             self._line.close()
             self._line, self._is_stale = None, False
         sent, self._sent = [each for each in self._sent if not each.answer.done()], deque()
-        _refuse([each for each in sent if each.tries >= TRIES], "connection lost")
-        self._unsent[:0] = [each for each in sent if each.tries < TRIES]
+        _fail([each for each in sent if each.tries >= MAX_TRIES], "connection lost")
+        self._unsent[:0] = [each for each in sent if each.tries < MAX_TRIES]
         if self._unsent:
             self._send_soon()
 
@@ -205,7 +205,7 @@ class Link:
         waiting = [each for each in (*self._sent, *self._unsent) if not each.answer.done()]
         late = [each for each in waiting if each.asked_s + self._timeout_s <= now_s]
         if late:
-            _refuse(late, f"no answer in {self._timeout_s} s")
+            _fail(late, f"no answer in {self._timeout_s} s")
             self._unsent = [each for each in self._unsent if not each.answer.done()]
             self._drop()
         if left := [each.asked_s for each in waiting if not each.answer.done()]:
@@ -217,10 +217,10 @@ class Link:
 
     def _refuse_unsent(self, reason: str) -> None:
         unsent, self._unsent = self._unsent, []
-        _refuse(unsent, reason)
+        _fail(unsent, reason)
 
 
-def _refuse(asked: Iterable[_Asked], reason: str) -> None:
+def _fail(asked: Iterable[_ScriptCall], reason: str) -> None:
     for each in asked:
         if not each.answer.done():
             each.answer.set_exception(StoreDown(reason))

@@ -6,21 +6,21 @@ import msgspec
 from redis.asyncio import Redis
 
 from engine.store.change import Change
-from engine.store.errors import Fenced, Rewound
-from engine.store.outbox import Room
-from engine.store.redis.address import address_of
-from engine.store.redis.batch_encoding import packed
-from engine.store.redis.dial_policy import RedisTerms
+from engine.store.errors import CommitsLost, Fenced
+from engine.store.outbox import OutboxLimits
+from engine.store.redis.address import parse_address
+from engine.store.redis.batch_encoding import encode_batch
+from engine.store.redis.dial_policy import RedisDialPolicyStore
 from engine.store.redis.documents import RedisDocuments
-from engine.store.redis.lua_script import script
+from engine.store.redis.lua_script import load_script
 from engine.store.redis.outbox import RedisOutbox
-from engine.store.redis.pool import pool_of
-from engine.store.redis.script_connection import Link
+from engine.store.redis.pool import create_pool
+from engine.store.redis.script_connection import ScriptConnection
 from engine.store.redis.stream import RedisStream
-from engine.store.stream import Bounds
+from engine.store.stream import StreamLimits
 
-_CLAIM, _RENEW, _BEAT = script("claim"), script("renew"), script("heartbeat")
-_COMMIT = script("outbox", "trim_stream", "commit")
+_CLAIM, _RENEW, _BEAT = load_script("claim"), load_script("renew"), load_script("heartbeat")
+_COMMIT = load_script("outbox", "trim_stream", "commit")
 _ENGINES = "engines"  # the key of those that live, and the channel of their comings and goings
 _QUIET_S = 5.0
 _strings = msgspec.msgpack.Decoder(list[str])
@@ -39,19 +39,19 @@ class RedisStore(RedisDocuments):
         *,
         timeout_s: float = 2.0,
         kept_s: float = 86_400.0,
-        bounds: Bounds = Bounds(),  # noqa: B008  frozen
-        room: Room = Room(),  # noqa: B008  frozen
+        bounds: StreamLimits = StreamLimits(),  # noqa: B008  frozen
+        room: OutboxLimits = OutboxLimits(),  # noqa: B008  frozen
     ) -> None:
         self._room = room
         self._timeout_s = timeout_s
         self._kept_ms = int(kept_s * 1000)
         self._bounds = bounds
-        self._pool = pool_of(address_of(url), timeout_s)
+        self._pool = create_pool(parse_address(url), timeout_s)
         self._client = Redis(connection_pool=self._pool)
-        self._link = Link(self._pool, timeout_s)
+        self._link = ScriptConnection(self._pool, timeout_s)
         self.stream = RedisStream(self._client, self._bounded)
         self.outbox = RedisOutbox(self._client, self._link, self._bounded, room)
-        self.terms = RedisTerms(self._client, self._bounded)
+        self.terms = RedisDialPolicyStore(self._client, self._bounded)
 
     @property
     def connections(self) -> int:
@@ -68,7 +68,7 @@ class RedisStore(RedisDocuments):
         asked = _packed((token, lease_ms, number))
         answer = await self._link.run(_RENEW, _owner_key(slot), asked)
         if answer == _REWOUND:
-            raise Rewound
+            raise CommitsLost
         return answer == 1
 
     async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
@@ -151,7 +151,7 @@ class RedisStore(RedisDocuments):
         self, slot: int, of: tuple[int, int], changes: Sequence[Change], *, create: bool
     ) -> int:
         head = (*of, self._kept_ms, self._bounds, create, self._room)
-        batch = packed(head, changes)
+        batch = encode_batch(head, changes)
         answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):
             return answer

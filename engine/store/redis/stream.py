@@ -8,13 +8,13 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from engine.store.errors import StoreDown
-from engine.store.stream import START, Batch, Entry, Gap, GroupState, Ids, Reader
+from engine.store.stream import START, Batch, Consumer, EntryIds, Gap, GroupState, StreamEntry
 
 _FIELD = b"e"
 _gap = msgspec.msgpack.Decoder(tuple[str, str, int]).decode
 
 
-class Bounded(Protocol):
+class WithTimeout(Protocol):
     """Asks within a time; raises StoreDown."""
 
     def __call__(self, request: Awaitable[Any], wait_s: float = 0.0) -> Awaitable[Any]:
@@ -24,7 +24,7 @@ class Bounded(Protocol):
 class RedisStream:
     """See Stream; `{sN}:events` is a slot's stream, `{sN}:gaps` what groups have lost there."""
 
-    def __init__(self, client: Redis, bounded: Bounded) -> None:
+    def __init__(self, client: Redis, bounded: WithTimeout) -> None:
         self._client = client
         self._bounded = bounded
 
@@ -50,7 +50,7 @@ class RedisStream:
         found = await self._bounded(self._client.xrevrange(_events(slot), until, count=limit))
         return [(entry.decode(), fields[_FIELD]) for entry, fields in found]
 
-    async def take(self, reader: Reader, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
+    async def take(self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
         """See Stream."""
         share = max(1, limit // len(slots))
         while (due := await self._due(reader, slots, share)) is None:
@@ -58,7 +58,7 @@ class RedisStream:
         entries = await self._new(reader, slots, 0 if due != Batch() else wait_ms, share)
         return Batch((*due.entries, *entries), due.gaps)
 
-    async def acknowledge(self, group: str, entries: Ids, gaps: Mapping[int, str]) -> int:
+    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
         """See Stream."""
         known = await self._gaps(group, tuple(gaps)) if gaps else ()
         asked = self._client.pipeline(transaction=False)
@@ -96,7 +96,7 @@ class RedisStream:
         found = await self._bounded(asked.execute(raise_on_error=False))
         return any(each == 1 for each in found[::2])
 
-    async def _due(self, reader: Reader, slots: Sequence[int], share: int) -> Batch | None:
+    async def _due(self, reader: Consumer, slots: Sequence[int], share: int) -> Batch | None:
         """Take over what nobody has acknowledged in time; None when the group is not known."""
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
@@ -107,7 +107,7 @@ class RedisStream:
         if _is_unknown(claimed):
             return None
         entries = tuple(
-            Entry(slot, entry.decode(), fields[_FIELD], again=True)
+            StreamEntry(slot, entry.decode(), fields[_FIELD], again=True)
             for slot, answer in zip(slots, claimed, strict=True)
             for entry, fields in answer[1]
             if fields  # not cut off meanwhile
@@ -115,14 +115,14 @@ class RedisStream:
         return Batch(entries, await self._gaps(reader.group, slots))
 
     async def _new(
-        self, reader: Reader, slots: Sequence[int], wait_ms: int, share: int
-    ) -> list[Entry]:
+        self, reader: Consumer, slots: Sequence[int], wait_ms: int, share: int
+    ) -> list[StreamEntry]:
         streams: dict[Any, Any] = {_events(slot): ">" for slot in slots}
         read = self._client.xreadgroup(
             reader.group, reader.consumer, streams, count=share, block=wait_ms or None
         )
         found = await self._bounded(read, wait_ms / 1000)
-        return [Entry(*each) for each in _read(slots, found)]
+        return [StreamEntry(*each) for each in _read(slots, found)]
 
     async def _make(self, group: str, slots: Sequence[int]) -> None:
         asked = self._client.pipeline(transaction=False)
