@@ -6,20 +6,26 @@ from itertools import takewhile
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import FORM, Record, decode_call, decode_entry, digest_of
-from engine.calls.model.commands import Command, Tell
+from engine.calls.model.codec import (
+    DIGEST_FORM,
+    StoredCall,
+    decode_call,
+    decode_log_entry,
+    digest_of,
+)
+from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import Event
 from engine.calls.step import step
 from wire.events import CallEvent
 
 
-class Moment(Struct, frozen=True):
+class ReplayStep(Struct, frozen=True):
     """One step: the event, when it came (wall-clock milliseconds), and what it led to.
 
     `digest` is of the commands that it led to when it happened, None where it can't be compared.
     """
 
-    now: int
+    at_ms: int
     event: Event
     commands: tuple[Command, ...]
     call: Call
@@ -31,7 +37,7 @@ class Moment(Struct, frozen=True):
         return self.digest in {None, digest_of(self.commands)}
 
 
-def replay(log: Sequence[bytes]) -> Iterator[Moment]:
+def replay(log: Sequence[bytes]) -> Iterator[ReplayStep]:
     """Run a call's log, whose first line is the call as it was opened; raises DecodeError.
 
     The story ends where the store has lost a line, which reads as empty bytes.
@@ -40,87 +46,91 @@ def replay(log: Sequence[bytes]) -> Iterator[Moment]:
         return
     call = decode_call(log[0])
     for line in takewhile(bool, log[1:]):
-        entry = decode_entry(line)
+        entry = decode_log_entry(line)
         call, commands = step(call, entry.event, entry.now)
-        digest = entry.digest if entry.form == FORM else None
-        yield Moment(entry.now, entry.event, commands, call, digest)
+        digest = entry.digest if entry.form == DIGEST_FORM else None
+        yield ReplayStep(entry.now, entry.event, commands, call, digest)
 
 
-def hole_in(log: Sequence[bytes]) -> int | None:
+def find_gap(log: Sequence[bytes]) -> int | None:
     """Tell which line is the first that the store has lost."""
     return next((place for place, line in enumerate(log) if not line), None)
 
 
-class Fault(Struct, frozen=True):
+class Mismatch(Struct, frozen=True):
     """One thing that is not as it was; `place` is the moment's, counted from 0."""
 
     detail: str
-    place: int | None = None
+    step: int | None = None
 
 
-class Told(Struct, frozen=True):
+class EventComparison(Struct, frozen=True):
     """What is wrong with what was told, and how much of it is no longer on the stream."""
 
-    faults: tuple[Fault, ...]
+    mismatches: tuple[Mismatch, ...]
     trimmed: int
 
 
-def decided_otherwise(moments: Iterable[Moment]) -> Iterator[Fault]:
+def compare_decisions(moments: Iterable[ReplayStep]) -> Iterator[Mismatch]:
     """Find the moments upon which the core decides otherwise now."""
     for place, moment in enumerate(moments):
         if not moment.is_same:
-            yield Fault("decides otherwise", place)
+            yield Mismatch("decides otherwise", place)
 
 
-def ends_otherwise(moments: Sequence[Moment], record: Record) -> Iterator[Fault]:
+def compare_result(moments: Sequence[ReplayStep], record: StoredCall) -> Iterator[Mismatch]:
     """Compare where a whole log leads with the call as it is stored."""
     now = moments[-1].call if moments else None
     if now is None:
-        yield Fault("the log is gone, and the record is there")
+        yield Mismatch("the log is gone, and the record is there")
     elif now != record.call:
         names = record.call.__struct_fields__
         unlike = [name for name in names if getattr(now, name) != getattr(record.call, name)]
-        yield Fault(f"leads to another call than is stored: {', '.join(unlike)}", len(moments) - 1)
+        yield Mismatch(
+            f"leads to another call than is stored: {', '.join(unlike)}", len(moments) - 1
+        )
 
 
-def told_otherwise(
-    moments: Sequence[Moment], told: Sequence[CallEvent], *, is_whole: bool = True
-) -> Told:
+def compare_events(
+    moments: Sequence[ReplayStep], told: Sequence[CallEvent], *, is_whole: bool = True
+) -> EventComparison:
     """Compare what is told with what is on the stream, whose oldest part may be gone.
 
     Of a log that is not whole, what was told after its hole is not looked at.
     """
-    due = _due(moments)
+    due = _expected_events(moments)
     there: dict[int, CallEvent] = {}
     faults = []
     for event in told:
         if event.sequence_number in there:
-            faults.append(Fault(f"event {event.sequence_number} is on the stream twice"))
+            faults.append(Mismatch(f"event {event.sequence_number} is on the stream twice"))
         there[event.sequence_number] = event
     if is_whole:
         more = sorted(there.keys() - due.keys())
-        faults += [Fault(f"event {number} was told, and is not in the log") for number in more]
+        faults += [Mismatch(f"event {number} was told, and is not in the log") for number in more]
     oldest = min(there, default=max(due, default=-1) + 1)
     for number, (place, event) in due.items():
         found = there.get(number)
         if found is None and number > oldest:
-            faults.append(Fault(f"event {number}, {event.event}, is not on the stream", place))
+            faults.append(Mismatch(f"event {number}, {event.event}, is not on the stream", place))
         elif found is not None and found != event:
             faults.append(
-                Fault(f"event {number} was told otherwise: {_unlike(found, event)}", place)
+                Mismatch(
+                    f"event {number} was told otherwise: {_differing_fields(found, event)}", place
+                )
             )
-    return Told(tuple(faults), sum(number < oldest for number in due))
+    return EventComparison(tuple(faults), sum(number < oldest for number in due))
 
 
-def _due(moments: Sequence[Moment]) -> Mapping[int, tuple[int, CallEvent]]:
+def _expected_events(moments: Sequence[ReplayStep]) -> Mapping[int, tuple[int, CallEvent]]:
     return {
         command.event.sequence_number: (place, command.event)
         for place, moment in enumerate(moments)
         for command in moment.commands
-        if isinstance(command, Tell)
+        if isinstance(command, EmitEvent)
     }
 
 
-def _unlike(was: CallEvent, now: CallEvent) -> str:
+def _differing_fields(was: CallEvent, now: CallEvent) -> str:
     names = was.__struct_fields__
     return ", ".join(name for name in names if getattr(was, name) != getattr(now, name))

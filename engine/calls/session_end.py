@@ -5,10 +5,10 @@ from msgspec.structs import replace
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, with_leg
 from engine.calls.model.commands import Command, Hangup
-from engine.calls.model.leg import Muted, muted_too
+from engine.calls.model.leg import Muted, combine_mutes
 from engine.calls.model.sessions import Conference, Member, Transfer
-from engine.calls.reporting.call_events import tell_conference, tell_leg, tell_member, tell_transfer
-from engine.calls.reporting.history import hold_counted
+from engine.calls.reporting.call_events import emit_conference, emit_leg, emit_member, emit_transfer
+from engine.calls.reporting.history import update_hold_time
 from wire.events import Kind
 
 
@@ -22,7 +22,7 @@ def with_conference(call: Call, conference: Conference) -> Call:
     return replace(call, conferences=(*call.conferences[:-1], conference))
 
 
-def closed(call: Call, reason: str, now: int) -> Step:
+def end_sessions(call: Call, reason: str, now: int) -> Step:
     """End the live sessions of a call that goes on to something else, or ends."""
     commands: tuple[Command, ...] = ()
     if call.transfer is not None:
@@ -40,49 +40,49 @@ def closed(call: Call, reason: str, now: int) -> Step:
 def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
     """Note a transfer's final state."""
     ended = replace(ended, ended_ms=now)
-    call, told = tell_transfer(with_transfer(call, ended), ended, now)
+    call, told = emit_transfer(with_transfer(call, ended), ended, now)
     return call, (told,)
 
 
 def end_conference(call: Call, conference: Conference, reason: str, now: int) -> Step:
     """Complete a conference; every member is told its end, those who are coached are let go."""
     hangups = tuple(Hangup(m.snoop, causes.NORMAL) for m in conference.members if m.snoop)
-    members = tuple(_left(each, now) for each in conference.members)
+    members = tuple(_ended_member(each, now) for each in conference.members)
     commands: tuple[Command, ...] = hangups
     for was, member in zip(conference.members, members, strict=True):
         if was.is_live:
-            call, told = tell_member(call, conference, member, now)
+            call, told = emit_member(call, conference, member, now)
             commands = (*commands, told)
         if was.is_live and was.coaches:  # nobody is to hear a coach by accident
-            call, silenced = mute(call, was.leg, muted_too(call.muted(was.leg), "in"), now)
+            call, silenced = set_mute(call, was.leg, combine_mutes(call.muted(was.leg), "in"), now)
             commands = (*commands, *silenced)
     ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
-    call, told = tell_conference(with_conference(call, ended), ended, now)
+    call, told = emit_conference(with_conference(call, ended), ended, now)
     return call, (*commands, told)
 
 
-def freed(call: Call, leg_id: str, now: int) -> Step:
+def release_leg(call: Call, leg_id: str, now: int) -> Step:
     """Take a leg off hold: who held it may be gone."""
     leg = call.leg(leg_id)
     if leg is None or not leg.held:
         return call, ()
-    free = leg.off_hold(now)
-    call, told = tell_leg(hold_counted(with_leg(call, free), now), "leg-unheld", free, now)
+    free = leg.without_hold(now)
+    call, told = emit_leg(update_hold_time(with_leg(call, free), now), "leg-unheld", free, now)
     return call, (told,)
 
 
-def mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
+def set_mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
     """Silence a leg in a direction, or let it be heard again."""
     leg = call.leg(leg_id)
     if leg is None or leg.muted == muted:
         return call, ()
     kind: Kind = "leg-muted" if muted else "leg-unmuted"
     leg = replace(leg, muted=muted)
-    call, told = tell_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
+    call, told = emit_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
     return call, (told,)
 
 
-def _left(member: Member, now: int) -> Member:
+def _ended_member(member: Member, now: int) -> Member:
     if not member.is_live:
         return member
     return replace(

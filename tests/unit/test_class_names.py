@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.calls.model.requests import Asked
-from engine.calls.model.state import Doing
+from engine.calls.model.requests import CallRequest
+from engine.calls.model.state import CallState
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("api", "engine", "wire")
@@ -33,7 +33,7 @@ ERRORS = {
     "engine/webhooks/errors.py": "detail: how the server failed",
 }
 # Asterisk's own names, as its interface description has them: they are the tags.
-ASTERISK = ("engine/ari/generated/", "engine/ari/generator/")
+ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:
@@ -78,7 +78,9 @@ def _class_names(union: Any) -> Iterator[str]:
 
 def test_no_text_is_a_class_name() -> None:
     """Neither the command line nor anything else of the product matches on one."""
-    names = {name for union in (Event, Command, Doing, Asked) for name in _class_names(union)}
+    names = {
+        name for union in (Event, Command, CallState, CallRequest) for name in _class_names(union)
+    }
     assert not [
         f"{path}:{node.lineno}: {node.value}"
         for path, tree in _trees()

@@ -1,6 +1,6 @@
 """Whether a condition's case holds: a closed form, so that nothing that is typed can run."""
 
-from engine.calls.flows.templates import text
+from engine.calls.flows.templates import to_text
 from wire.flow import Case
 
 
@@ -9,28 +9,28 @@ def holds(case: Case, given: object) -> bool:
 
     Numbers are compared as numbers, also where they are written as text; all else as text.
     """
-    said, wanted = text(given), text(case.value)
+    said, wanted = to_text(given), to_text(case.value)
     match case.operator:
         case "exists":
             return said != ""
         case "eq":
-            return _is_same(given, case.value)
+            return _is_equal(given, case.value)
         case "ne":
-            return not _is_same(given, case.value)
+            return not _is_equal(given, case.value)
         case "lt" | "gt":
-            return _is_beyond(given, case)
+            return _is_less_or_greater(given, case)
         case "contains":
             return wanted in said
         case "startsWith":
             return said.startswith(wanted)
 
 
-def _is_same(given: object, wanted: object) -> bool:
+def _is_equal(given: object, wanted: object) -> bool:
     numbers = _number(given), _number(wanted)
-    return numbers[0] == numbers[1] if None not in numbers else text(given) == text(wanted)
+    return numbers[0] == numbers[1] if None not in numbers else to_text(given) == to_text(wanted)
 
 
-def _is_beyond(given: object, case: Case) -> bool:
+def _is_less_or_greater(given: object, case: Case) -> bool:
     ours, theirs = _number(given), _number(case.value)
     if ours is None or theirs is None:
         return False

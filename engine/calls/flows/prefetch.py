@@ -9,18 +9,18 @@ from wire.media import Source
 from wire.verbs import Action, Dial, Gather, Play, Record, Say, Verb
 
 
-def wanted(action: Action | None) -> tuple[Source, ...]:
+def audio_sources(action: Action | None) -> tuple[Source, ...]:
     """List the audio of a whole tree, in the order it may be heard, without doubles."""
     found: dict[Source, None] = {}
     _collect(action, found)
     return tuple(found)
 
 
-def wanted_by(call: Call) -> tuple[Source, ...]:
+def pending_audio_sources(call: Call) -> tuple[Source, ...]:
     """List the audio of a call's step and of what comes after it."""
-    fields = (getattr(call.doing, name) for name in call.doing.__struct_fields__)
+    fields = (getattr(call.state, name) for name in call.state.__struct_fields__)
     found: dict[Source, None] = {}
-    for each in (*fields, *call.rest):
+    for each in (*fields, *call.continuation):
         if isinstance(each, get_args(Verb)):
             _collect(each, found)
     return tuple(found)

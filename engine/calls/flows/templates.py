@@ -11,9 +11,9 @@ import msgspec
 
 from wire.errors import BadInput, from_decoder
 
-Values = Callable[[str], Any]  # the value of a name, None when there is none
+Lookup = Callable[[str], Any]  # the value of a name, None when there is none
 ROOTS = ("contact", "custom", "call", "vars", "answers", "dial", "record", "event", "secrets")
-MOST_BYTES = 1_000_000  # of what may be filled in; wire.tree lets far less through
+MAX_FILLED_BYTES = 1_000_000  # of what may be filled in; wire.tree lets far less through
 
 _STEP = r"\.[A-Za-z0-9_\-]+"
 _NAME = rf"(?:(?:{'|'.join(ROOTS)})(?:{_STEP})+|digits)"
@@ -21,30 +21,30 @@ _FIELD = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}")
 _ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
-def fill(document: bytes, values: Values) -> bytes:
+def fill(document: bytes, values: Lookup) -> bytes:
     """Fill a document's strings; a value that is not there becomes empty. Raises BadInput."""
     try:
         decoded = msgspec.json.decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise from_decoder(msgspec.DecodeError(str(error))) from None
-    return msgspec.json.encode(filled(decoded, values))
+    return msgspec.json.encode(fill_decoded(decoded, values))
 
 
-def filled(document: Any, values: Values, *, typed: bool = False) -> Any:
+def fill_decoded(document: Any, values: Lookup, *, typed: bool = False) -> Any:
     """Fill the strings of a decoded document.
 
     `typed`: a string that is one template and no more becomes the value itself, a number say.
     Raises BadInput, also when it would grow past MOST_BYTES.
     """
     found: dict[str, Any] = {}
-    room = MOST_BYTES
+    room = MAX_FILLED_BYTES
     for name in _names(document, 0):
         if name not in found:
             found[name] = values(name)
-        room -= len(text(found[name]))
+        room -= len(to_text(found[name]))
     if room < 0:
-        raise BadInput("", f"larger than {MOST_BYTES} bytes once filled in", "too_large")
-    return _filled(document, found.get, typed)
+        raise BadInput("", f"larger than {MAX_FILLED_BYTES} bytes once filled in", "too_large")
+    return _fill(document, found.get, typed)
 
 
 def names(document: Any) -> Iterator[tuple[str, str]]:
@@ -64,7 +64,7 @@ def is_template(value: Any) -> bool:
     return isinstance(value, str) and _FIELD.search(value) is not None
 
 
-def text(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Give a value as it is read: nothing as nothing, objects and lists as JSON."""
     match value:
         case None:
@@ -99,16 +99,16 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
             pass
 
 
-def _filled(value: Any, values: Values, typed: bool) -> Any:
+def _fill(value: Any, values: Lookup, typed: bool) -> Any:
     match value:
         case str():
             whole = _FIELD.fullmatch(value) if typed else None
             if whole is not None:
                 return values(whole[1])
-            return _FIELD.sub(lambda match: text(values(match[1])), value)
+            return _FIELD.sub(lambda match: to_text(values(match[1])), value)
         case list():
-            return [_filled(each, values, typed) for each in value]
+            return [_fill(each, values, typed) for each in value]
         case dict():
-            return {key: _filled(each, values, typed) for key, each in value.items()}
+            return {key: _fill(each, values, typed) for key, each in value.items()}
         case _:
             return value

@@ -9,16 +9,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.calls.flows.templates import text
+from engine.calls.flows.templates import to_text
 from engine.calls.model.call import Call
-from engine.calls.model.recording import Tape
-from engine.calls.model.state import Next
-from engine.calls.reporting.call_events import tape_facts
+from engine.calls.model.recording import Recording
+from engine.calls.model.state import Advance
+from engine.calls.reporting.call_events import recording_fields
 from wire.flow import Scalar
 
-MOST_VARIABLES = 64
-MOST_CHARS = 1_024  # of one
-MOST_CHARS_IN_ALL = 8_192
+MAX_VARIABLES = 64
+MAX_VARIABLE_CHARS = 1_024  # of one
+MAX_TOTAL_CHARS = 8_192
 
 
 def value_of(call: Call, name: str) -> Any:
@@ -32,7 +32,7 @@ def value_of(call: Call, name: str) -> Any:
         case "custom":
             found = call.custom_data
         case "call":
-            found = _facts(call)
+            found = _call_fields(call)
         case _:
             return None
     for step in steps:
@@ -40,7 +40,7 @@ def value_of(call: Call, name: str) -> Any:
     return found
 
 
-def _facts(call: Call) -> dict[str, Scalar]:
+def _call_fields(call: Call) -> dict[str, Scalar]:
     return {
         "id": call.id,
         "from": call.from_,
@@ -50,19 +50,19 @@ def _facts(call: Call) -> dict[str, Scalar]:
     }
 
 
-def kept(call: Call, values: Mapping[str, Scalar | None]) -> Call | None:
+def set_variables(call: Call, values: Mapping[str, Scalar | None]) -> Call | None:
     """Set variables, or take out those that are None; None when there is no room for them."""
     if not values:
         return call
     merged = {name: each for name, each in {**call.variables, **values}.items() if each is not None}
-    lengths = [len(text(each)) for each in merged.values()]
-    is_fit = len(merged) <= MOST_VARIABLES and sum(lengths) <= MOST_CHARS_IN_ALL
-    if not is_fit or any(length > MOST_CHARS for length in lengths):
+    lengths = [len(to_text(each)) for each in merged.values()]
+    is_fit = len(merged) <= MAX_VARIABLES and sum(lengths) <= MAX_TOTAL_CHARS
+    if not is_fit or any(length > MAX_VARIABLE_CHARS for length in lengths):
         return None
     return replace(call, variables=merged)
 
 
-def results(call: Call, after: Next) -> dict[str, Scalar | None]:
+def verb_results(call: Call, after: Advance) -> dict[str, Scalar | None]:
     """Name what a verb that has ended brought."""
     match after.event:
         case "gather":
@@ -78,14 +78,14 @@ def results(call: Call, after: Next) -> dict[str, Scalar | None]:
                 "dial.reason": dial.reason,
             }
         case "record":
-            messages = [tape for tape in call.tapes if tape.purpose == "voicemail"]
-            return _message(call, messages[-1]) if messages else {}
+            messages = [tape for tape in call.recordings if tape.purpose == "voicemail"]
+            return _voicemail_results(call, messages[-1]) if messages else {}
         case _:
             return {}
 
 
-def _message(call: Call, tape: Tape) -> dict[str, Scalar | None]:
-    facts = tape_facts(call, tape) if tape.state != "lost" else {}
+def _voicemail_results(call: Call, tape: Recording) -> dict[str, Scalar | None]:
+    facts = recording_fields(call, tape) if tape.state != "lost" else {}
     return {
         "record.url": facts.get("recording_url"),
         "record.duration": facts.get("recording_duration"),

@@ -1,21 +1,21 @@
 """Which playbacks a call waits for: prompts of its legs, and rounds of tunes."""
 
-from engine.calls.media.plan import seats
+from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
-from engine.calls.model.sessions import Tune
-from engine.calls.model.state import Dialing, Doing, Gathering, Playing
+from engine.calls.model.sessions import HoldMusic
+from engine.calls.model.state import CallState, Dialing, Gathering, Playing
 
 
 def playback_of(call: Call) -> str | None:
     """Name the playback that a call waits for, if it does."""
-    return _playback_of(call.doing)
+    return _playback_of(call.state)
 
 
-def _playback_of(doing: Doing) -> str | None:
+def _playback_of(doing: CallState) -> str | None:
     match doing:
-        case Playing(request=request, clips=clips, paused=False) if clips:
+        case Playing(request=request, clips=clips, suspended=False) if clips:
             return request
-        case Gathering(phase="prompt", request=request, paused=False):
+        case Gathering(phase="prompt", request=request, suspended=False):
             return request
         case _:
             return None
@@ -23,8 +23,8 @@ def _playback_of(doing: Doing) -> str | None:
 
 def prompts(call: Call) -> dict[str, int]:
     """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
-    greetings = call.doing.greetings if isinstance(call.doing, Dialing) else ()
-    found = (call.doing, *(each.doing for each in greetings))
+    greetings = call.state.screenings if isinstance(call.state, Dialing) else ()
+    found = (call.state, *(each.state for each in greetings))
     return {
         playback: doing.ends_ms
         for doing in found
@@ -34,9 +34,11 @@ def prompts(call: Call) -> dict[str, int]:
 
 def playbacks_of(call: Call) -> tuple[str, ...]:
     """Name the playbacks whose end means something to a call: its prompt, and tunes."""
-    return (*prompts(call), *(tune.playback for tune in tunes(call)))
+    return (*prompts(call), *(tune.playback for tune in playing_hold_music(call)))
 
 
-def tunes(call: Call) -> list[Tune]:
+def playing_hold_music(call: Call) -> list[HoldMusic]:
     """List the tunes of one's own that are heard."""
-    return [seat.sound for seat in seats(call).values() if isinstance(seat.sound, Tune)]
+    return [
+        seat.sound for seat in desired_media(call).values() if isinstance(seat.sound, HoldMusic)
+    ]

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from wire.answer_detection import AnsweredBy, Detection
 
-PAUSE_MS = 200  # a sound ends when it has been silent for so long
-SHORTEST_MS = 100  # AMD's min_word_length: what is shorter is a click, not a voice
+SOUND_END_SILENCE_MS = 200  # a sound ends when it has been silent for so long
+MIN_SOUND_MS = 100  # AMD's min_word_length: what is shorter is a click, not a voice
 
 
-class Heard(Struct, frozen=True, array_like=True):
+class SoundActivity(Struct, frozen=True, array_like=True):
     """What has been heard of a leg since it was listened to."""
 
     since_ms: int
@@ -23,19 +23,19 @@ class Heard(Struct, frozen=True, array_like=True):
     sound_from_ms: int = 0  # of one that goes on
 
 
-def pause_ms(asked: Detection) -> int:
+def silence_ms(asked: Detection) -> int:
     """Tell how long a silence ends a sound."""
-    return min(PAUSE_MS, asked.after_greeting_silence)
+    return min(SOUND_END_SILENCE_MS, asked.after_greeting_silence)
 
 
-def began(heard: Heard, now: int) -> Heard:
+def sound_started(heard: SoundActivity, now: int) -> SoundActivity:
     """Note that a sound began."""
     return heard if heard.sound_from_ms else replace(heard, sound_from_ms=now)
 
 
-def ended(heard: Heard, duration_ms: int, now: int) -> Heard:
+def sound_ended(heard: SoundActivity, duration_ms: int, now: int) -> SoundActivity:
     """Note how long a sound was."""
-    if duration_ms < SHORTEST_MS:
+    if duration_ms < MIN_SOUND_MS:
         return replace(heard, sound_from_ms=0)
     from_ms = heard.sound_from_ms or now - duration_ms
     return replace(
@@ -46,19 +46,19 @@ def ended(heard: Heard, duration_ms: int, now: int) -> Heard:
     )
 
 
-def verdict(asked: Detection, heard: Heard) -> tuple[int, AnsweredBy]:
+def classify(asked: Detection, heard: SoundActivity) -> tuple[int, AnsweredBy]:
     """Tell when it is known who answered, and who, if nothing more is heard until then."""
     known_ms, who = _by_sound(asked, heard)
     latest_ms = heard.since_ms + asked.timeout
     return (known_ms, who) if known_ms <= latest_ms else (latest_ms, "unknown")
 
 
-def _by_sound(asked: Detection, heard: Heard) -> tuple[int, AnsweredBy]:
+def _by_sound(asked: Detection, heard: SoundActivity) -> tuple[int, AnsweredBy]:
     if heard.voice_ms >= asked.greeting:
         return heard.silent_from_ms, "machine"
     if heard.sound_from_ms:
         left_ms = asked.greeting - heard.voice_ms
-        return heard.sound_from_ms + left_ms + pause_ms(asked), "machine"
+        return heard.sound_from_ms + left_ms + silence_ms(asked), "machine"
     if heard.voice_ms:
         return heard.silent_from_ms + asked.after_greeting_silence, "human"
     return heard.since_ms + asked.initial_silence, "machine"

@@ -7,12 +7,20 @@ from msgspec.structs import replace
 
 from engine.calls.model.causes import Status
 from engine.calls.model.commands import Command
-from engine.calls.model.leg import Leg, Muted, PastLeg
-from engine.calls.model.recording import Archive, Tape
+from engine.calls.model.leg import EndedLeg, Leg, Muted
+from engine.calls.model.recording import Recording, RecordingDestination
 from engine.calls.model.sessions import Conference, Transfer
-from engine.calls.model.state import Dialing, Doing, Ending, Filing, Next, Over, Talking
+from engine.calls.model.state import (
+    Advance,
+    ArchivingRecordings,
+    Bridged,
+    CallState,
+    Dialing,
+    Ended,
+    Ending,
+)
 from wire.answer_detection import AnsweredBy
-from wire.callback_targets import Target, written
+from wire.callback_targets import CallTarget, format_target
 from wire.flow import Scalar
 from wire.verbs import Action
 from wire.webhooks import GatherReason
@@ -31,7 +39,7 @@ class Frame(Struct, frozen=True, tag="frame"):
         return dict(self.exits).get(name)
 
 
-class Gathered(Struct, frozen=True, array_like=True):
+class CollectedDigits(Struct, frozen=True, array_like=True):
     """What one gather collected."""
 
     at_ms: int
@@ -50,15 +58,17 @@ class Call(Struct, frozen=True, array_like=True):
     to: str
     main: str  # the leg that the tree runs on
     legs: tuple[Leg, ...]  # the live ones
-    doing: Doing
+    state: CallState
     created_ms: int
-    latest_ms: int  # no call lives longer
+    must_end_ms: int  # no call lives longer
     status: Status = "queued"
     caller_id: str = ""
-    rest: tuple[Action | Frame, ...] = ()  # what comes after, and the flows that are running
-    serial: int = 0  # numbers the ids that we choose
-    told: int = 0  # numbers what the outside is told
-    verbs: int = 0  # how many have begun
+    continuation: tuple[
+        Action | Frame, ...
+    ] = ()  # what comes after, and the flows that are running
+    id_seq: int = 0  # numbers the ids that we choose
+    event_seq: int = 0  # numbers what the outside is told
+    verbs_started: int = 0  # how many have begun
     answered_ms: int = 0
     ended_ms: int = 0
     cause: int = 0
@@ -71,24 +81,26 @@ class Call(Struct, frozen=True, array_like=True):
     transfers: tuple[Transfer, ...] = ()  # the last may be live
     conferences: tuple[Conference, ...] = ()  # the last may be live
     answered_by: AnsweredBy | None = None  # who the call was made to, where it was detected
-    archive: Archive | None = None  # None: no recording can be kept
-    recorded: bool = False  # its conversation, from now on
-    paused: bool = False  # the recording hears nothing
-    tapes: tuple[Tape, ...] = ()
-    past: tuple[PastLeg, ...] = ()  # the legs that have ended
-    past_omitted: int = 0  # and how many before these
-    gathered: tuple[Gathered, ...] = ()
+    recording_destination: RecordingDestination | None = None  # None: no recording can be kept
+    recording_enabled: bool = False  # its conversation, from now on
+    recording_paused: bool = False  # the recording hears nothing
+    recordings: tuple[Recording, ...] = ()
+    ended_legs: tuple[EndedLeg, ...] = ()  # the legs that have ended
+    ended_legs_omitted: int = 0  # and how many before these
+    collected: tuple[CollectedDigits, ...] = ()
     held_since_ms: int = 0  # some leg is on hold
     held_ms: int = 0  # before that
     labels: dict[str, str] | None = None  # for its record only
-    target: Target | None = None  # who is told of it
+    callback_target: CallTarget | None = None  # who is told of it
     variables: dict[str, Scalar] = {}  # of flows, under their whole name
     visits: dict[str, int] = {}  # of the nodes of flows
 
     @property
-    def way(self) -> str:
+    def delivery_key(self) -> str:
         """Where its events go: the account and the target; empty when nobody is told."""
-        return f"{self.account} {written(self.target)}" if self.target else ""
+        return (
+            f"{self.account} {format_target(self.callback_target)}" if self.callback_target else ""
+        )
 
     def leg(self, leg_id: str) -> Leg | None:
         """Find a live leg."""
@@ -119,29 +131,29 @@ class Call(Struct, frozen=True, array_like=True):
         return last if last and last.is_live else None
 
     @property
-    def is_over(self) -> bool:
+    def is_ended(self) -> bool:
         """Whether nothing more can happen to it."""
-        return isinstance(self.doing, Over)
+        return isinstance(self.state, Ended)
 
 
 Step = tuple[Call, tuple[Command, ...]]
 
 
-def expects(call: Call, leg_id: str) -> bool:
+def is_expected(call: Call, leg_id: str) -> bool:
     """Tell whether a leg has a part in what the call does; one that has none is to hang up."""
     leg = call.leg(leg_id)
-    if leg is not None and leg.let_go:
+    if leg is not None and leg.hangup_requested:
         return False
-    match call.doing:
-        case Ending() | Filing() | Over():
+    match call.state:
+        case Ending() | ArchivingRecordings() | Ended():
             return False
-        case Dialing(legs=legs) | Talking(legs=legs) if leg_id in legs:
+        case Dialing(legs=legs) | Bridged(legs=legs) if leg_id in legs:
             return True
         case _:
-            return leg_id == call.main or leg_id in ringing_in(call)
+            return leg_id == call.main or leg_id in invited_legs(call)
 
 
-def ringing_in(call: Call) -> tuple[str, ...]:
+def invited_legs(call: Call) -> tuple[str, ...]:
     """Name the legs that are called into what goes on, beside what the call itself does."""
     return (*call.invited, call.transfer.target) if call.transfer else call.invited
 
@@ -165,18 +177,18 @@ def agent_of(call: Call, leg_id: str) -> str:
     return leg.agent if leg is not None else ""
 
 
-def rings_until_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
+def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
     """Tell until when a leg may ring whose party is called now; it rings already: `otherwise`."""
     leg = call.leg(leg_id)
-    return now + leg.ring_ms if leg is not None and leg.state == "created" else otherwise
+    return now + leg.ring_timeout_ms if leg is not None and leg.state == "created" else otherwise
 
 
-def numbered(call: Call, kind: str) -> tuple[Call, str]:
+def allocate_id(call: Call, kind: str) -> tuple[Call, str]:
     """Choose the next id of a kind: `l` leg, `p` playback, `b` bridge, `r` request."""
-    return replace(call, serial=call.serial + 1), f"{call.id}.{kind}{call.serial}"
+    return replace(call, id_seq=call.id_seq + 1), f"{call.id}.{kind}{call.id_seq}"
 
 
-def changed_leg(call: Call, leg_id: str, **fields: Any) -> Call:
+def update_leg(call: Call, leg_id: str, **fields: Any) -> Call:
     """Change a leg, if it is live."""
     leg = call.leg(leg_id)
     return call if leg is None else with_leg(call, replace(leg, **fields))
@@ -187,18 +199,18 @@ def deadline_ms(call: Call) -> int | None:
     own = own_deadline_ms(call)
     if own is None or not (call.invited or call.transfers):
         return own
-    waiting = (leg for leg in call.legs if leg.id in ringing_in(call) and leg.state != "up")
-    return min([own, *(leg.rings_until_ms for leg in waiting)])
+    waiting = (leg for leg in call.legs if leg.id in invited_legs(call) and leg.state != "up")
+    return min([own, *(leg.ring_deadline_ms for leg in waiting)])
 
 
 def own_deadline_ms(call: Call) -> int | None:
     """Tell when what the call does itself is due, whoever else is being called."""
-    match call.doing:
-        case Over() | Next():
+    match call.state:
+        case Ended() | Advance():
             return None
-        case Ending(deadline_ms=deadline) | Filing(deadline_ms=deadline):
+        case Ending(deadline_ms=deadline) | ArchivingRecordings(deadline_ms=deadline):
             return deadline
         case Dialing() as doing:
-            return min(doing.due_ms, call.latest_ms)
+            return min(doing.due_ms, call.must_end_ms)
         case doing:
-            return min(doing.deadline_ms, call.latest_ms)
+            return min(doing.deadline_ms, call.must_end_ms)

@@ -30,7 +30,7 @@ _STATUS: dict[int, Status] = {
 }
 
 
-def unanswered(cause: int) -> Status:
+def unanswered_status(cause: int) -> Status:
     """Give the status of a party that ended with this cause before it answered."""
     return _STATUS.get(cause, "failed")
 

@@ -13,15 +13,15 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 
 
-class Record(Struct, frozen=True, array_like=True):
+class StoredCall(Struct, frozen=True, array_like=True):
     """A call, what it wanted done when it was last committed (the outbox), and its log's length."""
 
     call: Call
     outbox: tuple[Command, ...] = ()
-    logged: int = 0
+    log_length: int = 0
 
 
-class Entry(Struct, frozen=True, array_like=True):
+class LogEntry(Struct, frozen=True, array_like=True):
     """One line of a call's log: an event and when the call took it, in wall-clock milliseconds.
 
     `digest` is of the commands that were decided upon it, in that `form`; 0: none was kept.
@@ -35,7 +35,7 @@ class Entry(Struct, frozen=True, array_like=True):
 
 # Of commands, as digests see them. Another number when a command's shape changes and its meaning
 # does not: digests in an earlier form are not compared, as they would differ for nothing.
-FORM = 1
+DIGEST_FORM = 1
 
 encode = msgspec.msgpack.Encoder().encode
 
@@ -45,11 +45,11 @@ def digest_of(commands: tuple[Command, ...]) -> int:
     return crc32(encode(commands)) if commands else 0
 
 
-def logged(now: int, event: Event, commands: tuple[Command, ...]) -> bytes:
+def encode_log_entry(now: int, event: Event, commands: tuple[Command, ...]) -> bytes:
     """Write a line of the log: what happened, when, and what was decided upon it."""
-    return encode(Entry(now, event, digest_of(commands), FORM))
+    return encode(LogEntry(now, event, digest_of(commands), DIGEST_FORM))
 
 
-decode_record = msgspec.msgpack.Decoder(Record).decode
-decode_entry = msgspec.msgpack.Decoder(Entry).decode
+decode_stored_call = msgspec.msgpack.Decoder(StoredCall).decode
+decode_log_entry = msgspec.msgpack.Decoder(LogEntry).decode
 decode_call = msgspec.msgpack.Decoder(Call).decode

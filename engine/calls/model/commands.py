@@ -4,42 +4,42 @@ Each names ids chosen before it is done, so that doing it twice is harmless (des
 """
 
 from engine.calls.model.base import StoredCommand
-from engine.calls.model.io_commands import Errand, Prefetch
+from engine.calls.model.io_commands import IoCommand, PrefetchMedia
 from engine.calls.model.leg import MuteDirection
 from wire.answer_detection import AnsweredBy
 from wire.events import CallEvent
 from wire.media import Clip
 
 
-class StartTape(StoredCommand, frozen=True, tag="start-recording"):
+class StartRecording(StoredCommand, frozen=True, tag="start-recording"):
     """Record what a leg says (left) and hears (right) to a file of the PBX."""
 
     leg: str
     name: str
 
 
-class MuteTape(StoredCommand, frozen=True, tag="mute-recording"):
+class MuteRecording(StoredCommand, frozen=True, tag="mute-recording"):
     """Let a leg's tape run on in silence, or hear again."""
 
     leg: str
     muted: bool
 
 
-class StopTape(StoredCommand, frozen=True, tag="stop-recording"):
+class StopRecording(StoredCommand, frozen=True, tag="stop-recording"):
     """End a leg's tape; it ends by itself when its leg does."""
 
     leg: str
     name: str
 
 
-class FileTapes(StoredCommand, frozen=True, tag="archive-recordings"):
+class ArchiveRecordings(StoredCommand, frozen=True, tag="archive-recordings"):
     """Put tapes into the archive as one recording and tell, by TapesFiled."""
 
     request: str
     names: tuple[str, ...]
 
 
-TapeCommand = StartTape | MuteTape | StopTape | FileTapes
+RecordingCommand = StartRecording | MuteRecording | StopRecording | ArchiveRecordings
 
 
 class Answer(StoredCommand, frozen=True, tag="answer"):
@@ -56,7 +56,7 @@ class Originate(StoredCommand, frozen=True, tag="originate"):
     caller_id: str
 
 
-class Ring(StoredCommand, frozen=True, tag="dial"):
+class Dial(StoredCommand, frozen=True, tag="dial"):
     """Call the party of a leg that has been made; to be done once."""
 
     leg: str
@@ -85,13 +85,13 @@ class StopPlayback(StoredCommand, frozen=True, tag="stop-playback"):
     playback: str
 
 
-class StartMusic(StoredCommand, frozen=True, tag="start-hold-music"):
+class StartHoldMusic(StoredCommand, frozen=True, tag="start-hold-music"):
     """Play music on hold to a leg."""
 
     leg: str
 
 
-class StopMusic(StoredCommand, frozen=True, tag="stop-hold-music"):
+class StopHoldMusic(StoredCommand, frozen=True, tag="stop-hold-music"):
     """End a leg's music on hold."""
 
     leg: str
@@ -109,7 +109,7 @@ class StopRinging(StoredCommand, frozen=True, tag="stop-ringing"):
     leg: str
 
 
-class Bridge(StoredCommand, frozen=True, tag="add-to-bridge"):
+class AddToBridge(StoredCommand, frozen=True, tag="add-to-bridge"):
     """Make a bridge and join legs in it."""
 
     bridge: str
@@ -122,7 +122,7 @@ class DestroyBridge(StoredCommand, frozen=True, tag="destroy-bridge"):
     bridge: str
 
 
-class Leave(StoredCommand, frozen=True, tag="remove-from-bridge"):
+class RemoveFromBridge(StoredCommand, frozen=True, tag="remove-from-bridge"):
     """Take a leg out of a bridge; done when it has left."""
 
     bridge: str
@@ -150,28 +150,28 @@ class Snoop(StoredCommand, frozen=True, tag="snoop"):
     leg: str
 
 
-class AnswerReferral(StoredCommand, frozen=True, tag="answer-refer"):
+class AnswerRefer(StoredCommand, frozen=True, tag="answer-refer"):
     """Tell a phone that asked for a transfer whether it was accepted (SIP NOTIFY, RFC 3515)."""
 
     leg: str
     accepted: bool
 
 
-class DetectTalk(StoredCommand, frozen=True, tag="start-talk-detection"):
+class StartTalkDetection(StoredCommand, frozen=True, tag="start-talk-detection"):
     """Have a leg's sounds told; one ends when it has been silent for so long."""
 
     leg: str
     silence_ms: int
 
 
-class EndDetection(StoredCommand, frozen=True, tag="stop-talk-detection"):
+class StopTalkDetection(StoredCommand, frozen=True, tag="stop-talk-detection"):
     """Have no more of a leg's sounds told: it is known who answered."""
 
     leg: str
     answered_by: AnsweredBy
 
 
-class StartMessage(StoredCommand, frozen=True, tag="start-voicemail"):
+class StartVoicemail(StoredCommand, frozen=True, tag="start-voicemail"):
     """Record what a leg says, to a file of the PBX, until one of these ends it; in seconds."""
 
     leg: str
@@ -181,13 +181,13 @@ class StartMessage(StoredCommand, frozen=True, tag="start-voicemail"):
     terminator: str
 
 
-class StopMessage(StoredCommand, frozen=True, tag="stop-voicemail"):
+class StopVoicemail(StoredCommand, frozen=True, tag="stop-voicemail"):
     """End the recording of a message; it is kept."""
 
     name: str
 
 
-class Tell(StoredCommand, frozen=True, tag="emit-event"):
+class EmitEvent(StoredCommand, frozen=True, tag="emit-event"):
     """Tell the outside what happened; committed with the state, delivered from there."""
 
     event: CallEvent
@@ -196,24 +196,24 @@ class Tell(StoredCommand, frozen=True, tag="emit-event"):
 PbxCommand = (
     Answer
     | Originate
-    | Ring
+    | Dial
     | Hangup
     | Play
     | StopPlayback
-    | StartMusic
-    | StopMusic
+    | StartHoldMusic
+    | StopHoldMusic
     | StartRinging
     | StopRinging
-    | Bridge
+    | AddToBridge
     | DestroyBridge
-    | Leave
+    | RemoveFromBridge
     | Mute
     | Unmute
     | Snoop
-    | DetectTalk
-    | EndDetection
-    | AnswerReferral
-    | StartMessage
-    | StopMessage
+    | StartTalkDetection
+    | StopTalkDetection
+    | AnswerRefer
+    | StartVoicemail
+    | StopVoicemail
 )
-Command = PbxCommand | Errand | TapeCommand | Prefetch | Tell
+Command = PbxCommand | IoCommand | RecordingCommand | PrefetchMedia | EmitEvent

@@ -3,27 +3,27 @@
 from engine.calls.model.base import StoredEvent
 from engine.calls.model.io_results import (
     ActionFailed,
-    ActionReplied,
-    ApiAnswered,
-    ApiFailed,
-    FlowEntered,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
     MediaFetched,
-    NodeLoaded,
 )
-from engine.calls.model.requests import Control, HangupRequested, TransferReferred
+from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
 
 
 class CallOpened(StoredEvent, frozen=True, tag="call-opened"):
     """The call was made: its first event."""
 
 
-class LegPlaced(StoredEvent, frozen=True, tag="leg-created"):
+class LegCreated(StoredEvent, frozen=True, tag="leg-created"):
     """A leg that we asked for exists and is ours to command; its party is not called yet."""
 
     leg: str
 
 
-class LegRang(StoredEvent, frozen=True, tag="leg-ringing"):
+class LegRinging(StoredEvent, frozen=True, tag="leg-ringing"):
     """The leg's phone rings."""
 
     leg: str
@@ -83,7 +83,7 @@ class PlaybackEnded(StoredEvent, frozen=True, tag="playback-ended"):
     failed: bool = False
 
 
-class MessageEnded(StoredEvent, frozen=True, tag="voicemail-ended"):
+class VoicemailEnded(StoredEvent, frozen=True, tag="voicemail-ended"):
     """The recording of a message came to its end, or could not begin."""
 
     name: str
@@ -98,7 +98,7 @@ class BridgeFailed(StoredEvent, frozen=True, tag="bridge-failed"):
     legs: tuple[str, ...] = ()
 
 
-class TapesFiled(StoredEvent, frozen=True, tag="recordings-archived"):
+class RecordingsArchived(StoredEvent, frozen=True, tag="recordings-archived"):
     """Tapes are in the archive as one recording of that length; or they are not yet, or nowhere.
 
     `fault`: `lost` when the PBX has none of them; what else it says may yet be mended.
@@ -122,8 +122,8 @@ class Recovered(StoredEvent, frozen=True, tag="recovered"):
 
 Event = (
     CallOpened
-    | LegPlaced
-    | LegRang
+    | LegCreated
+    | LegRinging
     | LegAnswered
     | LegEnded
     | DigitPressed
@@ -131,18 +131,18 @@ Event = (
     | TalkEnded
     | MediaFetched
     | PlaybackEnded
-    | MessageEnded
-    | ActionReplied
+    | VoicemailEnded
+    | ActionReceived
     | ActionFailed
-    | FlowEntered
-    | NodeLoaded
-    | ApiAnswered
-    | ApiFailed
+    | FlowStarted
+    | FlowNodeLoaded
+    | ApiRequestSucceeded
+    | ApiRequestFailed
     | BridgeFailed
     | HangupRequested
-    | TransferReferred
-    | TapesFiled
-    | Control
+    | ReferReceived
+    | RecordingsArchived
+    | ControlRequest
     | DeadlinePassed
     | Recovered
 )

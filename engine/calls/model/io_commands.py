@@ -11,13 +11,13 @@ class FetchMedia(StoredCommand, frozen=True, tag="fetch-media"):
     sources: tuple[Source, ...]
 
 
-class Prefetch(StoredCommand, frozen=True, tag="prefetch-media"):
+class PrefetchMedia(StoredCommand, frozen=True, tag="prefetch-media"):
     """Get audio ready that the tree will want later; nobody waits."""
 
     sources: tuple[Source, ...]
 
 
-class AskWebhook(StoredCommand, frozen=True, tag="send-webhook"):
+class SendWebhook(StoredCommand, frozen=True, tag="send-webhook"):
     """Ask a customer's server for the next action; `request` is the idempotency key."""
 
     request: str
@@ -32,7 +32,7 @@ class LoadFlow(StoredCommand, frozen=True, tag="load-flow"):
     flow_id: str
 
 
-class LoadNode(StoredCommand, frozen=True, tag="load-flow-node"):
+class LoadFlowNode(StoredCommand, frozen=True, tag="load-flow-node"):
     """Read a node of a flow that runs, and fill it in."""
 
     request: str
@@ -41,11 +41,11 @@ class LoadNode(StoredCommand, frozen=True, tag="load-flow-node"):
     node: str
 
 
-class AskApi(StoredCommand, frozen=True, tag="send-api-request"):
+class SendApiRequest(StoredCommand, frozen=True, tag="send-api-request"):
     """Send a stored API request, filled in; `request` is the idempotency key."""
 
     request: str
     api: str
 
 
-Errand = FetchMedia | AskWebhook | LoadFlow | LoadNode | AskApi
+IoCommand = FetchMedia | SendWebhook | LoadFlow | LoadFlowNode | SendApiRequest

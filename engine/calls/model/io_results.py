@@ -5,7 +5,7 @@ from wire.flow import Node, Scalar
 from wire.media import Clip
 from wire.verbs import Action
 
-Tries = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
+Attempts = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
 
 
 class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
@@ -16,12 +16,12 @@ class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
     faults: tuple[str, ...] = ()
 
 
-class ActionReplied(StoredEvent, frozen=True, tag="action-received"):
+class ActionReceived(StoredEvent, frozen=True, tag="action-received"):
     """A webhook or a stored flow said what to do next; None: nothing more."""
 
     request: str
     action: Action | None
-    tries: Tries = ()
+    tries: Attempts = ()
 
 
 class ActionFailed(StoredEvent, frozen=True, tag="action-failed"):
@@ -29,10 +29,10 @@ class ActionFailed(StoredEvent, frozen=True, tag="action-failed"):
 
     request: str
     reason: str
-    tries: Tries = ()
+    tries: Attempts = ()
 
 
-class FlowEntered(StoredEvent, frozen=True, tag="flow-started"):
+class FlowStarted(StoredEvent, frozen=True, tag="flow-started"):
     """A stored flow is a graph of nodes: it begins at one, and stays as this version has it."""
 
     request: str
@@ -41,7 +41,7 @@ class FlowEntered(StoredEvent, frozen=True, tag="flow-started"):
     start: str
 
 
-class NodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
+class FlowNodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
     """A node of a flow was read; what it says of the call is filled in."""
 
     request: str
@@ -49,19 +49,19 @@ class NodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
     node: Node
 
 
-class ApiAnswered(StoredEvent, frozen=True, tag="api-request-succeeded"):
+class ApiRequestSucceeded(StoredEvent, frozen=True, tag="api-request-succeeded"):
     """An API request was answered well, with these values."""
 
     request: str
     status: int
     values: dict[str, Scalar | None]
-    tries: Tries = ()
+    tries: Attempts = ()
 
 
-class ApiFailed(StoredEvent, frozen=True, tag="api-request-failed"):
+class ApiRequestFailed(StoredEvent, frozen=True, tag="api-request-failed"):
     """An API request brought nothing; the status if there was one, else 0."""
 
     request: str
     reason: str
     status: int = 0
-    tries: Tries = ()
+    tries: Attempts = ()

@@ -13,14 +13,14 @@ MuteDirection = Literal["in", "out", "both"]  # in: nobody hears it; out: it hea
 Muted = MuteDirection | Literal[""]
 
 
-def muted_too(first: Muted, second: Muted) -> Muted:
+def combine_mutes(first: Muted, second: Muted) -> Muted:
     """Give the mute that silences in the directions of both."""
     if first and second and first != second:
         return "both"
     return first or second
 
 
-class Key(Struct, frozen=True, array_like=True):
+class LastDigit(Struct, frozen=True, array_like=True):
     """A key that counted: what it takes to know it again (`keys`)."""
 
     digit: str
@@ -35,28 +35,28 @@ class Leg(Struct, frozen=True, array_like=True):
     id: str
     party: str
     state: LegState
-    asked_ms: int
+    requested_ms: int
     answered_ms: int = 0
     agent_id: str | None = None
     reference_id: str | None = None
-    ring_s: float = 60.0  # how long its party may take to answer
+    ring_timeout_s: float = 60.0  # how long its party may take to answer
     muted: Muted = ""
     held: bool = False
-    let_go: bool = False  # it was asked to be hung up
+    hangup_requested: bool = False  # it was asked to be hung up
     answered_by: AnsweredBy | None = None  # where it was detected
     held_since_ms: int = 0
     held_ms: int = 0  # in the holds before
-    key: Key | None = None  # the last that counted
+    last_digit: LastDigit | None = None  # the last that counted
 
     @property
-    def ring_ms(self) -> int:
+    def ring_timeout_ms(self) -> int:
         """How long its party may take to answer."""
-        return int(self.ring_s * 1000)
+        return int(self.ring_timeout_s * 1000)
 
     @property
-    def rings_until_ms(self) -> int:
+    def ring_deadline_ms(self) -> int:
         """Until when its party may answer."""
-        return self.asked_ms + self.ring_ms
+        return self.requested_ms + self.ring_timeout_ms
 
     @property
     def agent(self) -> str:
@@ -64,17 +64,17 @@ class Leg(Struct, frozen=True, array_like=True):
         called = self.party.removeprefix("agent:")
         return called if called != self.party else self.agent_id or ""
 
-    def on_hold(self, now: int) -> "Leg":
+    def with_hold(self, now: int) -> "Leg":
         """Give it as it is on hold from now on."""
         return replace(self, held=True, held_since_ms=now)
 
-    def off_hold(self, now: int) -> "Leg":
+    def without_hold(self, now: int) -> "Leg":
         """Give it as it is on hold no more."""
         lasted_ms = max(0, now - self.held_since_ms) if self.held_since_ms else 0
         return replace(self, held=False, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
 
 
-class PastLeg(Struct, frozen=True, array_like=True):
+class EndedLeg(Struct, frozen=True, array_like=True):
     """A leg that has ended, and how."""
 
     leg: Leg

@@ -13,8 +13,8 @@ from msgspec import Struct
 from engine.calls.model.ids import CALL_ID
 
 Purpose = Literal["call", "voicemail"]
-TapeState = Literal["running", "ended", "archived", "lost"]
-LONGEST = 64  # of a leg in a name
+RecordingState = Literal["running", "ended", "archived", "lost"]
+MAX_LEG_CHARS = 64  # of a leg in a name
 CHANNELS: dict[Purpose, int] = {"call": 2, "voicemail": 1}
 _KINDS: dict[str, Purpose] = {"k": "call", "v": "voicemail"}
 _NAME = re.compile(
@@ -24,20 +24,20 @@ _NAME = re.compile(
 )
 
 
-class Tape(Struct, frozen=True, array_like=True):
+class Recording(Struct, frozen=True, array_like=True):
     """One tape of a call; times in wall-clock milliseconds."""
 
     name: str
     leg: str
     purpose: Purpose
-    began_ms: int
-    state: TapeState = "running"
+    started_ms: int
+    state: RecordingState = "running"
     muted: bool = False
-    filing: str = ""  # the request to file it
+    archive_request: str = ""  # the request to file it
     duration_ms: int = 0  # of the whole recording, once it is filed
 
 
-class Archive(Struct, frozen=True, array_like=True):
+class RecordingDestination(Struct, frozen=True, array_like=True):
     """Where a call's recordings go, chosen when it begins: an address, and a folder below it."""
 
     base: str  # ends with a slash
@@ -49,25 +49,25 @@ class Archive(Struct, frozen=True, array_like=True):
         return self.folder.replace("/", "~") + "~"
 
 
-class TapeName(Struct, frozen=True):
+class RecordingName(Struct, frozen=True):
     """What the name of a tape's file says."""
 
     call: str
     id: str
     path: str  # of the recording that it is filed in
     purpose: Purpose
-    began_ms: int
+    started_ms: int
     leg: str
 
 
-def tape_name(archive: Archive, tape_id: str, leg: str, began_ms: int) -> str:
+def recording_name(archive: RecordingDestination, tape_id: str, leg: str, began_ms: int) -> str:
     """Name the file of a tape; a name has 255 characters at most."""
     call = tape_id.rpartition(".")[0]
     short = re.sub(r"[^A-Za-z0-9_.\-]", "_", leg.removeprefix(f"{call}."))
-    return f"{archive.prefix}{tape_id}~{began_ms}~{short[:LONGEST]}"
+    return f"{archive.prefix}{tape_id}~{began_ms}~{short[:MAX_LEG_CHARS]}"
 
 
-def read_name(name: str) -> TapeName | None:
+def parse_recording_name(name: str) -> RecordingName | None:
     """Read a file's name; None when it is no tape of ours."""
     found = _NAME.fullmatch(name)
     if found is None:
@@ -76,4 +76,4 @@ def read_name(name: str) -> TapeName | None:
     filed_as = found["call"] if purpose == "call" else found["id"]
     path = f"{found['account']}/{found['day']}/{filed_as}.wav"
     leg = found["leg"] if "." in found["leg"] else f"{found['call']}.{found['leg']}"
-    return TapeName(found["call"], found["id"], path, purpose, int(found["began"]), leg)
+    return RecordingName(found["call"], found["id"], path, purpose, int(found["began"]), leg)

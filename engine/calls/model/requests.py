@@ -6,7 +6,7 @@ from engine.calls.model.base import StoredEvent
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import TransferMode
 
-Wanted = Literal["start", "pause", "resume", "stop"]  # of a recording
+RecordingAction = Literal["start", "pause", "resume", "stop"]  # of a recording
 
 
 class HangupRequested(StoredEvent, frozen=True, tag="hangup-requested"):
@@ -73,7 +73,7 @@ class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel-req
     reason: str
 
 
-class TransferReferred(StoredEvent, frozen=True, tag="refer-received"):
+class ReferReceived(StoredEvent, frozen=True, tag="refer-received"):
     """A phone asked, by SIP REFER, for its other party to be handed to a new one.
 
     `replaces`: it named a call of its own for that (RFC 3891), not a number.
@@ -84,7 +84,7 @@ class TransferReferred(StoredEvent, frozen=True, tag="refer-received"):
     replaces: bool = False
 
 
-class MemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):
+class AddMemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):
     """Somebody asked for a party to be called into a conference; without one it is made."""
 
     party: str
@@ -116,10 +116,10 @@ class CoachRequested(StoredEvent, frozen=True, tag="coach-requested"):
 class RecordingRequested(StoredEvent, frozen=True, tag="recording-requested"):
     """Somebody asked for the conversation to be recorded, or not, or for a pause."""
 
-    wanted: Wanted
+    wanted: RecordingAction
 
 
-Control = (
+ControlRequest = (
     LegHangupRequested
     | MuteRequested
     | HoldRequested
@@ -127,10 +127,10 @@ Control = (
     | TransferRequested
     | TransferCompletionRequested
     | TransferCancelRequested
-    | MemberRequested
+    | AddMemberRequested
     | KickRequested
     | CoachRequested
     | RecordingRequested
 )
 
-Asked = HangupRequested | Control
+CallRequest = HangupRequested | ControlRequest

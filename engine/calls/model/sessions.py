@@ -42,7 +42,7 @@ MEMBER_MOVES: dict[MemberState, tuple[MemberState, ...]] = {
 }
 
 
-class Tune(Struct, frozen=True, array_like=True):
+class HoldMusic(Struct, frozen=True, array_like=True):
     """Music of one's own for who waits: clips in a loop; none yet while they are fetched."""
 
     request: str  # of the fetch
@@ -70,7 +70,7 @@ class Transfer(Struct, frozen=True, array_like=True):
     target_name: str = ""
     ended_by: str = ""
     ended_ms: int = 0
-    tune: Tune | None = None
+    hold_music: HoldMusic | None = None
 
     @property
     def is_live(self) -> bool:
@@ -109,7 +109,7 @@ class Conference(Struct, frozen=True, array_like=True):
     requested_by: str = ""
     reason: str = ""
     ended_ms: int = 0
-    tune: Tune | None = None  # for one who waits alone
+    hold_music: HoldMusic | None = None  # for one who waits alone
 
     @property
     def is_live(self) -> bool:

@@ -7,18 +7,18 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.calls.model.answer_detection import Heard
+from engine.calls.model.answer_detection import SoundActivity
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
 from wire.verbs import Action, Dial, Gather, Play, Record, Say, Verb
 from wire.webhooks import DialResult, RecordReason
 
 
-class _Doing(Struct, frozen=True, array_like=True, tag_field="d"):
+class State(Struct, frozen=True, array_like=True, tag_field="d"):
     """What all states share: stored as tagged arrays."""
 
 
-class Starting(_Doing, frozen=True, tag="starting"):
+class Starting(State, frozen=True, tag="starting"):
     """The main leg is not up yet; then `action` runs."""
 
     action: Action | None
@@ -27,17 +27,17 @@ class Starting(_Doing, frozen=True, tag="starting"):
     on_machine: Verb | str = "continue"
 
 
-class Detecting(_Doing, frozen=True, tag="detecting"):
+class Detecting(State, frozen=True, tag="detecting"):
     """The main leg is listened to: who answered, a person or a machine? Then `action` runs."""
 
     detection: Detection
-    heard: Heard
+    activity: SoundActivity
     deadline_ms: int
     action: Action | None = None
     on_machine: Verb | str = "continue"  # or `hangup`, or an action to run instead
 
 
-class Next(_Doing, frozen=True, tag="advance"):
+class Advance(State, frozen=True, tag="advance"):
     """A verb has ended: passed through within one step, never stored.
 
     `event` and `dial` tell an address what has just ended; `fallback` runs when it does not answer.
@@ -51,7 +51,7 @@ class Next(_Doing, frozen=True, tag="advance"):
     digits: str = ""
 
 
-class Playing(_Doing, frozen=True, tag="playing"):
+class Playing(State, frozen=True, tag="playing"):
     """Audio is fetched (no clips yet), then played, to the main leg."""
 
     verb: Play | Say | Record
@@ -59,11 +59,11 @@ class Playing(_Doing, frozen=True, tag="playing"):
     deadline_ms: int
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
-    paused: bool = False  # its leg is on hold
-    heard_ms: int = 0  # of the clips, before it was paused
+    suspended: bool = False  # its leg is on hold
+    played_ms: int = 0  # of the clips, before it was paused
 
 
-class Gathering(_Doing, frozen=True, tag="gathering"):
+class Gathering(State, frozen=True, tag="gathering"):
     """Digits are collected: during the prompt, before the first digit, or between digits."""
 
     verb: Gather
@@ -75,74 +75,74 @@ class Gathering(_Doing, frozen=True, tag="gathering"):
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
     digits: str = ""
-    paused: bool = False  # its leg is on hold
-    heard_ms: int = 0  # of the prompt, before it was paused
-    paused_ms: int = 0  # when
+    suspended: bool = False  # its leg is on hold
+    played_ms: int = 0  # of the prompt, before it was paused
+    suspended_ms: int = 0  # when
     since_ms: int = 0  # keys count from here on
 
 
-Stage = Literal["detecting", "whispering", "confirming"]
+ScreeningStage = Literal["detecting", "whispering", "confirming"]
 
 
-class Greeting(Struct, frozen=True, array_like=True):
+class Screening(Struct, frozen=True, array_like=True):
     """What happens to a dialled leg between its answer and the conversation.
 
     `doing` is what would be a call's own, were this its main leg; `limit_ms` ends the stage.
     """
 
     leg: str
-    stage: Stage
-    doing: Detecting | Playing | Gathering
+    stage: ScreeningStage
+    state: Detecting | Playing | Gathering
     limit_ms: int
 
     @property
-    def at(self) -> tuple[str, Stage, int]:
+    def position(self) -> tuple[str, ScreeningStage, int]:
         """Which leg, in which stage, and until when at most."""
         return self.leg, self.stage, self.limit_ms
 
     @property
     def due_ms(self) -> int:
         """When something happens by itself."""
-        return min(self.limit_ms, self.doing.deadline_ms)
+        return min(self.limit_ms, self.state.deadline_ms)
 
 
-class Recording(_Doing, frozen=True, tag="recording"):
+class RecordingVoicemail(State, frozen=True, tag="recording"):
     """A message is recorded, until it has ended; then it is on its way to the archive."""
 
     verb: Record
-    tape: str
-    began_ms: int
+    recording: str
+    started_ms: int
     deadline_ms: int
     reason: RecordReason | Literal[""] = ""  # why it ended, as soon as that shows
     request: str = ""  # to file it, once it has ended
     ended_ms: int = 0
 
 
-class Dialing(_Doing, frozen=True, tag="dialing"):
+class Dialing(State, frozen=True, tag="dialing"):
     """Legs are called; the first to answer, and to come through its greeting, wins."""
 
     verb: Dial
     legs: tuple[str, ...]
     deadline_ms: int  # of those that ring
     cause: int = 0  # of the leg that ended last
-    greetings: tuple[Greeting, ...] = ()
+    screenings: tuple[Screening, ...] = ()
     answered_by: AnsweredBy | None = None  # of the leg that was greeted last and did not win
     reason: str = ""  # why the last of those that could not be called could not
 
     @property
     def ringing(self) -> tuple[str, ...]:
         """The legs that have not answered."""
-        greeted = {each.leg for each in self.greetings}
+        greeted = {each.leg for each in self.screenings}
         return tuple(leg for leg in self.legs if leg not in greeted)
 
     @property
     def due_ms(self) -> int:
         """When something happens by itself."""
-        due = [each.due_ms for each in self.greetings]
+        due = [each.due_ms for each in self.screenings]
         return min([*due, self.deadline_ms] if self.ringing or not due else due)
 
 
-class Asking(_Doing, frozen=True, tag="awaiting-instructions"):
+class AwaitingInstructions(State, frozen=True, tag="awaiting-instructions"):
     """A webhook or a stored flow was asked what to do next, or an API for what a flow needs."""
 
     request: str
@@ -152,7 +152,7 @@ class Asking(_Doing, frozen=True, tag="awaiting-instructions"):
     has_music: bool = False  # while it waits
 
 
-class Talking(_Doing, frozen=True, tag="bridged"):
+class Bridged(State, frozen=True, tag="bridged"):
     """The main leg and others share a bridge."""
 
     verb: Dial
@@ -162,38 +162,38 @@ class Talking(_Doing, frozen=True, tag="bridged"):
     since_ms: int
     deadline_ms: int
     number: str | None = None  # which of the dial's was reached
-    asking: Asking | None = None  # a question that the conversation came upon
+    awaiting: AwaitingInstructions | None = None  # a question that the conversation came upon
     answered_by: AnsweredBy | None = None  # of the leg that the dial reached
 
 
-class Ending(_Doing, frozen=True, tag="ending"):
+class Ending(State, frozen=True, tag="ending"):
     """All legs were told to hang up."""
 
     deadline_ms: int
     tries: int = 0
 
 
-class Filing(_Doing, frozen=True, tag="archiving-recordings"):
+class ArchivingRecordings(State, frozen=True, tag="archiving-recordings"):
     """All legs are gone; recordings are on their way to the archive."""
 
     deadline_ms: int
 
 
-class Over(_Doing, frozen=True, tag="ended"):
+class Ended(State, frozen=True, tag="ended"):
     """Nothing more can happen."""
 
 
-Doing = (
+CallState = (
     Starting
     | Detecting
-    | Next
+    | Advance
     | Playing
     | Gathering
-    | Recording
+    | RecordingVoicemail
     | Dialing
-    | Talking
-    | Asking
+    | Bridged
+    | AwaitingInstructions
     | Ending
-    | Filing
-    | Over
+    | ArchivingRecordings
+    | Ended
 )

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Seen(Struct, frozen=True):
+class PbxSnapshot(Struct, frozen=True):
     """What a PBX shows: channels by state (`Up`, …), live playbacks and messages, bridges' members.
 
     `called`: of the legs that are still `Down`, those whose party has been called.
@@ -12,5 +12,5 @@ class Seen(Struct, frozen=True):
     channels: dict[str, str]
     playbacks: frozenset[str] = frozenset()
     bridges: dict[str, tuple[str, ...]] = {}
-    called: frozenset[str] = frozenset()
-    messages: frozenset[str] = frozenset()
+    dialed: frozenset[str] = frozenset()
+    voicemails: frozenset[str] = frozenset()

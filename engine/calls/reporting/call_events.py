@@ -6,20 +6,20 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call
-from engine.calls.model.commands import Command, Tell
-from engine.calls.model.leg import Leg, PastLeg
-from engine.calls.model.recording import Tape, read_name
+from engine.calls.model.commands import Command, EmitEvent
+from engine.calls.model.leg import EndedLeg, Leg
+from engine.calls.model.recording import Recording, parse_recording_name
 from engine.calls.model.sessions import Conference, Member, Transfer
 from wire.events import VERSION, CallEvent, Kind
 from wire.record import CallRecord
 
 
-def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
+def emit(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, EmitEvent]:
     """Tell a fact about the call."""
     event = CallEvent(
-        id=f"{call.id}.e{call.told}",
+        id=f"{call.id}.e{call.event_seq}",
         event=kind,
-        sequence_number=call.told,
+        sequence_number=call.event_seq,
         timestamp=now,
         call_id=call.id,
         account_id=call.account,
@@ -31,27 +31,27 @@ def tell(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, Tell]:
         version=VERSION,
         **facts,
     )
-    return replace(call, told=call.told + 1), Tell(event)
+    return replace(call, event_seq=call.event_seq + 1), EmitEvent(event)
 
 
-def in_order(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+def sort_events(commands: tuple[Command, ...]) -> tuple[Command, ...]:
     """Put what is told in the order of its numbers, whoever of several told it first."""
     if len(commands) < 2:  # noqa: PLR2004 - one is in order
         return commands
-    tells = [each for each in commands if isinstance(each, Tell)]
+    tells = [each for each in commands if isinstance(each, EmitEvent)]
     if len(tells) < 2:  # noqa: PLR2004 - one is in order
         return commands
     following = iter(sorted(tells, key=_number))
-    return tuple(next(following) if isinstance(each, Tell) else each for each in commands)
+    return tuple(next(following) if isinstance(each, EmitEvent) else each for each in commands)
 
 
-def _number(told: Tell) -> int:
+def _number(told: EmitEvent) -> int:
     return told.event.sequence_number
 
 
-def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[Call, Tell]:
+def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[Call, EmitEvent]:
     """Tell a fact about one of its legs."""
-    return tell(
+    return emit(
         call,
         kind,
         now,
@@ -65,10 +65,10 @@ def tell_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[
     )
 
 
-def tell_leg_ended(call: Call, past: PastLeg, now: int) -> tuple[Call, Tell]:
+def emit_leg_completed(call: Call, past: EndedLeg, now: int) -> tuple[Call, EmitEvent]:
     """Tell how a leg ended."""
     answered_ms = past.leg.answered_ms
-    return tell_leg(
+    return emit_leg(
         call,
         "leg-completed",
         past.leg,
@@ -81,9 +81,9 @@ def tell_leg_ended(call: Call, past: PastLeg, now: int) -> tuple[Call, Tell]:
     )
 
 
-def tell_over(call: Call, record: CallRecord, now: int) -> tuple[Call, Tell]:
+def emit_completed(call: Call, record: CallRecord, now: int) -> tuple[Call, EmitEvent]:
     """Tell the end of the call, and all of it."""
-    return tell(
+    return emit(
         call,
         "completed",
         now,
@@ -94,37 +94,37 @@ def tell_over(call: Call, record: CallRecord, now: int) -> tuple[Call, Tell]:
         answered_by=call.answered_by,
         reason=call.reason or causes.reason(call.cause) or None,
         duration=(call.ended_ms - call.answered_ms) // 1000 if call.answered_ms else 0,
-        **recording_facts(call),
+        **call_recording_fields(call),
         record=record,
     )
 
 
-def recording_facts(call: Call) -> dict[str, Any]:
+def call_recording_fields(call: Call) -> dict[str, Any]:
     """Say where the call's recording is, or its last message, and how long it lasts."""
-    kept = [each for each in call.tapes if each.state != "lost"]
+    kept = [each for each in call.recordings if each.state != "lost"]
     tape = next((e for e in kept if e.purpose == "call"), kept[-1] if kept else None)
-    return tape_facts(call, tape) if tape else {}
+    return recording_fields(call, tape) if tape else {}
 
 
-def tape_facts(call: Call, tape: Tape) -> dict[str, Any]:
+def recording_fields(call: Call, tape: Recording) -> dict[str, Any]:
     """Say where a tape is filed, or will be."""
     return {
-        "recording_url": url_of(call, tape),
+        "recording_url": recording_url(call, tape),
         "recording_purpose": tape.purpose,
         "recording_duration": round(tape.duration_ms / 1000) if tape.state == "archived" else None,
     }
 
 
-def url_of(call: Call, tape: Tape) -> str:
+def recording_url(call: Call, tape: Recording) -> str:
     """Give the address that a tape is filed at, or will be."""
-    named = read_name(tape.name)
+    named = parse_recording_name(tape.name)
     assert named is not None, tape.name  # noqa: S101 - narrows for mypy; we made the name
-    return (call.archive.base if call.archive else "") + named.path
+    return (call.recording_destination.base if call.recording_destination else "") + named.path
 
 
-def tell_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, Tell]:
+def emit_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, EmitEvent]:
     """Tell the state that a transfer has come to."""
-    return tell(
+    return emit(
         call,
         "transfer",
         now,
@@ -138,9 +138,9 @@ def tell_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, Tell]
     )
 
 
-def tell_conference(call: Call, conference: Conference, now: int) -> tuple[Call, Tell]:
+def emit_conference(call: Call, conference: Conference, now: int) -> tuple[Call, EmitEvent]:
     """Tell the state that a conference has come to."""
-    return tell(
+    return emit(
         call,
         "conference",
         now,
@@ -151,9 +151,11 @@ def tell_conference(call: Call, conference: Conference, now: int) -> tuple[Call,
     )
 
 
-def tell_member(call: Call, conference: Conference, member: Member, now: int) -> tuple[Call, Tell]:
+def emit_member(
+    call: Call, conference: Conference, member: Member, now: int
+) -> tuple[Call, EmitEvent]:
     """Tell the state that a member of a conference has come to."""
-    return tell(
+    return emit(
         call,
         "conference-member",
         now,

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Gathered
+from engine.calls.model.call import Call, CollectedDigits
 from engine.calls.model.ids import call_of, slot_and_node
-from engine.calls.model.leg import PastLeg
+from engine.calls.model.leg import EndedLeg
 from engine.calls.model.sessions import Conference, Member, Transfer
-from engine.calls.reporting.call_events import url_of
+from engine.calls.reporting.call_events import recording_url
 from wire.record import (
     CallRecord,
     ConferenceRecord,
@@ -19,11 +19,11 @@ from wire.record import (
 )
 
 
-def record_of(call: Call) -> CallRecord:
+def build_call_record(call: Call) -> CallRecord:
     """Tell all of a call whose legs have gone."""
     slot, node = slot_and_node(call.id) or (0, "")
     ring_ms, talk_ms = _shares(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms)
-    legs = sorted(call.past, key=lambda past: past.leg.asked_ms)  # kept as they ended
+    legs = sorted(call.ended_legs, key=lambda past: past.leg.requested_ms)  # kept as they ended
     return CallRecord(
         call_id=call.id,
         account_id=call.account,
@@ -42,7 +42,7 @@ def record_of(call: Call) -> CallRecord:
         talk_ms=talk_ms,
         hold_ms=call.held_ms,
         legs=tuple(_leg(call, past) for past in legs),
-        legs_omitted=call.past_omitted,
+        legs_omitted=call.ended_legs_omitted,
         hangup_cause=call.cause,
         sip_code=call.sip_code or None,
         ended_by=call.ended_by or None,
@@ -51,7 +51,7 @@ def record_of(call: Call) -> CallRecord:
         transfers=tuple(map(_transfer, call.transfers)),
         conferences=tuple(map(_conference, call.conferences)),
         recordings=_recordings(call),
-        gathered=tuple(map(_gathered, call.gathered)),
+        gathered=tuple(map(_gathered, call.collected)),
         labels=call.labels,
         contact=call.contact,
         custom_data=call.custom_data,
@@ -65,7 +65,7 @@ def _shares(begun_ms: int, answered_ms: int, ended_ms: int, held_ms: int) -> tup
     return max(0, answered_ms - begun_ms), max(0, ended_ms - answered_ms - held_ms)
 
 
-def _dialed(call: Call, legs: Sequence[PastLeg]) -> tuple[str, ...]:
+def _dialed(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
     """List the numbers that were really called, each once."""
     came_in = (call.to,) if call.direction == "inbound" else ()
     ours = (past for past in legs if call_of(past.leg.id) is not None and not past.reason)
@@ -73,15 +73,15 @@ def _dialed(call: Call, legs: Sequence[PastLeg]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*came_in, *numbers)))
 
 
-def _leg(call: Call, past: PastLeg) -> LegRecord:
+def _leg(call: Call, past: EndedLeg) -> LegRecord:
     leg = past.leg
-    ring_ms, talk_ms = _shares(leg.asked_ms, leg.answered_ms, past.ended_ms, leg.held_ms)
+    ring_ms, talk_ms = _shares(leg.requested_ms, leg.answered_ms, past.ended_ms, leg.held_ms)
     is_main = leg.id == call.main and not leg.answered_ms
     return LegRecord(
         channel_id=leg.id,
         party=leg.party,
         status=call.status if is_main else past.status,
-        requested_ms=leg.asked_ms,
+        requested_ms=leg.requested_ms,
         ended_ms=past.ended_ms,
         ring_ms=ring_ms,
         talk_ms=talk_ms,
@@ -107,14 +107,14 @@ def _name_of(call: Call, leg: str) -> str | None:
 
 
 def _recordings(call: Call) -> tuple[RecordingRecord, ...]:
-    latest = {url_of(call, tape): tape for tape in call.tapes}
+    latest = {recording_url(call, tape): tape for tape in call.recordings}
     return tuple(
         RecordingRecord(url, tape.purpose, tape.state, tape.duration_ms)
         for url, tape in latest.items()
     )
 
 
-def _gathered(gathered: Gathered) -> GatherRecord:
+def _gathered(gathered: CollectedDigits) -> GatherRecord:
     return GatherRecord(gathered.at_ms, gathered.leg, gathered.digits, gathered.reason)
 
 

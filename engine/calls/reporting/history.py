@@ -3,37 +3,37 @@
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Gathered, expects
+from engine.calls.model.call import Call, CollectedDigits, is_expected
 from engine.calls.model.events import LegEnded
-from engine.calls.model.leg import Leg, PastLeg
+from engine.calls.model.leg import EndedLeg, Leg
 
-MOST_KEPT = 100  # of each: it is stored with every step of the call
+MAX_KEPT = 100  # of each: it is stored with every step of the call
 
 
-def gone(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, PastLeg]:
+def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, EndedLeg]:
     """Take an ended leg out: answered and done, not expected any more, or why it never was."""
-    status = "completed" if leg.answered_ms else causes.unanswered(ended.cause)
-    if status == "failed" and not expects(call, leg.id):
+    status = "completed" if leg.answered_ms else causes.unanswered_status(ended.cause)
+    if status == "failed" and not is_expected(call, leg.id):
         status = "canceled"
-    past = PastLeg(leg.off_hold(now), now, status, ended.cause, ended.sip_code, ended.reason)
-    kept = (*call.past, past)
+    past = EndedLeg(leg.without_hold(now), now, status, ended.cause, ended.sip_code, ended.reason)
+    kept = (*call.ended_legs, past)
     call = replace(
         call,
         legs=tuple(each for each in call.legs if each.id != leg.id),
-        past=kept[-MOST_KEPT:],
-        past_omitted=call.past_omitted + max(0, len(kept) - MOST_KEPT),
+        ended_legs=kept[-MAX_KEPT:],
+        ended_legs_omitted=call.ended_legs_omitted + max(0, len(kept) - MAX_KEPT),
     )
-    return hold_counted(call, now), past
+    return update_hold_time(call, now), past
 
 
-def given_up(call: Call, now: int) -> Call:
+def archive_all_legs(call: Call, now: int) -> Call:
     """Take out the legs that never said that they ended."""
     for leg in call.legs:
-        call, _ = gone(call, leg, LegEnded(leg.id, causes.LOST), now)
+        call, _ = archive_leg(call, leg, LegEnded(leg.id, causes.LOST), now)
     return call
 
 
-def hold_counted(call: Call, now: int) -> Call:
+def update_hold_time(call: Call, now: int) -> Call:
     """Count the time in which anybody is on hold, once however many are."""
     is_held = call.answered_ms > 0 and any(leg.held for leg in call.legs)
     if is_held == bool(call.held_since_ms):
@@ -44,6 +44,6 @@ def hold_counted(call: Call, now: int) -> Call:
     return replace(call, held_since_ms=0, held_ms=call.held_ms + lasted_ms)
 
 
-def noted(call: Call, gathered: Gathered) -> Call:
+def add_collected_digits(call: Call, gathered: CollectedDigits) -> Call:
     """Remember what a gather collected."""
-    return replace(call, gathered=(*call.gathered, gathered)[-MOST_KEPT:])
+    return replace(call, collected=(*call.collected, gathered)[-MAX_KEPT:])

@@ -6,71 +6,80 @@ or one waits for another who is being called. (Design section 7, "Conference".)
 
 from msgspec.structs import replace
 
-from engine.calls.media.plan import OUTSIDE, seats
+from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, changed_leg, numbered
+from engine.calls.model.call import Call, Step, allocate_id, update_leg
 from engine.calls.model.commands import Command, Hangup
-from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegPlaced, LegRang
-from engine.calls.model.requests import KickRequested, MemberRequested
+from engine.calls.model.events import (
+    BridgeFailed,
+    Event,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegRinging,
+)
+from engine.calls.model.requests import AddMemberRequested, KickRequested
 from engine.calls.model.sessions import MEMBER_MOVES, Conference, Member, MemberState
-from engine.calls.model.state import Talking
-from engine.calls.reporting.call_events import tell_conference
+from engine.calls.model.state import Bridged
+from engine.calls.reporting.call_events import emit_conference
 from engine.calls.session_end import end_conference, with_conference
 from engine.calls.sessions import coaching, conversation
-from engine.calls.sessions.hold_music import next_round, wished
-from engine.calls.sessions.leg_control import invite, uninvited
-from engine.calls.sessions.members import changed, here, member_reason
+from engine.calls.sessions.hold_music import fetch_music, next_loop
+from engine.calls.sessions.leg_control import clear_invite, invite
+from engine.calls.sessions.members import as_member, member_reason, update_member
 
-MOST_KEPT = 20
+MAX_KEPT = 20
 
 
-def add(call: Call, doing: Talking, asked: MemberRequested, now: int, caller_id: str = "") -> Step:
+def add(
+    call: Call, doing: Bridged, asked: AddMemberRequested, now: int, caller_id: str = ""
+) -> Step:
     """Call a party in; the first makes a conference of the conversation, where nobody moves."""
     commands: tuple[Command, ...] = ()
     if call.conference is None:
         call, commands = _made(call, doing, asked, now)
     call, leg, invitation = invite(call, asked.party, asked.ring_s, now, caller_id)
     member = Member(leg, asked.party, "queued", asked.agent_id, asked.name)
-    call, told = changed(call, member, now)
+    call, told = update_member(call, member, now)
     return call, (*commands, *invitation, *told)
 
 
-def _made(call: Call, doing: Talking, asked: MemberRequested, now: int) -> Step:
-    call, session = numbered(call, "f")
-    call, tune, fetches = wished(call, asked.music)
+def _made(call: Call, doing: Bridged, asked: AddMemberRequested, now: int) -> Step:
+    call, session = allocate_id(call, "f")
+    call, tune, fetches = fetch_music(call, asked.music)
     present = (call.main, *doing.legs)
-    members = tuple(here(call, leg, now) for leg in (*present, *call.invited))
-    conference = Conference(session, members, now, requested_by=asked.by, tune=tune)
-    call = replace(call, conferences=(*call.conferences[-MOST_KEPT:], conference))
-    call, told = tell_conference(call, conference, now)
+    members = tuple(as_member(call, leg, now) for leg in (*present, *call.invited))
+    conference = Conference(session, members, now, requested_by=asked.by, hold_music=tune)
+    call = replace(call, conferences=(*call.conferences[-MAX_KEPT:], conference))
+    call, told = emit_conference(call, conference, now)
     return call, (told, *fetches)
 
 
 def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step:
     """Follow members on their way in, and the snoops of coaches."""
     match event:
-        case LegPlaced(leg) if member := conference.member(leg):
+        case LegCreated(leg) if member := conference.member(leg):
             return _moved(call, member, "connecting", now)
-        case LegRang(leg) if member := conference.member(leg):
+        case LegRinging(leg) if member := conference.member(leg):
             return _moved(call, member, "ringing", now)
         case LegAnswered(leg) if member := conference.member(leg):
             return _connected(call, member, now) if member.state != "connected" else (call, ())
         case LegEnded(leg, cause) if member := conference.member(leg):
-            return left(call, member, member_reason(member, cause), now)
-        case BridgeFailed(bridge, legs=legs) if not _strays(call, bridge, legs):
+            return remove_member(call, member, member_reason(member, cause), now)
+        case BridgeFailed(bridge, legs=legs) if not _moved_elsewhere(call, bridge, legs):
             return _unjoined(call, legs, now)
         case _:
-            call, tune = next_round(call, conference.tune, event)
-            if tune is conference.tune:
+            call, tune = next_loop(call, conference.hold_music, event)
+            if tune is conference.hold_music:
                 return coaching.on_event(call, conference, event, now)
-            return with_conference(call, replace(conference, tune=tune)), ()
+            return with_conference(call, replace(conference, hold_music=tune)), ()
 
 
-def _strays(call: Call, bridge: str, legs: tuple[str, ...]) -> bool:
+def _moved_elsewhere(call: Call, bridge: str, legs: tuple[str, ...]) -> bool:
     """Tell whether some could not be joined because they belong elsewhere by now."""
-    here = seats(call)
-    is_main_room = isinstance(call.doing, Talking) and call.doing.bridge == bridge
-    return not is_main_room or any(here.get(leg, OUTSIDE).bridge != bridge for leg in legs)
+    here = desired_media(call)
+    is_main_room = isinstance(call.state, Bridged) and call.state.bridge == bridge
+    return not is_main_room or any(here.get(leg, UNBRIDGED).bridge != bridge for leg in legs)
 
 
 def _unjoined(call: Call, legs: tuple[str, ...], now: int) -> Step:
@@ -79,71 +88,71 @@ def _unjoined(call: Call, legs: tuple[str, ...], now: int) -> Step:
     for leg in legs:
         member = call.conference.member(leg) if call.conference else None
         if member is not None:
-            call, more = left(call, member, "unavailable", now)
+            call, more = remove_member(call, member, "unavailable", now)
             commands = (*commands, *more, Hangup(leg, causes.NORMAL))
     return call, commands
 
 
-def put_out(call: Call, asked: KickRequested, now: int) -> Step:
+def kick(call: Call, asked: KickRequested, now: int) -> Step:
     """Put a member out, or let it leave; the others go on."""
     conference = call.conference
     is_live = conference is not None and conference.id == asked.session
     member = conference.member(asked.leg) if conference and is_live else None
     if member is None:
         return call, ()  # it has left before
-    call = changed_leg(call, asked.leg, let_go=True)
-    call, commands = left(call, member, "left" if asked.is_leave else "kicked", now)
+    call = update_leg(call, asked.leg, hangup_requested=True)
+    call, commands = remove_member(call, member, "left" if asked.is_leave else "kicked", now)
     return call, (*commands, Hangup(asked.leg, causes.NORMAL))
 
 
-def left(call: Call, member: Member, reason: str, now: int) -> Step:
+def remove_member(call: Call, member: Member, reason: str, now: int) -> Step:
     """Go on without a member, who may have been the main one; end when too few are left."""
     state: MemberState = "complete" if member.state == "connected" else "failed"
     gone = replace(member, state=state, reason=reason, left_ms=now, coaches="", is_snooping=False)
     hangups = (Hangup(member.snoop, causes.NORMAL),) if member.snoop else ()
-    call, told = changed(uninvited(call, member.leg), replace(gone, snoop=""), now)
-    call, undone = coaching.ended(call, member.leg, now)
+    call, told = update_member(clear_invite(call, member.leg), replace(gone, snoop=""), now)
+    call, undone = coaching.end_coaching(call, member.leg, now)
     call, parted = _without(call, member.leg, now)
     return call, (*told, *hangups, *undone, *parted)
 
 
 def _without(call: Call, leg: str, now: int) -> Step:
-    doing, conference = call.doing, call.conference
-    if not isinstance(doing, Talking) or conference is None:
+    doing, conference = call.state, call.conference
+    if not isinstance(doing, Bridged) or conference is None:
         return call, ()
     live = [each for each in conference.members if each.is_live]
     connected = [each.leg for each in live if each.state == "connected"]
     if leg == call.main:
-        call, doing = _succeeded(call, doing, connected[0] if connected else leg)
+        call, doing = _promote_main_leg(call, doing, connected[0] if connected else leg)
     doing = replace(doing, legs=tuple(each for each in connected if each != call.main))
-    call = replace(call, doing=doing)
+    call = replace(call, state=doing)
     is_begun = conference.state == "in-progress"
     if connected and len(live) > 1 and (is_begun or len(live) > len(connected)):
         return call, ()
     call, told = end_conference(call, conference, "too_few_members", now)
     if len(connected) > 1:
         return call, told
-    call, parted = conversation.part(call, doing, "completed", causes.NORMAL, now)
+    call, parted = conversation.end(call, doing, "completed", causes.NORMAL, now)
     return call, (*told, *parted)
 
 
-def _succeeded(call: Call, doing: Talking, heir: str) -> tuple[Call, Talking]:
+def _promote_main_leg(call: Call, doing: Bridged, heir: str) -> tuple[Call, Bridged]:
     """Make the next member the main one; the tree was the one's who has gone, and ends."""
-    doing = replace(doing, verb=replace(doing.verb, action=None), asking=None)
-    return replace(call, main=heir, rest=()), doing
+    doing = replace(doing, verb=replace(doing.verb, action=None), awaiting=None)
+    return replace(call, main=heir, continuation=()), doing
 
 
 def _moved(call: Call, member: Member, state: MemberState, now: int) -> Step:
     if state not in MEMBER_MOVES[member.state]:
         return call, ()
-    return changed(call, replace(member, state=state), now)
+    return update_member(call, replace(member, state=state), now)
 
 
 def _connected(call: Call, member: Member, now: int) -> Step:
-    call, told = changed(call, replace(member, state="connected", joined_ms=now), now)
+    call, told = update_member(call, replace(member, state="connected", joined_ms=now), now)
     conference = call.conference
     if conference is None or conference.state == "in-progress":
         return call, told
     begun = replace(conference, state="in-progress")
-    call, more = tell_conference(with_conference(call, begun), begun, now)
+    call, more = emit_conference(with_conference(call, begun), begun, now)
     return call, (*told, more)

@@ -2,88 +2,92 @@
 
 from msgspec.structs import replace
 
-from engine.calls.media.plan import OUTSIDE, seats
+from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
-from engine.calls.model.commands import Bridge, Hangup
+from engine.calls.model.commands import AddToBridge, Hangup
 from engine.calls.model.events import BridgeFailed, DeadlinePassed, Event
 from engine.calls.model.io_results import (
     ActionFailed,
-    ActionReplied,
-    ApiAnswered,
-    ApiFailed,
-    FlowEntered,
-    NodeLoaded,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
 )
-from engine.calls.model.state import Next, Talking
-from engine.calls.session_end import closed, freed
+from engine.calls.model.state import Advance, Bridged
+from engine.calls.session_end import end_sessions, release_leg
 from engine.calls.verbs import flow, instructions
 from wire.verbs import Action
 from wire.webhooks import DialResult
 
 
-def on_event(call: Call, doing: Talking, event: Event, now: int) -> Step:
+def on_event(call: Call, doing: Bridged, event: Event, now: int) -> Step:
     """End it when its time is up; mend a bridge; keep an answer that comes meanwhile."""
     match event:
         case DeadlinePassed():
-            return dismissed(call, doing, doing.legs, now)
+            return hang_up_parties(call, doing, doing.legs, now)
         case BridgeFailed(bridge, legs=legs) if bridge == doing.bridge:
             return _unjoined(call, doing, legs, now)
-        case ActionReplied(request, action) if doing.asking and request == doing.asking.request:
-            return replace(call, doing=_then(doing, action)), instructions.prefetched(action)
-        case ActionFailed(request, reason) if doing.asking and request == doing.asking.request:
-            call = instructions.failed(call, doing.asking, reason)
-            return replace(call, doing=_then(doing, doing.asking.fallback)), ()
-        case FlowEntered() | NodeLoaded() | ApiAnswered() | ApiFailed() if doing.asking:
+        case ActionReceived(request, action) if (
+            doing.awaiting and request == doing.awaiting.request
+        ):
+            return replace(call, state=_then(doing, action)), instructions.prefetch(action)
+        case ActionFailed(request, reason) if doing.awaiting and request == doing.awaiting.request:
+            call = instructions.use_fallback(call, doing.awaiting, reason)
+            return replace(call, state=_then(doing, doing.awaiting.fallback)), ()
+        case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed() if (
+            doing.awaiting
+        ):
             return _told(call, doing, event), ()
         case _:
             return call, ()
 
 
-def _told(call: Call, doing: Talking, event: flow.Told) -> Call:
+def _told(call: Call, doing: Bridged, event: flow.FlowResult) -> Call:
     """Let a flow know what it waited for; it goes on after the conversation."""
-    if doing.asking is None or event.request != doing.asking.request:
+    if doing.awaiting is None or event.request != doing.awaiting.request:
         return call
-    return replace(flow.noted(call, event), doing=_then(doing, None))
+    return replace(flow.apply_result(call, event), state=_then(doing, None))
 
 
-def _unjoined(call: Call, doing: Talking, legs: tuple[str, ...], now: int) -> Step:
+def _unjoined(call: Call, doing: Bridged, legs: tuple[str, ...], now: int) -> Step:
     """Join legs without those who belong elsewhere by now; put out who can't be joined."""
-    here = seats(call)
-    left = tuple(leg for leg in legs if here.get(leg, OUTSIDE).bridge == doing.bridge)
+    here = desired_media(call)
+    left = tuple(leg for leg in legs if here.get(leg, UNBRIDGED).bridge == doing.bridge)
     if left != legs:
-        return call, (Bridge(doing.bridge, left),) if left else ()
+        return call, (AddToBridge(doing.bridge, left),) if left else ()
     lost = tuple(leg for leg in doing.legs if leg in legs)
-    return dismissed(call, doing, doing.legs if call.main in legs else lost, now)
+    return hang_up_parties(call, doing, doing.legs if call.main in legs else lost, now)
 
 
-def _then(doing: Talking, action: Action | None) -> Talking:
-    return replace(doing, verb=replace(doing.verb, action=action), asking=None)
+def _then(doing: Bridged, action: Action | None) -> Bridged:
+    return replace(doing, verb=replace(doing.verb, action=action), awaiting=None)
 
 
-def dismissed(call: Call, doing: Talking, legs: tuple[str, ...], now: int) -> Step:
+def hang_up_parties(call: Call, doing: Bridged, legs: tuple[str, ...], now: int) -> Step:
     """Put parties out."""
     hangups = tuple(Hangup(leg, causes.NORMAL) for leg in legs)
-    call, commands = without(call, doing, legs, causes.NORMAL, now)
+    call, commands = drop_parties(call, doing, legs, causes.NORMAL, now)
     return call, (*(each for each in commands if each not in hangups), *hangups)
 
 
-def without(call: Call, doing: Talking, gone: tuple[str, ...], cause: int, now: int) -> Step:
+def drop_parties(call: Call, doing: Bridged, gone: tuple[str, ...], cause: int, now: int) -> Step:
     """Go on without parties that have left, none of them the main one."""
     left = tuple(leg for leg in doing.legs if leg not in gone)
     if left:
-        return replace(call, doing=replace(doing, legs=left)), ()
-    return part(call, doing, "completed", cause, now)
+        return replace(call, state=replace(doing, legs=left)), ()
+    return end(call, doing, "completed", cause, now)
 
 
-def part(call: Call, doing: Talking, status: str, cause: int, now: int) -> Step:
+def end(call: Call, doing: Bridged, status: str, cause: int, now: int) -> Step:
     """End the conversation: the tree goes on with the main leg, which nobody holds any more."""
-    call, told = closed(call, "conversation_ended", now)
-    call, more = freed(call, call.main, now)
+    call, told = end_sessions(call, "conversation_ended", now)
+    call, more = release_leg(call, call.main, now)
     told += more
-    if doing.asking is not None:
+    if doing.awaiting is not None:
         return replace(
-            call, doing=replace(doing.asking, deadline_ms=now + instructions.WEBHOOK_MS)
+            call, state=replace(doing.awaiting, deadline_ms=now + instructions.WEBHOOK_TIMEOUT_MS)
         ), told
     data = doing.verb.data
     result = DialResult(
@@ -96,4 +100,4 @@ def part(call: Call, doing: Talking, status: str, cause: int, now: int) -> Step:
         agent_id=data.agent_id,
         reference_id=data.reference_id,
     )
-    return replace(call, doing=Next(doing.verb.action, "dial", result)), told
+    return replace(call, state=Advance(doing.verb.action, "dial", result)), told

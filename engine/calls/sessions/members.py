@@ -5,13 +5,13 @@ from msgspec.structs import replace
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
 from engine.calls.model.sessions import Member, MemberState
-from engine.calls.reporting.call_events import tell_member
+from engine.calls.reporting.call_events import emit_member
 from engine.calls.session_end import with_conference
 
-MOST_GONE = 20
+MAX_LEFT_MEMBERS = 20
 
 
-def here(call: Call, leg_id: str, now: int) -> Member:
+def as_member(call: Call, leg_id: str, now: int) -> Member:
     """Make a member of who is there, or has been called in before."""
     leg = call.leg(leg_id)
     if leg is None or leg.state == "up":
@@ -37,11 +37,11 @@ def member_reason(member: Member, cause: int) -> str:
 def _bounded(members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Forget who left long ago: a conference may go on for days."""
     gone = sorted((each.left_ms, each.leg) for each in members if not each.is_live)
-    forgotten = {leg for _, leg in gone[:-MOST_GONE]}
+    forgotten = {leg for _, leg in gone[:-MAX_LEFT_MEMBERS]}
     return tuple(each for each in members if each.leg not in forgotten)
 
 
-def changed(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
+def update_member(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
     """Put a member in, in place of what it was or as the last, and tell its state."""
     conference = call.conference
     if conference is None:
@@ -53,5 +53,5 @@ def changed(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
     call = with_conference(call, conference)
     if not told:
         return call, ()
-    call, tell = tell_member(call, conference, member, now)
+    call, tell = emit_member(call, conference, member, now)
     return call, (tell,)

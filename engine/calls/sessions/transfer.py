@@ -8,23 +8,23 @@ Who hears whom in each follows in `seating`. (Design section 7, "Transfer".)
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, numbered
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.commands import Command, Hangup
-from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRang
+from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRinging
 from engine.calls.model.requests import (
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
 from engine.calls.model.sessions import Transfer
-from engine.calls.model.state import Talking
-from engine.calls.reporting.call_events import tell_transfer
-from engine.calls.session_end import end_conference, end_transfer, freed, with_transfer
+from engine.calls.model.state import Bridged
+from engine.calls.reporting.call_events import emit_transfer
+from engine.calls.session_end import end_conference, end_transfer, release_leg, with_transfer
 from engine.calls.sessions import conversation
-from engine.calls.sessions.hold_music import next_round, wished
-from engine.calls.sessions.leg_control import invite, uninvited
+from engine.calls.sessions.hold_music import fetch_music, next_loop
+from engine.calls.sessions.leg_control import clear_invite, invite
 
-MOST_KEPT = 20
+MAX_KEPT = 20
 
 
 def start(call: Call, asked: TransferRequested, now: int) -> Step:
@@ -35,9 +35,9 @@ def start(call: Call, asked: TransferRequested, now: int) -> Step:
     ended: tuple[Command, ...] = ()
     if call.conference is not None:
         call, ended = end_conference(call, call.conference, "transfer", now)
-    call, session = numbered(call, "t")
+    call, session = allocate_id(call, "t")
     call, target, commands = invite(call, asked.party, asked.ring_s, now)
-    call, tune, fetches = wished(uninvited(call, target), asked.music)
+    call, tune, fetches = fetch_music(clear_invite(call, target), asked.music)
     transfer = Transfer(
         id=session,
         mode=asked.mode,
@@ -48,10 +48,10 @@ def start(call: Call, asked: TransferRequested, now: int) -> Step:
         started_ms=now,
         source_agent=asked.source_agent,
         target_name=asked.target_name,
-        tune=tune,
+        hold_music=tune,
     )
-    call = replace(call, transfers=(*call.transfers[-MOST_KEPT:], transfer))
-    call, told = tell_transfer(call, transfer, now)
+    call = replace(call, transfers=(*call.transfers[-MAX_KEPT:], transfer))
+    call, told = emit_transfer(call, transfer, now)
     if asked.mode == "attended":
         return call, (*ended, told, *commands, *fetches)
     call, freed_too = _let_go(call, transfer, now)
@@ -62,7 +62,7 @@ def start(call: Call, asked: TransferRequested, now: int) -> Step:
 def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
     """Follow the target, and the three parties' comings and goings."""
     match event:
-        case LegRang(leg) if leg == transfer.target and transfer.state == "starting":
+        case LegRinging(leg) if leg == transfer.target and transfer.state == "starting":
             return _told(call, replace(transfer, state="ringback"), now)
         case LegAnswered(leg) if leg == transfer.target and transfer.state != "answered":
             return _answered(call, transfer, now)
@@ -74,10 +74,10 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
         case LegEnded(leg) if leg == transfer.source and transfer.mode == "attended":
             return _complete(call, replace(transfer, reason="source_hangup_intentional"), now)
         case _:
-            call, tune = next_round(call, transfer.tune, event)
-            if tune is transfer.tune:
+            call, tune = next_loop(call, transfer.hold_music, event)
+            if tune is transfer.hold_music:
                 return call, ()
-            return with_transfer(call, replace(transfer, tune=tune)), ()
+            return with_transfer(call, replace(transfer, hold_music=tune)), ()
 
 
 def complete(call: Call, asked: TransferCompletionRequested, now: int) -> Step:
@@ -109,7 +109,7 @@ def failed(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
     """Give the target up; the source, if it is there, has the customer back."""
     given_up = replace(transfer, state="failed", reason=target_reason(transfer, cause))
     call, commands = end_transfer(call, given_up, now)
-    call, parted = _without_target(call, given_up, (causes.unanswered(cause), cause), now)
+    call, parted = _without_target(call, given_up, (causes.unanswered_status(cause), cause), now)
     return call, (*commands, *parted)
 
 
@@ -127,7 +127,7 @@ def target_reason(transfer: Transfer, cause: int) -> str:
 
 
 def _told(call: Call, transfer: Transfer, now: int) -> Step:
-    call, told = tell_transfer(with_transfer(call, transfer), transfer, now)
+    call, told = emit_transfer(with_transfer(call, transfer), transfer, now)
     return call, (told,)
 
 
@@ -149,16 +149,16 @@ def _answered(call: Call, transfer: Transfer, now: int) -> Step:
 
 def _let_go(call: Call, transfer: Transfer, now: int) -> Step:
     """Leave the customer and the target in the conversation; the tree goes on with the customer."""
-    call, commands = freed(call, transfer.customer, now)
-    call, more = freed(call, transfer.target, now)
-    if isinstance(call.doing, Talking):
-        call = replace(call, doing=replace(call.doing, legs=(transfer.target,)))
+    call, commands = release_leg(call, transfer.customer, now)
+    call, more = release_leg(call, transfer.target, now)
+    if isinstance(call.state, Bridged):
+        call = replace(call, state=replace(call.state, legs=(transfer.target,)))
     return replace(call, main=transfer.customer), (*commands, *more)
 
 
 def _without_target(call: Call, ended: Transfer, outcome: tuple[str, int], now: int) -> Step:
     """Let the source talk to the customer again; if it is gone, the tree goes on."""
-    doing = call.doing
-    if not isinstance(doing, Talking) or ended.source in {call.main, *doing.legs}:
+    doing = call.state
+    if not isinstance(doing, Bridged) or ended.source in {call.main, *doing.legs}:
         return call, ()
-    return conversation.part(call, doing, *outcome, now)
+    return conversation.end(call, doing, *outcome, now)

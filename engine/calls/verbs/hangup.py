@@ -2,32 +2,32 @@
 
 from msgspec.structs import replace
 
-from engine.calls.media.call_recording import filed_at_last, is_filed
+from engine.calls.media.call_recording import archive_remaining, is_archived
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import DeadlinePassed, Event, LegEnded, Recovered, TapesFiled
-from engine.calls.model.state import Ending, Filing, Over
-from engine.calls.reporting.call_events import tell_over
-from engine.calls.reporting.call_record import record_of
-from engine.calls.reporting.history import given_up
-from engine.calls.session_end import closed
+from engine.calls.model.events import DeadlinePassed, Event, LegEnded, RecordingsArchived, Recovered
+from engine.calls.model.state import ArchivingRecordings, Ended, Ending
+from engine.calls.reporting.call_events import emit_completed
+from engine.calls.reporting.call_record import build_call_record
+from engine.calls.reporting.history import archive_all_legs
+from engine.calls.session_end import end_sessions
 
-HANGUP_MS = 5_000
-TRIES = 3  # after that the reaper has it
-FILING_MS = 10_000  # what takes longer is filed all the same, after the end has been told
+HANGUP_TIMEOUT_MS = 5_000
+MAX_HANGUP_RETRIES = 3  # after that the reaper has it
+ARCHIVE_TIMEOUT_MS = 10_000  # what takes longer is filed all the same, after the end has been told
 
 
 def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
     """Tell every leg to hang up; the call is over when the last has."""
-    call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, rest=())
-    call, commands = closed(call, "call_ended", now)
+    call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, continuation=())
+    call, commands = end_sessions(call, "call_ended", now)
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
     others = tuple(c for c in commands if not (isinstance(c, Hangup) and call.leg(c.leg)))
     if not call.legs:
         call, told = finish(call, now)
         return call, (*others, *told)
-    return replace(call, doing=Ending(now + HANGUP_MS)), (*others, *hangups)
+    return replace(call, state=Ending(now + HANGUP_TIMEOUT_MS)), (*others, *hangups)
 
 
 def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
@@ -35,15 +35,15 @@ def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
     if not call.legs:
         return finish(call, now)
     match event:
-        case DeadlinePassed() if doing.tries >= TRIES:
+        case DeadlinePassed() if doing.tries >= MAX_HANGUP_RETRIES:
             return finish(call, now)
         case Recovered():  # a hangup that may not have come to it is in the outbox
-            return replace(call, doing=replace(doing, deadline_ms=now + HANGUP_MS)), ()
+            return replace(call, state=replace(doing, deadline_ms=now + HANGUP_TIMEOUT_MS)), ()
         case DeadlinePassed():
-            ending = Ending(now + HANGUP_MS, doing.tries + 1)
+            ending = Ending(now + HANGUP_TIMEOUT_MS, doing.tries + 1)
             cause = call.cause or causes.NORMAL
             hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
-            return replace(call, doing=ending), hangups
+            return replace(call, state=ending), hangups
         case _:
             return call, ()
 
@@ -54,29 +54,29 @@ def finish(call: Call, now: int) -> Step:
     Those of legs that may live on are left to the archivist: they are recorded still.
     """
     is_gone = not call.legs and call.reason != causes.reason(causes.LOST)
-    call = replace(given_up(call, now), rest=(), ended_ms=now, status=_status(call))
-    if is_filed(call) or not is_gone:
-        return _over(call, now)
-    call, commands = filed_at_last(call)
-    return replace(call, doing=Filing(now + FILING_MS)), commands
+    call = replace(archive_all_legs(call, now), continuation=(), ended_ms=now, status=_status(call))
+    if is_archived(call) or not is_gone:
+        return _end(call, now)
+    call, commands = archive_remaining(call)
+    return replace(call, state=ArchivingRecordings(now + ARCHIVE_TIMEOUT_MS)), commands
 
 
-def on_filing(call: Call, event: Event, now: int) -> Step:
+def on_archiving(call: Call, event: Event, now: int) -> Step:
     """Call it over when all is filed, or when that takes too long."""
     match event:
-        case TapesFiled(fault=fault) if is_filed(call) or fault not in {"", "lost"}:
-            return _over(call, now)
+        case RecordingsArchived(fault=fault) if is_archived(call) or fault not in {"", "lost"}:
+            return _end(call, now)
         case Recovered():
-            return replace(call, doing=Filing(now + FILING_MS)), ()
+            return replace(call, state=ArchivingRecordings(now + ARCHIVE_TIMEOUT_MS)), ()
         case DeadlinePassed() | LegEnded(cause=causes.LOST):
-            return _over(call, now)
+            return _end(call, now)
         case _:
             return call, ()
 
 
-def _over(call: Call, now: int) -> Step:
-    call = replace(call, doing=Over())
-    call, told = tell_over(call, record_of(call), now)
+def _end(call: Call, now: int) -> Step:
+    call = replace(call, state=Ended())
+    call, told = emit_completed(call, build_call_record(call), now)
     return call, (told,)
 
 
@@ -85,4 +85,4 @@ def _status(call: Call) -> causes.Status:
         return "completed"
     if call.ended_by in {"caller", "api"}:
         return "canceled"
-    return causes.unanswered(call.cause)
+    return causes.unanswered_status(call.cause)

@@ -3,30 +3,30 @@
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.flows.prefetch import wanted
-from engine.calls.model.call import Call, Step, numbered
+from engine.calls.flows.prefetch import audio_sources
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
-from engine.calls.model.io_commands import AskWebhook, Prefetch
+from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import (
     ActionFailed,
-    ActionReplied,
-    ApiAnswered,
-    ApiFailed,
-    FlowEntered,
-    NodeLoaded,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
 )
-from engine.calls.model.state import Asking, Next
+from engine.calls.model.state import Advance, AwaitingInstructions
 from engine.calls.verbs import flow
 from wire.verbs import Action
 from wire.webhooks import ActionRequest
 
-WEBHOOK_MS = 17_000  # 15 s in all (design section 7), and a little for our own way
-REASON_CHARS = 200  # it quotes what the customer's server said, of any length
+WEBHOOK_TIMEOUT_MS = 17_000  # 15 s in all (design section 7), and a little for our own way
+MAX_REASON_CHARS = 200  # it quotes what the customer's server said, of any length
 
 
-def start_url(call: Call, url: str, after: Next, now: int) -> Step:
+def start_url(call: Call, url: str, after: Advance, now: int) -> Step:
     """Ask an address for the next action, telling it what has just ended."""
-    call, request = numbered(call, "r")
+    call, request = allocate_id(call, "r")
     body = ActionRequest(
         call_id=call.id,
         event=after.event,
@@ -39,37 +39,39 @@ def start_url(call: Call, url: str, after: Next, now: int) -> Step:
         answered_by=call.answered_by,
         custom_data=call.custom_data,
     )
-    asking = Asking(request, now + WEBHOOK_MS, after.fallback)
-    return replace(call, doing=asking), (AskWebhook(request, url, to_json(body)),)
+    asking = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, after.fallback)
+    return replace(call, state=asking), (SendWebhook(request, url, to_json(body)),)
 
 
-def on_event(call: Call, doing: Asking, event: Event, now: int) -> Step:
+def on_event(call: Call, doing: AwaitingInstructions, event: Event, now: int) -> Step:
     """Run what was answered; without an answer, the fallback; without one, hang up."""
     match event:
-        case FlowEntered() | NodeLoaded() | ApiAnswered() | ApiFailed():
-            return flow.on_told(call, event, now) if event.request == doing.request else (call, ())
-        case ActionReplied(request, action) if request == doing.request:
-            return replace(call, doing=Next(action, "reply")), prefetched(action)
+        case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed():
+            return (
+                flow.on_result(call, event, now) if event.request == doing.request else (call, ())
+            )
+        case ActionReceived(request, action) if request == doing.request:
+            return replace(call, state=Advance(action, "reply")), prefetch(action)
         case ActionFailed(request, reason) if request == doing.request:
-            return failed(call, doing, reason), ()
+            return use_fallback(call, doing, reason), ()
         case DeadlinePassed():
-            return failed(call, doing, "timeout"), ()
+            return use_fallback(call, doing, "timeout"), ()
         case Recovered():
-            return replace(call, doing=replace(doing, deadline_ms=now + WEBHOOK_MS)), ()
+            return replace(call, state=replace(doing, deadline_ms=now + WEBHOOK_TIMEOUT_MS)), ()
         case _:
             return call, ()
 
 
-def prefetched(action: Action | None) -> tuple[Prefetch, ...]:
+def prefetch(action: Action | None) -> tuple[PrefetchMedia, ...]:
     """Ask for the audio that an answer will want."""
-    sources = wanted(action)
-    return (Prefetch(sources),) if sources else ()
+    sources = audio_sources(action)
+    return (PrefetchMedia(sources),) if sources else ()
 
 
-def failed(call: Call, doing: Asking, reason: str) -> Call:
+def use_fallback(call: Call, doing: AwaitingInstructions, reason: str) -> Call:
     """Go on without an answer: the fallback; without one, nothing more of the tree."""
     if doing.is_api:
-        return replace(flow.failed(call, reason), doing=Next(None, "flow"))
+        return replace(flow.fail_request(call, reason), state=Advance(None, "flow"))
     if doing.fallback is None:
-        call = replace(call, rest=(), reason=f"action_failed:{reason[:REASON_CHARS]}")
-    return replace(call, doing=Next(doing.fallback, "reply"))
+        call = replace(call, continuation=(), reason=f"action_failed:{reason[:MAX_REASON_CHARS]}")
+    return replace(call, state=Advance(doing.fallback, "reply"))

@@ -4,13 +4,13 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, numbered
-from engine.calls.model.commands import Command, Play, StopMessage, StopPlayback
-from engine.calls.model.state import Doing, Gathering, Playing, Recording
+from engine.calls.model.call import Call, allocate_id
+from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
+from engine.calls.model.state import CallState, Gathering, Playing, RecordingVoicemail
 from wire.answer_detection import Prompt
 from wire.media import Audio, Clip, Source, Speech
 
-Prompting = TypeVar("Prompting", Playing, Gathering)
+PromptState = TypeVar("PromptState", Playing, Gathering)
 
 
 def sources(data: Prompt) -> tuple[Source, ...]:
@@ -25,39 +25,39 @@ def length_ms(clips: tuple[Clip, ...]) -> int:
     return sum(clip.duration_ms for clip in clips)
 
 
-def paused(
-    call: Call, doing: Prompting, now: int
-) -> tuple[Call, Prompting, tuple[StopPlayback, ...]]:
+def suspend_prompt(
+    call: Call, doing: PromptState, now: int
+) -> tuple[Call, PromptState, tuple[StopPlayback, ...]]:
     """Stop a prompt where it is; what is heard of it later is another playback."""
     stops = (StopPlayback(doing.request),)
     heard_ms = max(0, length_ms(doing.clips) - max(0, doing.ends_ms - now))
-    call, request = numbered(call, "p")
-    doing = replace(doing, request=request, paused=True, heard_ms=heard_ms, ends_ms=0)
-    return call, replace(doing, deadline_ms=call.latest_ms), stops
+    call, request = allocate_id(call, "p")
+    doing = replace(doing, request=request, suspended=True, played_ms=heard_ms, ends_ms=0)
+    return call, replace(doing, deadline_ms=call.must_end_ms), stops
 
 
-def played_on(doing: Prompting, leg: str, now: int) -> tuple[Prompting, Command]:
+def resume_prompt(doing: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
     """Let a leg hear the rest of a prompt; its deadline is the caller's to set."""
-    clips, offset_ms = _rest(doing.clips, doing.heard_ms)
+    clips, offset_ms = _remaining(doing.clips, doing.played_ms)
     ends_ms = now + length_ms(clips) - offset_ms
-    doing = replace(doing, paused=False, ends_ms=ends_ms)
+    doing = replace(doing, suspended=False, ends_ms=ends_ms)
     return doing, Play(leg, doing.request, clips, offset_ms)
 
 
-def stopped(doing: Doing) -> tuple[StopPlayback | StopMessage, ...]:
+def stop_sound(doing: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
     """End the prompt that is heard, or the message that is being left, if one is."""
     match doing:
         case Playing(request=request, ends_ms=ends_ms) if ends_ms:
             return (StopPlayback(request),)
-        case Gathering(phase="prompt", request=request, paused=False):
+        case Gathering(phase="prompt", request=request, suspended=False):
             return (StopPlayback(request),)
-        case Recording(tape=tape, request=""):
-            return (StopMessage(tape),)
+        case RecordingVoicemail(recording=tape, request=""):
+            return (StopVoicemail(tape),)
         case _:
             return ()
 
 
-def _rest(clips: tuple[Clip, ...], heard_ms: int) -> tuple[tuple[Clip, ...], int]:
+def _remaining(clips: tuple[Clip, ...], heard_ms: int) -> tuple[tuple[Clip, ...], int]:
     while len(clips) > 1 and heard_ms >= clips[0].duration_ms:
         heard_ms -= clips[0].duration_ms
         clips = clips[1:]

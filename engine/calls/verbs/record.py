@@ -8,29 +8,29 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.media import call_recording
-from engine.calls.model.call import Call, Step, numbered
-from engine.calls.model.commands import Command, StartMessage, StopMessage
+from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.commands import Command, StartVoicemail, StopVoicemail
 from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
     Event,
-    MessageEnded,
+    RecordingsArchived,
     Recovered,
-    TapesFiled,
+    VoicemailEnded,
 )
-from engine.calls.model.io_commands import AskWebhook
-from engine.calls.model.recording import Tape
-from engine.calls.model.state import Asking, Next, Recording
-from engine.calls.reporting.call_events import tape_facts, tell
-from engine.calls.session_end import freed
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.recording import Recording
+from engine.calls.model.state import Advance, AwaitingInstructions, RecordingVoicemail
+from engine.calls.reporting.call_events import emit, recording_fields
+from engine.calls.session_end import release_leg
 from engine.calls.verbs import play
-from engine.calls.verbs.instructions import WEBHOOK_MS
+from engine.calls.verbs.instructions import WEBHOOK_TIMEOUT_MS
 from wire.verbs import Record
 from wire.webhooks import RecordReason, RecordResult
 
-STOP_MS = 1_000  # within this it has ended that was told to
-SETTLE_MS = 200  # within this the reason of an end shows
-FILED_MS = 5_000  # the caller waits: what takes longer is filed all the same
+STOP_TIMEOUT_MS = 1_000  # within this it has ended that was told to
+REASON_GRACE_MS = 200  # within this the reason of an end shows
+ARCHIVE_TIMEOUT_MS = 5_000  # the caller waits: what takes longer is filed all the same
 
 
 def start(call: Call, verb: Record, now: int) -> Step:
@@ -38,87 +38,93 @@ def start(call: Call, verb: Record, now: int) -> Step:
 
     Without an archive go on at once.
     """
-    if call.archive is not None and play.sources(verb):
+    if call.recording_destination is not None and play.sources(verb):
         return play.start(call, verb, now)
-    if call.archive is None:
-        return _go_on(call, verb, "failed", None, now)
-    call, told = freed(call, call.main, now)  # nobody leaves a message on hold
-    call, tape = call_recording.begun(call, call.main, "voicemail", now)
+    if call.recording_destination is None:
+        return _continue(call, verb, "failed", None, now)
+    call, told = release_leg(call, call.main, now)  # nobody leaves a message on hold
+    call, tape = call_recording.start(call, call.main, "voicemail", now)
     data = verb.data
-    doing = Recording(verb, tape.name, now, now + data.max_length * 1000)
-    command = StartMessage(call.main, tape.name, data.max_length, data.silence, data.terminator)
-    return replace(call, doing=doing), (*told, command)
+    doing = RecordingVoicemail(verb, tape.name, now, now + data.max_length * 1000)
+    command = StartVoicemail(call.main, tape.name, data.max_length, data.silence, data.terminator)
+    return replace(call, state=doing), (*told, command)
 
 
-def on_event(call: Call, doing: Recording, event: Event, now: int) -> Step:
+def on_event(call: Call, doing: RecordingVoicemail, event: Event, now: int) -> Step:
     """Follow the message to its end, then to the archive."""
     match event:
         case DigitPressed(leg, digit) if leg == call.main and digit == doing.verb.data.terminator:
-            return _stopped(call, doing, "terminator", now)
-        case MessageEnded(name, failed) if name == doing.tape and not doing.request:
-            return _ended(call, replace(doing, reason="failed") if failed else doing, now)
-        case TapesFiled(request) if request == doing.request:
-            return _filed(call, doing, now)
+            return _stop(call, doing, "terminator", now)
+        case VoicemailEnded(name, failed) if name == doing.recording and not doing.request:
+            return _archive(call, replace(doing, reason="failed") if failed else doing, now)
+        case RecordingsArchived(request) if request == doing.request:
+            return _on_archived(call, doing, now)
         case Recovered() if doing.request:
-            return replace(call, doing=replace(doing, deadline_ms=now + FILED_MS)), ()
+            return replace(call, state=replace(doing, deadline_ms=now + ARCHIVE_TIMEOUT_MS)), ()
         case DeadlinePassed() if doing.request or doing.reason:
             return _finish(call, doing, now)  # one that has not ended yet is filed with the call
         case DeadlinePassed():
-            return _stopped(call, doing, "max-length", now)
+            return _stop(call, doing, "max-length", now)
         case _:
             return call, ()
 
 
-def abandon(call: Call, doing: Recording, now: int) -> Step:
+def abandon(call: Call, doing: RecordingVoicemail, now: int) -> Step:
     """Tell of the message of a caller who hung up: it is kept; nobody waits for the answer."""
-    return _told(call, doing.verb, doing.reason or "hangup", _tape(call, doing), now)
+    return _report(call, doing.verb, doing.reason or "hangup", _recording(call, doing), now)
 
 
-def _stopped(call: Call, doing: Recording, reason: RecordReason, now: int) -> Step:
+def _stop(call: Call, doing: RecordingVoicemail, reason: RecordReason, now: int) -> Step:
     if doing.reason:
         return call, ()
     doing = replace(doing, reason=reason)
     if doing.request:
-        return replace(call, doing=doing), ()
-    stopping = replace(doing, deadline_ms=now + STOP_MS)
-    return replace(call, doing=stopping), (StopMessage(doing.tape),)
+        return replace(call, state=doing), ()
+    stopping = replace(doing, deadline_ms=now + STOP_TIMEOUT_MS)
+    return replace(call, state=stopping), (StopVoicemail(doing.recording),)
 
 
-def _ended(call: Call, doing: Recording, now: int) -> Step:
-    call, command = call_recording.filed(call, (doing.tape,))
-    filing = replace(doing, request=command.request, ended_ms=now, deadline_ms=now + FILED_MS)
-    return replace(call, doing=filing), (command,)
+def _archive(call: Call, doing: RecordingVoicemail, now: int) -> Step:
+    call, command = call_recording.archive(call, (doing.recording,))
+    filing = replace(
+        doing, request=command.request, ended_ms=now, deadline_ms=now + ARCHIVE_TIMEOUT_MS
+    )
+    return replace(call, state=filing), (command,)
 
 
-def _filed(call: Call, doing: Recording, now: int) -> Step:
-    shows_ms = doing.ended_ms + SETTLE_MS
+def _on_archived(call: Call, doing: RecordingVoicemail, now: int) -> Step:
+    shows_ms = doing.ended_ms + REASON_GRACE_MS
     if doing.reason or now >= shows_ms:
         return _finish(call, doing, now)
-    return replace(call, doing=replace(doing, deadline_ms=shows_ms)), ()
+    return replace(call, state=replace(doing, deadline_ms=shows_ms)), ()
 
 
-def _finish(call: Call, doing: Recording, now: int) -> Step:
-    is_full = doing.ended_ms - doing.began_ms >= doing.verb.data.max_length * 1000
+def _finish(call: Call, doing: RecordingVoicemail, now: int) -> Step:
+    is_full = doing.ended_ms - doing.started_ms >= doing.verb.data.max_length * 1000
     reason = doing.reason or ("max-length" if is_full else "silence")
-    return _go_on(call, doing.verb, reason, _tape(call, doing), now)
+    return _continue(call, doing.verb, reason, _recording(call, doing), now)
 
 
-def _go_on(call: Call, verb: Record, reason: RecordReason, tape: Tape | None, now: int) -> Step:
-    call, commands = _told(call, verb, reason, tape, now)
+def _continue(
+    call: Call, verb: Record, reason: RecordReason, tape: Recording | None, now: int
+) -> Step:
+    call, commands = _report(call, verb, reason, tape, now)
     if not isinstance(verb.action, str):
-        return replace(call, doing=Next(verb.action, "record")), commands
-    asked = next(each for each in commands if isinstance(each, AskWebhook))
-    return replace(call, doing=Asking(asked.request, now + WEBHOOK_MS)), commands
+        return replace(call, state=Advance(verb.action, "record")), commands
+    asked = next(each for each in commands if isinstance(each, SendWebhook))
+    return replace(
+        call, state=AwaitingInstructions(asked.request, now + WEBHOOK_TIMEOUT_MS)
+    ), commands
 
 
-def _told(
-    call: Call, verb: Record, reason: RecordReason, tape: Tape | None, now: int
+def _report(
+    call: Call, verb: Record, reason: RecordReason, tape: Recording | None, now: int
 ) -> tuple[Call, tuple[Command, ...]]:
-    facts = tape_facts(call, tape) if tape and tape.state != "lost" else {}
-    call, told = tell(call, "recorded", now, channel_id=call.main, reason=reason, **facts)
+    facts = recording_fields(call, tape) if tape and tape.state != "lost" else {}
+    call, told = emit(call, "recorded", now, channel_id=call.main, reason=reason, **facts)
     if not isinstance(verb.action, str):
         return call, (told,)
-    call, request = numbered(call, "r")
+    call, request = allocate_id(call, "r")
     result = RecordResult(
         call_id=call.id,
         channel_id=call.main,
@@ -129,8 +135,8 @@ def _told(
         duration=facts.get("recording_duration"),
         custom_data=call.custom_data,
     )
-    return call, (told, AskWebhook(request, verb.action, to_json(result)))
+    return call, (told, SendWebhook(request, verb.action, to_json(result)))
 
 
-def _tape(call: Call, doing: Recording) -> Tape:
-    return next(each for each in call.tapes if each.name == doing.tape)
+def _recording(call: Call, doing: RecordingVoicemail) -> Recording:
+    return next(each for each in call.recordings if each.name == doing.recording)

@@ -3,14 +3,14 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.flows.prefetch import wanted
+from engine.calls.flows.prefetch import audio_sources
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, rings_until_ms
+from engine.calls.model.call import Call, Step, ring_deadline_ms
 from engine.calls.model.commands import Answer, Command, Originate
-from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegPlaced
-from engine.calls.model.io_commands import Prefetch
-from engine.calls.model.state import Next, Starting
-from engine.calls.reporting.call_events import tell
+from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegCreated
+from engine.calls.model.io_commands import PrefetchMedia
+from engine.calls.model.state import Advance, Starting
+from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, hangup
 
 
@@ -19,29 +19,29 @@ def on_event(call: Call, doing: Starting, event: Event, now: int) -> Step:
     match event:
         case CallOpened():
             return _open(call, doing, now)
-        case LegPlaced(leg) if leg == call.main:
-            until = rings_until_ms(call, leg, now, doing.deadline_ms)
-            return replace(call, doing=replace(doing, deadline_ms=until)), ()
+        case LegCreated(leg) if leg == call.main:
+            until = ring_deadline_ms(call, leg, now, doing.deadline_ms)
+            return replace(call, state=replace(doing, deadline_ms=until)), ()
         case LegAnswered(leg) if leg == call.main:
-            return _answered(call, doing, now)
+            return _on_answered(call, doing, now)
         case DeadlinePassed():
             return hangup.start(call, now, "system", causes.NO_ANSWER)
         case _:
             return call, ()
 
 
-def _answered(call: Call, doing: Starting, now: int) -> Step:
+def _on_answered(call: Call, doing: Starting, now: int) -> Step:
     if doing.detection is None:
-        return replace(call, doing=Next(doing.action, "start")), ()
+        return replace(call, state=Advance(doing.action, "start")), ()
     return amd.start(call, doing.detection, now, doing.action, doing.on_machine)
 
 
 def _open(call: Call, doing: Starting, now: int) -> Step:
-    call, told = tell(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
+    call, told = emit(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
     commands: list[Command] = [told]
     machine = doing.on_machine if isinstance(doing.on_machine, Struct) else None
-    if sources := tuple(dict.fromkeys((*wanted(doing.action), *wanted(machine)))):
-        commands.append(Prefetch(sources))
+    if sources := tuple(dict.fromkeys((*audio_sources(doing.action), *audio_sources(machine)))):
+        commands.append(PrefetchMedia(sources))
     if call.direction == "inbound":
         commands.append(Answer(call.main))
     else:

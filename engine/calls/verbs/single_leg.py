@@ -6,11 +6,11 @@ from engine.calls.model.state import Detecting, Gathering, Playing
 from engine.calls.verbs import amd, gather, play
 from wire import verbs
 
-Solo = verbs.Play | verbs.Say | verbs.Gather
+SingleLegVerb = verbs.Play | verbs.Say | verbs.Gather
 VERBS = (verbs.Play, verbs.Say, verbs.Gather)
 
 
-def start(call: Call, verb: Solo, now: int) -> Step:
+def start(call: Call, verb: SingleLegVerb, now: int) -> Step:
     """Begin it on the main leg."""
     if isinstance(verb, verbs.Gather):
         return gather.start(call, verb, now)

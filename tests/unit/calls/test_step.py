@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call import deadline_ms, expects
+from engine.calls.model.call import deadline_ms, is_expected
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import (
     BridgeFailed,
@@ -14,15 +14,15 @@ from engine.calls.model.events import (
     DigitPressed,
     Event,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
-    LegRang,
+    LegRinging,
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.model.io_results import ActionFailed, ActionReplied, MediaFetched
+from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Next, Over
+from engine.calls.model.state import Advance, Ended
 from engine.calls.step import step
 from tests.unit.calls.harness.builders import (
     CLIPS,
@@ -95,15 +95,15 @@ STATES: dict[str, Callable[[], Story]] = {
 def events_for(story: Story) -> list[Event]:
     """List every kind of event, about what the call knows and about what it does not."""
     legs = [MAIN, f"{ID}.l1", f"{ID}.l9"]
-    doing = story.call.doing
+    doing = story.call.state
     request = getattr(doing, "request", f"{ID}.r1")
     bridge = getattr(doing, "bridge", f"{ID}.b1")
     about_legs: list[Event] = [
         event
         for leg in legs
         for event in (
-            LegPlaced(leg),
-            LegRang(leg),
+            LegCreated(leg),
+            LegRinging(leg),
             LegAnswered(leg),
             LegEnded(leg, 17, 486),
             LegEnded(leg, 0),
@@ -116,11 +116,11 @@ def events_for(story: Story) -> list[Event]:
         MediaFetched(request, CLIPS),
         MediaFetched(request, ()),
         PlaybackEnded(request),
-        ActionReplied(request, tree(say())),
-        ActionReplied(request, HTTPS),
-        ActionReplied(request, None),
+        ActionReceived(request, tree(say())),
+        ActionReceived(request, HTTPS),
+        ActionReceived(request, None),
         ActionFailed(request, "status_500"),
-        ActionReplied("other", None),
+        ActionReceived("other", None),
         BridgeFailed(bridge, "no"),
         HangupRequested("api"),
         DeadlinePassed(),
@@ -150,7 +150,7 @@ def test_a_hangup_ends_every_state(state: str) -> None:
         assert {each.leg for each in commands if isinstance(each, Hangup)} == legs
     for leg in legs:
         story.take(LegEnded(leg, 16), 10)
-    assert story.call.is_over
+    assert story.call.is_ended
     assert deadline_ms(story.call) is None
     assert [told.event for told in story.told].count("completed") == 1
 
@@ -160,10 +160,10 @@ def test_time_alone_ends_every_state(state: str) -> None:
     """Whatever is lost on the way, no call waits for ever."""
     story = STATES[state]()
     for _ in range(50):
-        if story.call.is_over:
+        if story.call.is_ended:
             break
         story.due()
-    assert story.call.is_over
+    assert story.call.is_ended
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -178,14 +178,14 @@ def test_every_state_has_a_main_leg_to_lose(state: str) -> None:
 def test_a_next_that_was_stored_goes_on() -> None:
     """Next is passed through within one step; if one is read all the same, its action begins."""
     story = called(say())
-    stuck = replace(story.call, doing=Next(tree(say()), "start"))
+    stuck = replace(story.call, state=Advance(tree(say()), "start"))
     assert deadline_ms(stuck) is None
     call, commands = step(stuck, Recovered(), NOW)
-    assert tag_of(call.doing) == "playing"
+    assert tag_of(call.state) == "playing"
     assert commands
 
 
 def test_an_over_call_has_no_part_for_any_leg() -> None:
     """Nothing is expected after the end."""
-    assert not expects(over().call, MAIN)
-    assert isinstance(over().call.doing, Over)
+    assert not is_expected(over().call, MAIN)
+    assert isinstance(over().call.state, Ended)

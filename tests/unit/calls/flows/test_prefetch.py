@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from engine.calls.flows.prefetch import wanted, wanted_by
+from engine.calls.flows.prefetch import audio_sources, pending_audio_sources
 from engine.calls.model.state import Playing
 from tests.unit.calls.harness.builders import HTTPS, outbound, say, tree
 from wire.media import Audio, Speech
@@ -17,7 +17,7 @@ def test_the_whole_tree_is_searched() -> None:
     }
     play = {"type": "play", "data": {"audioUrl": [HTTPS + "2", HTTPS + "1"]}}
     silent = {"type": "gather", "data": {}, "action": {**play, "action": say("bye")}}
-    assert wanted(tree({**gather, "action": silent})) == (
+    assert audio_sources(tree({**gather, "action": silent})) == (
         Audio(HTTPS + "1"),
         Speech("no?"),
         Speech("bye"),
@@ -27,17 +27,17 @@ def test_the_whole_tree_is_searched() -> None:
 
 def test_what_is_not_known_yet_is_not_wanted() -> None:
     """An address may answer anything; a dial and a hangup play nothing of ours."""
-    assert wanted(None) == ()
-    assert wanted(HTTPS) == ()
+    assert audio_sources(None) == ()
+    assert audio_sources(HTTPS) == ()
     dial = {"type": "dial", "data": {"agent_id": "7"}, "action": {"type": "hangup"}}
-    assert wanted(tree(dial)) == ()
+    assert audio_sources(tree(dial)) == ()
 
 
 def test_a_greeting_is_wanted() -> None:
     """What who answers a dial will hear, and a gather's spoken prompt."""
     data = {"agent_id": "7", "whisper": say("Sales?"), "confirm": {"text": "Press one."}}
     gather = {"type": "gather", "data": {"text": "Your number?"}}
-    assert wanted(tree({"type": "dial", "data": data, "action": gather})) == (
+    assert audio_sources(tree({"type": "dial", "data": data, "action": gather})) == (
         Speech("Sales?"),
         Speech("Press one."),
         Speech("Your number?"),
@@ -49,5 +49,5 @@ def test_a_call_wants_what_is_left_of_it() -> None:
     left = tree(say("now", action=say("then")))
     assert isinstance(left, Say)
     doing = Playing(left, "p", 0)
-    call = replace(outbound(), doing=doing, rest=(tree(say("after")), HTTPS))
-    assert wanted_by(call) == (Speech("now"), Speech("then"), Speech("after"))
+    call = replace(outbound(), state=doing, continuation=(tree(say("after")), HTTPS))
+    assert pending_audio_sources(call) == (Speech("now"), Speech("then"), Speech("after"))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.calls.flows.templates import fill, is_name, names, text
-from engine.calls.flows.templates import filled as fill_in
+from engine.calls.flows.templates import fill, is_name, names, to_text
+from engine.calls.flows.templates import fill_decoded as fill_in
 from wire.errors import BadInput
 
 
@@ -83,7 +83,7 @@ def test_a_typed_template_is_the_value(around: str, value: Any) -> None:
     alone = fill_in({"a": "{{ vars.x }}"}, lambda _name: value, typed=True)
     assert alone == {"a": value}
     beside = fill_in(f"{{{{vars.x}}}}-{around}", lambda _name: value, typed=True)
-    assert beside == f"{text(value)}-{around}"
+    assert beside == f"{to_text(value)}-{around}"
 
 
 @given(some.text())

@@ -6,12 +6,12 @@ from engine.calls.model.call import Call
 from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.state import Gathering
-from engine.calls.recovery.dtmf import unknown
-from engine.calls.recovery.reconcile import missed
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.recovery.dtmf import missing_digits
+from engine.calls.recovery.reconcile import reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, called
 
-UP = Seen({MAIN: "Up"})
+UP = PbxSnapshot({MAIN: "Up"})
 LAG_MS = 7
 HELD_MS = 80
 
@@ -32,12 +32,14 @@ def gathering(**data: object) -> Story:
     return called({"type": "gather", "data": {"timeout": 5_000, **data}, "action": HTTPS})
 
 
-def recovered(story: Story, *heard: DigitPressed, seen: Seen = UP, after_ms: int = 3_000) -> None:
+def recovered(
+    story: Story, *heard: DigitPressed, seen: PbxSnapshot = UP, after_ms: int = 3_000
+) -> None:
     """Take the call up again, as it was stored, where these keys were heard."""
     story.now += after_ms
     story.call = decode_call(encode(story.call))
-    keys = unknown(story.call, by_leg(heard), {})
-    for event in missed(story.call, (), seen, story.now, keys)[1]:
+    keys = missing_digits(story.call, by_leg(heard), {})
+    for event in reconcile(story.call, (), seen, story.now, keys)[1]:
         story.take(event)
 
 
@@ -48,5 +50,5 @@ def by_leg(heard: tuple[DigitPressed, ...]) -> dict[str, list[DigitPressed]]:
 
 def digits(call: Call) -> str:
     """Say what a gather has so far."""
-    assert isinstance(call.doing, Gathering)
-    return call.doing.digits
+    assert isinstance(call.state, Gathering)
+    return call.state.digits

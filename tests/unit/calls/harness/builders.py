@@ -4,15 +4,15 @@ import json
 from typing import Any, TypeVar
 
 from engine.calls.model.call import Call, deadline_ms
-from engine.calls.model.commands import Command, Tell
+from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import (
     CallOpened,
     DeadlinePassed,
     DigitPressed,
     Event,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
 )
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.leg import Leg
@@ -46,7 +46,7 @@ def say(text: str = "hello", **more: Any) -> dict[str, Any]:
 
 def outbound(action: Any = None, **fields: Any) -> Call:
     """Make an outbound call that is not yet asked for, which shows +4799."""
-    leg = Leg(MAIN, "+4711111111", "requested", NOW, ring_s=30)
+    leg = Leg(MAIN, "+4711111111", "requested", NOW, ring_timeout_s=30)
     parsed = None if action is None else tree(action)
     return Call(
         id=ID,
@@ -56,11 +56,11 @@ def outbound(action: Any = None, **fields: Any) -> Call:
         to="+4711111111",
         main=MAIN,
         legs=(leg,),
-        doing=Starting(parsed, NOW + 30_000),
+        state=Starting(parsed, NOW + 30_000),
         created_ms=NOW,
-        latest_ms=NOW + LONGEST_MS,
+        must_end_ms=NOW + LONGEST_MS,
         caller_id="+4799",
-        serial=1,
+        id_seq=1,
         **fields,
     )
 
@@ -76,9 +76,9 @@ def inbound(action: Any = None, **fields: Any) -> Call:
         to="+4733333333",
         main=CHANNEL,
         legs=(leg,),
-        doing=Starting(None if action is None else tree(action), NOW + 10_000),
+        state=Starting(None if action is None else tree(action), NOW + 10_000),
         created_ms=NOW,
-        latest_ms=NOW + LONGEST_MS,
+        must_end_ms=NOW + LONGEST_MS,
         **fields,
     )
 
@@ -98,7 +98,7 @@ class Story:
         self.events.append((self.now, event))
         self.call, commands = step(self.call, event, self.now)
         self.commands += commands
-        return tuple(each for each in commands if not isinstance(each, Tell))
+        return tuple(each for each in commands if not isinstance(each, EmitEvent))
 
     def due(self) -> tuple[Command, ...]:
         """Move time to the call's deadline."""
@@ -123,13 +123,13 @@ class Story:
     def doing(self, kind: type[Wanted]) -> Wanted:
         """Give what the call does, which must be of a kind."""
         if not issubclass(kind, WithRequest):
-            assert isinstance(self.call.doing, kind), self.call.doing
-        return self.call.doing  # type: ignore[return-value]  # checked, or has what is asked
+            assert isinstance(self.call.state, kind), self.call.state
+        return self.call.state  # type: ignore[return-value]  # checked, or has what is asked
 
     @property
     def state(self) -> str:
         """Return the tag of the call's state."""
-        return tag_of(self.call.doing)
+        return tag_of(self.call.state)
 
     @property
     def status(self) -> str:
@@ -139,7 +139,7 @@ class Story:
     @property
     def told(self) -> list[CallEvent]:
         """List what the outside was told."""
-        return [each.event for each in self.commands if isinstance(each, Tell)]
+        return [each.event for each in self.commands if isinstance(each, EmitEvent)]
 
     def wanted(self, kind: type[Wanted]) -> list[Wanted]:
         """List the commands of a kind."""
@@ -156,7 +156,7 @@ def called(action: Any = None, **fields: Any) -> Story:
     """Make an outbound call, answered 5 s after we asked, whose first verb has begun."""
     story = Story(outbound(action, **fields))
     story.take(CallOpened())
-    story.take(LegPlaced(MAIN))
+    story.take(LegCreated(MAIN))
     story.take(LegAnswered(MAIN), 5_000)
     return story
 

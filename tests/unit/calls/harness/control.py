@@ -2,16 +2,16 @@
 
 from typing import Any, Literal
 
-from engine.calls.media.plan import OUTSIDE, Seat, seats
-from engine.calls.model.events import Event, LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.media.plan import UNBRIDGED, LegMedia, desired_media
+from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import (
+    AddMemberRequested,
     CoachRequested,
     DialRequested,
     HoldRequested,
     KickRequested,
-    MemberRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
@@ -32,10 +32,10 @@ BOX = f"{SNOOP}b"  # the bridge of coach and snoop
 TUNE = "https://example.com/tune.wav"
 
 Way = Literal["starting", "ringback", "answered"]
-WAYS: dict[Way, tuple[type[LegPlaced | LegRang | LegAnswered], ...]] = {
+WAYS: dict[Way, tuple[type[LegCreated | LegRinging | LegAnswered], ...]] = {
     "starting": (),
-    "ringback": (LegPlaced, LegRang),
-    "answered": (LegPlaced, LegRang, LegAnswered),
+    "ringback": (LegCreated, LegRinging),
+    "answered": (LegCreated, LegRinging, LegAnswered),
 }
 
 
@@ -62,7 +62,7 @@ def conferring(*others: str, music: str | None = None, action: Any = None) -> St
     story = inviting(music=music, action=action)
     came(story, THIRD, "answered")
     for party in others:
-        story.take(MemberRequested(party, "7"), 1_000)
+        story.take(AddMemberRequested(party, "7"), 1_000)
         came(story, story.call.legs[-1].id, "answered")
     return story
 
@@ -70,7 +70,7 @@ def conferring(*others: str, music: str | None = None, action: Any = None) -> St
 def inviting(*, music: str | None = None, action: Any = None) -> Story:
     """Make a call with a conference that Carol is being called into."""
     story = talking(BOB, action=action)
-    story.take(MemberRequested(CAROL, "7", agent_id="8", name="Carol", music=music), 1_000)
+    story.take(AddMemberRequested(CAROL, "7", agent_id="8", name="Carol", music=music), 1_000)
     return story
 
 
@@ -124,15 +124,15 @@ def coach(leg: str, coached: str, session: str = ROOM) -> CoachRequested:
     return CoachRequested(session, leg, coached)
 
 
-def seat(story: Story, leg: str) -> Seat:
+def seat(story: Story, leg: str) -> LegMedia:
     """Tell where a leg is to be."""
-    return seats(story.call).get(leg, OUTSIDE)
+    return desired_media(story.call).get(leg, UNBRIDGED)
 
 
 def together(story: Story) -> set[str]:
     """Name the legs that share the conversation's bridge."""
-    bridge = getattr(story.call.doing, "bridge", "none")
-    return {leg for leg, seat in seats(story.call).items() if seat.bridge == bridge}
+    bridge = getattr(story.call.state, "bridge", "none")
+    return {leg for leg, seat in desired_media(story.call).items() if seat.bridge == bridge}
 
 
 def transfer(story: Story) -> Transfer:
@@ -170,7 +170,7 @@ def coaching() -> Story:
     """Make a conference in which Carol coaches Bob."""
     story = conferring()
     story.take(coach(THIRD, PEER))
-    story.take(LegPlaced(SNOOP))
+    story.take(LegCreated(SNOOP))
     return story
 
 

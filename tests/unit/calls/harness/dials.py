@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_commands import SendWebhook
 from tests.unit.calls.harness.builders import ID, Story
 
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"
@@ -13,7 +13,7 @@ BOB, EVE = "+4712345678", "sip:eve@example.com"
 
 def result(story: Story) -> dict[str, Any]:
     """Read how the dial ended, as its action webhook was told."""
-    body: dict[str, Any] = json.loads(story.wanted(AskWebhook)[-1].body)
+    body: dict[str, Any] = json.loads(story.wanted(SendWebhook)[-1].body)
     assert body["event"] == "dial"
     found: dict[str, Any] = body["dial"]
     return found

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from engine.calls.model.commands import Command
-from engine.calls.model.io_commands import AskApi, LoadFlow, LoadNode
-from engine.calls.model.io_results import ApiAnswered, FlowEntered, NodeLoaded
+from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
+from engine.calls.model.io_results import ApiRequestSucceeded, FlowNodeLoaded, FlowStarted
 from engine.flows.document import read_outline, resolve_node
 from engine.runtime.io.flow_cache import call_variables
 from tests.unit.calls.harness.builders import Story, called
@@ -27,22 +27,22 @@ def run(flow: FlowOutline, action: Any = None, **fields: Any) -> Story:
     """Make a call that runs a flow, then `action`, as far as its nodes are at hand."""
     story = called({**RUN, "action": action} if action else RUN, **fields)
     request = story.wanted(LoadFlow)[-1].request
-    return walk(story, flow, story.take(FlowEntered(request, "support", 1, flow.start)))
+    return walk(story, flow, story.take(FlowStarted(request, "support", 1, flow.start)))
 
 
 def walk(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
     """Bring the nodes that are wanted, until none is."""
-    while asked := [each for each in wanted if isinstance(each, LoadNode)]:
+    while asked := [each for each in wanted if isinstance(each, LoadFlowNode)]:
         errand = asked[0]
         node = resolve_node(flow, errand.node, call_variables(story.call), DEFAULT_LIMITS)
-        wanted = story.take(NodeLoaded(errand.request, errand.node, node))
+        wanted = story.take(FlowNodeLoaded(errand.request, errand.node, node))
     return story
 
 
 def answered(story: Story, flow: FlowOutline, **values: Scalar | None) -> Story:
     """Answer the API request that is under way."""
-    request = story.wanted(AskApi)[-1].request
-    return walk(story, flow, story.take(ApiAnswered(request, 200, values)))
+    request = story.wanted(SendApiRequest)[-1].request
+    return walk(story, flow, story.take(ApiRequestSucceeded(request, 200, values)))
 
 
 def pressed(story: Story, flow: FlowOutline, digit: str) -> Story:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_commands import SendWebhook
 from tests.unit.calls.harness.builders import HTTPS, ID, Story, called
 
 PROMPT = f"{ID}.p1"
@@ -25,7 +25,7 @@ def prompting(**data: Any) -> Story:
 
 def result(story: Story) -> dict[str, Any]:
     """Read what the webhook was told last."""
-    asked = story.wanted(AskWebhook)[-1]
+    asked = story.wanted(SendWebhook)[-1]
     assert asked.url == HOOK
     body: dict[str, Any] = json.loads(asked.body)
     return body

@@ -2,25 +2,25 @@
 
 from typing import Any
 
-from engine.calls.model.call import Call, deadline_ms, expects
-from engine.calls.model.codec import Record, decode_record, encode
-from engine.calls.model.commands import Bridge, Hangup
-from engine.calls.model.state import Next, Talking
-from engine.calls.verbs.hangup import HANGUP_MS, TRIES
+from engine.calls.model.call import Call, deadline_ms, is_expected
+from engine.calls.model.codec import StoredCall, decode_stored_call, encode
+from engine.calls.model.commands import AddToBridge, Hangup
+from engine.calls.model.state import Advance, Bridged
+from engine.calls.verbs.hangup import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 
 
 def assert_sound(call: Call, commands: tuple[Any, ...]) -> None:
     """Check what holds of any call after any step."""
-    assert not isinstance(call.doing, Next), "never stored"
-    if not call.is_over:
+    assert not isinstance(call.state, Advance), "never stored"
+    if not call.is_ended:
         when = deadline_ms(call)
         assert when is not None, "every state that waits has a deadline"
-        hanging_up_ms = HANGUP_MS * (TRIES + 1)
-        assert when <= call.latest_ms + hanging_up_ms, "no call lives longer than the longest"
-    assert decode_record(encode(Record(call, commands))) == Record(call, commands)
+        hanging_up_ms = HANGUP_TIMEOUT_MS * (MAX_HANGUP_RETRIES + 1)
+        assert when <= call.must_end_ms + hanging_up_ms, "no call lives longer than the longest"
+    assert decode_stored_call(encode(StoredCall(call, commands))) == StoredCall(call, commands)
     for command in commands:
         if isinstance(command, Hangup):
             leg = call.leg(command.leg)
-            assert leg is None or not expects(call, leg.id), "what is wanted is not hung up"
-        if isinstance(command, Bridge):
-            assert isinstance(call.doing, Talking)
+            assert leg is None or not is_expected(call, leg.id), "what is wanted is not hung up"
+        if isinstance(command, AddToBridge):
+            assert isinstance(call.state, Bridged)

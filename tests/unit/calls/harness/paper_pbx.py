@@ -1,15 +1,15 @@
 """A PBX on paper: who is in which bridge, hears what and is muted, from what a call asked for."""
 
 from engine.calls.model.commands import (
-    Bridge,
+    AddToBridge,
     Command,
     DestroyBridge,
-    Leave,
     Mute,
     Play,
-    StartMusic,
+    RemoveFromBridge,
+    StartHoldMusic,
     StartRinging,
-    StopMusic,
+    StopHoldMusic,
     StopPlayback,
     StopRinging,
     Unmute,
@@ -27,9 +27,9 @@ class Rooms:
     def do(self, command: Command) -> None:
         """Do one command, or leave it to others."""
         match command:
-            case Bridge(bridge, legs):
+            case AddToBridge(bridge, legs):
                 self.bridge |= dict.fromkeys(legs, bridge)
-            case Leave(bridge, leg):
+            case RemoveFromBridge(bridge, leg):
                 if self.bridge.get(leg) == bridge:
                     del self.bridge[leg]
             case DestroyBridge(bridge):
@@ -44,13 +44,13 @@ class Rooms:
 
     def _sound(self, command: Command) -> None:
         match command:
-            case StartMusic(leg):
+            case StartHoldMusic(leg):
                 self._begin(leg, "music")
             case StartRinging(leg):
                 self._begin(leg, "ringing")
             case Play(leg, playback):
                 self._begin(leg, playback)
-            case StopMusic(leg):
+            case StopHoldMusic(leg):
                 self.heard[leg].discard("music")
             case StopRinging(leg):
                 self.heard[leg].discard("ringing")

@@ -8,9 +8,9 @@ from engine.calls.model.events import (
     DeadlinePassed,
     Event,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
-    LegRang,
+    LegRinging,
 )
 from tests.unit.calls.harness.builders import Story
 
@@ -30,8 +30,8 @@ class Happenings(RuleBasedStateMachine):
         """Choose a leg, mostly one that lives."""
         raise NotImplementedError
 
-    @rule(place=PLACES, kind=some.sampled_from([LegPlaced, LegRang, LegAnswered, LegAnswered]))
-    def a_leg_moves(self, place: int, kind: type[LegPlaced]) -> None:
+    @rule(place=PLACES, kind=some.sampled_from([LegCreated, LegRinging, LegAnswered, LegAnswered]))
+    def a_leg_moves(self, place: int, kind: type[LegCreated]) -> None:
         """Reach a phone, let it ring, or answer it."""
         self.take(kind(self.leg(place)))
 
@@ -40,7 +40,7 @@ class Happenings(RuleBasedStateMachine):
         """Someone hangs up."""
         self.take(LegEnded(self.leg(place), cause))
 
-    @precondition(lambda self: not self.story.call.is_over)
+    @precondition(lambda self: not self.story.call.is_ended)
     @rule()
     def time_passes(self) -> None:
         """Reach the call's deadline."""

@@ -6,20 +6,20 @@ from hypothesis import strategies as some
 from hypothesis.stateful import precondition, rule
 
 from engine.calls.model.commands import Snoop
-from engine.calls.model.events import LegPlaced
+from engine.calls.model.events import LegCreated
 from engine.calls.model.requests import (
+    AddMemberRequested,
     CoachRequested,
     DialRequested,
     HoldRequested,
     KickRequested,
     LegHangupRequested,
-    MemberRequested,
     MuteRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import MAIN
 from tests.unit.calls.harness.control import CAROL, TUNE
 from tests.unit.calls.harness.random_events import PLACES
@@ -56,7 +56,7 @@ class People(Anything):
     )
     def a_transfer(self, mode: Any, is_main: bool, music: str | None) -> None:
         """Hand one of two over."""
-        others = self.story.call.doing.legs if isinstance(self.story.call.doing, Talking) else ()
+        others = self.story.call.state.legs if isinstance(self.story.call.state, Bridged) else ()
         pair = (self.story.call.main, others[0] if others else MAIN)
         source, customer = pair if is_main else pair[::-1]
         self.take(TransferRequested(mode, source, customer, CAROL, music=music))
@@ -72,7 +72,7 @@ class People(Anything):
     @rule(music=some.sampled_from([None, TUNE]))
     def a_member(self, music: str | None) -> None:
         """Call someone into a conference."""
-        self.take(MemberRequested(CAROL, "7", music=music))
+        self.take(AddMemberRequested(CAROL, "7", music=music))
 
     @rule(back=some.integers(1, 2), place=PLACES, is_leave=some.booleans())
     def a_kick(self, back: int, place: int, is_leave: bool) -> None:
@@ -91,4 +91,4 @@ class People(Anything):
         self.take(CoachRequested(session, self.leg(place), coached))
         for snoop in self.story.wanted(Snoop)[before:]:
             if other % 2:
-                self.take(LegPlaced(snoop.snoop), 5)
+                self.take(LegCreated(snoop.snoop), 5)

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import strategies as some
 from hypothesis.stateful import initialize, rule
 
-from engine.calls.model.call import expects
-from engine.calls.model.codec import Record, decode_record, encode
+from engine.calls.model.call import is_expected
+from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.commands import Hangup, Originate, Play, Snoop
 from engine.calls.model.events import (
     BridgeFailed,
@@ -14,15 +14,15 @@ from engine.calls.model.events import (
     DigitPressed,
     Event,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
-from engine.calls.model.io_results import ActionFailed, ActionReplied, MediaFetched
-from engine.calls.model.requests import Control
-from engine.calls.sessions.preconditions import refused
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
+from engine.calls.model.requests import ControlRequest
+from engine.calls.sessions.preconditions import check_request
 from tests.harness.record_sums import faults_of
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
 from tests.unit.calls.harness.control import BOB, CAROL
@@ -46,7 +46,7 @@ class Anything(Happenings):
         """Answer the main leg."""
         self.story = Story(outbound(verb))
         self.rooms = Rooms()
-        for event in (CallOpened(), LegPlaced(MAIN), LegAnswered(MAIN)):
+        for event in (CallOpened(), LegCreated(MAIN), LegAnswered(MAIN)):
             self.take(event)
 
     def take(self, event: Event, after_ms: int = 300) -> None:
@@ -65,15 +65,19 @@ class Anything(Happenings):
         for command in commands:
             self.rooms.do(command)
             if isinstance(command, Hangup):
-                assert not expects(self.story.call, command.leg), "what is wanted is not hung up"
-        record = Record(self.story.call, tuple(commands))
-        assert decode_record(encode(record)) == record
-        if self.story.call.is_over:
+                assert not is_expected(self.story.call, command.leg), (
+                    "what is wanted is not hung up"
+                )
+        record = StoredCall(self.story.call, tuple(commands))
+        assert decode_stored_call(encode(record)) == record
+        if self.story.call.is_ended:
             assert not list(faults_of(self.story.told))
 
     def refusal(self, event: Event) -> bool:
         """Tell whether it is refused."""
-        return isinstance(event, Control) and refused(self.story.call, event) is not None
+        return (
+            isinstance(event, ControlRequest) and check_request(self.story.call, event) is not None
+        )
 
     def leg(self, place: int) -> str:
         """Choose a leg, mostly one that lives; or a snoop."""
@@ -113,11 +117,11 @@ class Anything(Happenings):
     @rule(verb=some.sampled_from([None, *TREES]), fails=some.booleans())
     def a_reply(self, verb: Any, fails: bool) -> None:
         """Answer what was asked last, or fail to."""
-        asked = self.story.wanted(AskWebhook)
+        asked = self.story.wanted(SendWebhook)
         if asked and fails:
             self.take(ActionFailed(asked[-1].request, "status_500"))
         elif asked:
-            self.take(ActionReplied(asked[-1].request, None if verb is None else tree(verb)))
+            self.take(ActionReceived(asked[-1].request, None if verb is None else tree(verb)))
 
     @rule(digit=some.sampled_from("1#"))
     def a_digit(self, digit: str) -> None:

@@ -1,7 +1,7 @@
 """Calls that are taken up again, and what is in their outboxes."""
 
 from engine.calls.model.commands import Command
-from engine.calls.model.events import CallOpened, LegRang
+from engine.calls.model.events import CallOpened, LegRinging
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, called, outbound, say
 
 
@@ -14,7 +14,7 @@ def opened(story: Story) -> Story:
 def ringing() -> Story:
     """Make a call whose main leg rings."""
     story = opened(Story(outbound(say())))
-    story.take(LegRang(MAIN))
+    story.take(LegRinging(MAIN))
     return story
 
 

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from engine.calls.model.events import DigitPressed, LegAnswered, LegPlaced
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.events import DigitPressed, LegAnswered, LegCreated
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Dialing, Gathering, Greeting, Playing
+from engine.calls.model.state import Dialing, Gathering, Playing, Screening
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, dialing, say
 
 BOB, EVE = "+4712345678", "+4787654321"
@@ -21,19 +21,19 @@ def greeting(*numbers: str, timeout: int = 20, **data: Any) -> Story:
     asked = {"number": list(numbers or (BOB,)), **data}
     story = dialing(data=asked, timeout=timeout, action=HTTPS)
     for leg in story.doing(Dialing).legs:
-        story.take(LegPlaced(leg))
+        story.take(LegCreated(leg))
     story.take(LegAnswered(FIRST), 2_000)
     return story
 
 
-def greeted(story: Story, place: int = 0) -> Greeting:
+def greeted(story: Story, place: int = 0) -> Screening:
     """Give a greeting that goes on."""
-    return story.doing(Dialing).greetings[place]
+    return story.doing(Dialing).screenings[place]
 
 
 def fetched(story: Story, place: int = 0) -> str:
     """Bring the audio that a greeting waits for; gives the playback."""
-    doing = greeted(story, place).doing
+    doing = greeted(story, place).state
     assert isinstance(doing, (Playing, Gathering))
     story.take(MediaFetched(doing.request, CLIPS))
     return doing.request
@@ -46,13 +46,13 @@ def pressed(story: Story, digit: str, leg: str = FIRST) -> Any:
 
 def result(story: Story) -> dict[str, Any]:
     """Read how the dial ended, as its action webhook was told."""
-    body: dict[str, Any] = json.loads(story.wanted(AskWebhook)[-1].body)
+    body: dict[str, Any] = json.loads(story.wanted(SendWebhook)[-1].body)
     found: dict[str, Any] = body["dial"]
     return found
 
 
 def fetched_playback(story: Story) -> str:
     """Name the playback of the one greeting."""
-    doing = greeted(story).doing
+    doing = greeted(story).state
     assert isinstance(doing, Playing)
     return doing.request

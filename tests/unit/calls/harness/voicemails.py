@@ -2,35 +2,37 @@
 
 from typing import Any
 
-from engine.calls.model.commands import FileTapes, StartMessage
-from engine.calls.model.events import MessageEnded, TapesFiled
-from engine.calls.model.recording import Archive
+from engine.calls.model.commands import ArchiveRecordings, StartVoicemail
+from engine.calls.model.events import RecordingsArchived, VoicemailEnded
+from engine.calls.model.recording import RecordingDestination
 from tests.unit.calls.harness.builders import Story, called, say
 
 MESSAGE: dict[str, Any] = {"type": "record", "data": {"beep": False}}
-ARCHIVE = Archive("s3://calls/", "acme/2026-11-21")
+ARCHIVE = RecordingDestination("s3://calls/", "acme/2026-11-21")
 SILENT: dict[str, Any] = {"beep": False}
 
 
 def leaving(action: Any = None, **data: Any) -> Story:
     """Make a call in which a message is being left."""
     verb = {"type": "record", "data": {**SILENT, **data}, "action": action or say("thanks")}
-    return called(verb, archive=ARCHIVE)
+    return called(verb, recording_destination=ARCHIVE)
 
 
 def name_of(story: Story) -> str:
     """Name the message."""
-    return story.wanted(StartMessage)[0].name
+    return story.wanted(StartVoicemail)[0].name
 
 
 def ended(story: Story, after_ms: int = 3_000, *, failed: bool = False) -> None:
     """Let the PBX tell the message's end."""
-    story.take(MessageEnded(name_of(story), failed), after_ms)
+    story.take(VoicemailEnded(name_of(story), failed), after_ms)
 
 
 def filed(story: Story, duration_ms: int = 2_600, fault: str = "", after_ms: int = 30) -> None:
     """Let the message be filed."""
-    story.take(TapesFiled(story.wanted(FileTapes)[0].request, duration_ms, fault), after_ms)
+    story.take(
+        RecordingsArchived(story.wanted(ArchiveRecordings)[0].request, duration_ms, fault), after_ms
+    )
 
 
 def recorded(story: Story) -> tuple[str | None, ...]:

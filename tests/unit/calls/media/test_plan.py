@@ -5,26 +5,32 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.media.diff import moves, reseat
-from engine.calls.media.plan import OUTSIDE, Seat, coach_room, rooms, seats
+from engine.calls.media.diff import diff_media, restore_media
+from engine.calls.media.plan import (
+    UNBRIDGED,
+    LegMedia,
+    coach_bridge,
+    desired_media,
+    required_bridges,
+)
 from engine.calls.model.commands import (
-    Bridge,
+    AddToBridge,
     Command,
     DestroyBridge,
-    Leave,
     Mute,
     Play,
-    StartMusic,
+    RemoveFromBridge,
+    StartHoldMusic,
     StartRinging,
-    StopMusic,
+    StopHoldMusic,
     StopPlayback,
     StopRinging,
     Unmute,
 )
-from engine.calls.model.events import LegEnded, LegPlaced
+from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import MuteRequested
-from engine.calls.model.state import Ending, Over
+from engine.calls.model.state import Ended, Ending
 from tests.unit.calls.harness.builders import (
     CLIPS,
     ID,
@@ -53,12 +59,12 @@ from tests.unit.calls.harness.control import (
     transferring,
 )
 
-INSIDE = Seat(BRIDGE)
-MUSIC = Seat(sound="music")
-RINGING = Seat(sound="ringing")
-SEATS: list[tuple[Callable[[], Story], dict[str, Seat]]] = [
+INSIDE = LegMedia(BRIDGE)
+MUSIC = LegMedia(sound="music")
+RINGING = LegMedia(sound="ringing")
+SEATS: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
     (lambda: Story(outbound(say())), {}),
-    (lambda: called(say()), {MAIN: OUTSIDE}),
+    (lambda: called(say()), {MAIN: UNBRIDGED}),
     (lambda: dialing(BOB), {MAIN: RINGING}),
     (lambda: dialing(BOB, moh={"enable": True}), {MAIN: MUSIC}),
     (lambda: talking(BOB), {MAIN: INSIDE, PEER: INSIDE}),
@@ -74,34 +80,34 @@ SEATS: list[tuple[Callable[[], Story], dict[str, Seat]]] = [
 
 
 @pytest.mark.parametrize(("make", "expected"), SEATS)
-def test_everybody_has_a_place(make: Callable[[], Story], expected: dict[str, Seat]) -> None:
+def test_everybody_has_a_place(make: Callable[[], Story], expected: dict[str, LegMedia]) -> None:
     """In every state, read off the call alone."""
-    assert seats(make().call) == expected
+    assert desired_media(make().call) == expected
 
 
 def test_a_coach_sits_apart() -> None:
     """With its snoop, in a bridge of their own that the call needs."""
     story = conferring()
     story.take(coach(THIRD, PEER))
-    story.take(LegPlaced(SNOOP))
-    room = coach_room(SNOOP)
-    expected = {MAIN: INSIDE, PEER: INSIDE, THIRD: Seat(room), SNOOP: Seat(room)}
-    assert seats(story.call) == expected
-    assert rooms(story.call) == {BRIDGE, room}
+    story.take(LegCreated(SNOOP))
+    room = coach_bridge(SNOOP)
+    expected = {MAIN: INSIDE, PEER: INSIDE, THIRD: LegMedia(room), SNOOP: LegMedia(room)}
+    assert desired_media(story.call) == expected
+    assert required_bridges(story.call) == {BRIDGE, room}
 
 
-@pytest.mark.parametrize("doing", [Ending(0), Over()])
-def test_who_is_being_hung_up_has_none(doing: Ending | Over) -> None:
+@pytest.mark.parametrize("doing", [Ending(0), Ended()])
+def test_who_is_being_hung_up_has_none(doing: Ending | Ended) -> None:
     """Nobody is moved on the way out; the bridge is taken down."""
     call = talking(BOB).call
-    assert moves(call, replace(call, doing=doing)) == (DestroyBridge(BRIDGE),)
+    assert diff_media(call, replace(call, state=doing)) == (DestroyBridge(BRIDGE),)
 
 
 def test_what_changes_nothing_moves_nobody() -> None:
     """A step that leaves everybody in place asks for nothing."""
     call = talking(BOB).call
-    assert moves(call, call) == ()
-    assert moves(call, replace(call, legs=tuple(call.legs))) == ()
+    assert diff_media(call, call) == ()
+    assert diff_media(call, replace(call, legs=tuple(call.legs))) == ()
 
 
 def kinds(commands: tuple[Command, ...]) -> list[type]:
@@ -117,30 +123,35 @@ def test_the_order_into_a_conversation() -> None:
     after.take(complete())
     after.take(MuteRequested(TARGET, "out"))
     after.take(MuteRequested(MAIN, "in"))
-    assert moves(before.call, after.call) == (
-        StopMusic(MAIN),
+    assert diff_media(before.call, after.call) == (
+        StopHoldMusic(MAIN),
         Mute(MAIN, "in"),
         Unmute(TARGET, "in"),
         Mute(TARGET, "out"),
-        Bridge(BRIDGE, (MAIN,)),
+        AddToBridge(BRIDGE, (MAIN,)),
     )
 
 
 def test_the_order_out_of_a_conversation() -> None:
     """Each leaves before it hears anything; the bridge goes last."""
     together, apart = talking(BOB).call, transferring().call
-    assert kinds(moves(together, apart)) == [Leave, Leave, StartMusic, StartRinging]
+    assert kinds(diff_media(together, apart)) == [
+        RemoveFromBridge,
+        RemoveFromBridge,
+        StartHoldMusic,
+        StartRinging,
+    ]
     alone = dialing(BOB).call
-    assert kinds(moves(together, alone)) == [Leave, StartRinging, DestroyBridge]
+    assert kinds(diff_media(together, alone)) == [RemoveFromBridge, StartRinging, DestroyBridge]
 
 
 def test_back_together() -> None:
     """What each heard ends, then they join in one request."""
     together, apart = talking(BOB).call, transferring().call
-    assert moves(apart, together) == (
-        StopMusic(MAIN),
+    assert diff_media(apart, together) == (
+        StopHoldMusic(MAIN),
         StopRinging(PEER),
-        Bridge(BRIDGE, (MAIN, PEER)),
+        AddToBridge(BRIDGE, (MAIN, PEER)),
     )
 
 
@@ -148,25 +159,25 @@ def test_from_bridge_to_bridge() -> None:
     """A leg goes by itself: it need not leave the one before."""
     story = conferring()
     story.take(coach(THIRD, PEER))
-    assert Leave not in kinds(story.take(LegPlaced(SNOOP)))
+    assert RemoveFromBridge not in kinds(story.take(LegCreated(SNOOP)))
 
 
 def test_a_prompt_is_stopped_before_anything_else() -> None:
     """A move would wait behind it."""
     story = called(say())
     story.fetched()
-    assert kinds(story.take(hold(MAIN))) == [StopPlayback, StartMusic]
+    assert kinds(story.take(hold(MAIN))) == [StopPlayback, StartHoldMusic]
 
 
 def test_a_tune_is_begun_last() -> None:
     """After its leg has left the bridge, and the usual music has ended."""
     story = transferring("answered", music=TUNE)
     story.take(MediaFetched(f"{ID}.p5", CLIPS))
-    heard = seats(story.call)[MAIN].sound
+    heard = desired_media(story.call)[MAIN].sound
     together = talking(BOB).call
-    commands = moves(together, story.call)
-    assert kinds(commands) == [Leave, Bridge, Play]
-    assert moves(story.call, together)[0] == StopPlayback(getattr(heard, "playback", ""))
+    commands = diff_media(together, story.call)
+    assert kinds(commands) == [RemoveFromBridge, AddToBridge, Play]
+    assert diff_media(story.call, together)[0] == StopPlayback(getattr(heard, "playback", ""))
 
 
 def test_a_leg_that_ends_is_not_moved() -> None:
@@ -179,14 +190,14 @@ def test_a_leg_that_ends_is_not_moved() -> None:
 @pytest.mark.parametrize(
     ("seen", "asked"),
     [
-        ((), (Bridge(BRIDGE, (PEER, TARGET)),)),
+        ((), (AddToBridge(BRIDGE, (PEER, TARGET)),)),
         (((PEER, BRIDGE), (TARGET, BRIDGE)), ()),
-        (((PEER, BRIDGE),), (Bridge(BRIDGE, (TARGET,)),)),
-        (((MAIN, BRIDGE), (PEER, BRIDGE), (TARGET, BRIDGE)), (Leave(BRIDGE, MAIN),)),
-        (((MAIN, BRIDGE),), (Leave(BRIDGE, MAIN), Bridge(BRIDGE, (PEER, TARGET)))),
-        (((PEER, "other"), (TARGET, BRIDGE)), (Bridge(BRIDGE, (PEER,)),)),
+        (((PEER, BRIDGE),), (AddToBridge(BRIDGE, (TARGET,)),)),
+        (((MAIN, BRIDGE), (PEER, BRIDGE), (TARGET, BRIDGE)), (RemoveFromBridge(BRIDGE, MAIN),)),
+        (((MAIN, BRIDGE),), (RemoveFromBridge(BRIDGE, MAIN), AddToBridge(BRIDGE, (PEER, TARGET)))),
+        (((PEER, "other"), (TARGET, BRIDGE)), (AddToBridge(BRIDGE, (PEER,)),)),
     ],
 )
 def test_brought_back(seen: tuple[tuple[str, str], ...], asked: tuple[Command, ...]) -> None:
     """Whoever was seen elsewhere goes to its place; nobody else is touched."""
-    assert reseat(transferring("answered").call, seen) == asked
+    assert restore_media(transferring("answered").call, seen) == asked

@@ -2,20 +2,26 @@
 
 import pytest
 
-from engine.calls.model.answer_detection import Heard, began, ended, pause_ms, verdict
+from engine.calls.model.answer_detection import (
+    SoundActivity,
+    classify,
+    silence_ms,
+    sound_ended,
+    sound_started,
+)
 from wire.answer_detection import AnsweredBy, Detection
 
 USUAL = Detection()
 ANSWER = 1_000_000
 
 
-def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> Heard:
+def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> SoundActivity:
     """Give what was heard: sounds from when to when after the answer, the last maybe lasting."""
-    known = Heard(ANSWER)
+    known = SoundActivity(ANSWER)
     for start, end in sounds:
-        known = began(known, ANSWER + start)
-        known = ended(known, end - start, ANSWER + end + pause_ms(USUAL))
-    return began(known, ANSWER + lasts_from) if lasts_from else known
+        known = sound_started(known, ANSWER + start)
+        known = sound_ended(known, end - start, ANSWER + end + silence_ms(USUAL))
+    return sound_started(known, ANSWER + lasts_from) if lasts_from else known
 
 
 @pytest.mark.parametrize(
@@ -43,27 +49,27 @@ def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> Heard:
 )
 def test_who_answered(sounds: list[tuple[int, int]], known_ms: int, who: AnsweredBy) -> None:
     """Silence at first or much talk is a machine; a word and a silence after it is a person."""
-    assert verdict(USUAL, heard(*sounds)) == (ANSWER + known_ms, who)
+    assert classify(USUAL, heard(*sounds)) == (ANSWER + known_ms, who)
 
 
 def test_a_sound_that_goes_on() -> None:
     """It is a machine's once it must have lasted for the greeting, its end being told late."""
-    assert verdict(USUAL, heard(lasts_from=300)) == (ANSWER + 2_000, "machine")
-    assert verdict(USUAL, heard((300, 1_000), lasts_from=1_400)) == (ANSWER + 2_400, "machine")
-    assert verdict(USUAL, heard(lasts_from=2_400)) == (ANSWER + 4_000, "unknown")
+    assert classify(USUAL, heard(lasts_from=300)) == (ANSWER + 2_000, "machine")
+    assert classify(USUAL, heard((300, 1_000), lasts_from=1_400)) == (ANSWER + 2_400, "machine")
+    assert classify(USUAL, heard(lasts_from=2_400)) == (ANSWER + 4_000, "unknown")
 
 
 def test_settings_of_ones_own() -> None:
     """timeout, initialSilence, greeting and afterGreetingSilence are what decides."""
     asked = Detection(True, 9_000, 5_000, 3_000, 150)
-    assert verdict(asked, heard()) == (ANSWER + 5_000, "machine")
-    assert verdict(asked, heard((300, 2_300))) == (ANSWER + 2_450, "human")
-    assert verdict(asked, heard(lasts_from=300)) == (ANSWER + 3_450, "machine")
-    assert pause_ms(asked) == 150
+    assert classify(asked, heard()) == (ANSWER + 5_000, "machine")
+    assert classify(asked, heard((300, 2_300))) == (ANSWER + 2_450, "human")
+    assert classify(asked, heard(lasts_from=300)) == (ANSWER + 3_450, "machine")
+    assert silence_ms(asked) == 150
 
 
 def test_what_is_told_twice_or_late() -> None:
     """A sound begins once; one whose begin was not heard began its length ago."""
-    assert began(heard(lasts_from=300), ANSWER + 900) == heard(lasts_from=300)
-    late = ended(Heard(ANSWER), 400, ANSWER + 900)
+    assert sound_started(heard(lasts_from=300), ANSWER + 900) == heard(lasts_from=300)
+    late = sound_ended(SoundActivity(ANSWER), 400, ANSWER + 900)
     assert (late.voice_ms, late.silent_from_ms) == (400, ANSWER + 900)

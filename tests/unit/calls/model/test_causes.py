@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.causes import reason, unanswered
+from engine.calls.model.causes import reason, unanswered_status
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from engine.calls.model.causes import reason, unanswered
 )
 def test_the_status_of_a_party_that_did_not_answer(cause: int, status: str) -> None:
     """17 busy; 18, 19 no-answer; all others failed."""
-    assert unanswered(cause) == status
+    assert unanswered_status(cause) == status
 
 
 def test_some_causes_have_names() -> None:

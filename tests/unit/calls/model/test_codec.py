@@ -3,9 +3,16 @@
 import msgspec
 import pytest
 
-from engine.calls.model.codec import Entry, Record, decode_call, decode_entry, decode_record, encode
+from engine.calls.model.codec import (
+    LogEntry,
+    StoredCall,
+    decode_call,
+    decode_log_entry,
+    decode_stored_call,
+    encode,
+)
 from engine.calls.model.events import CallOpened, LegAnswered
-from engine.calls.model.io_results import ActionReplied
+from engine.calls.model.io_results import ActionReceived
 from engine.calls.replay import replay
 from tests.unit.calls.harness.builders import (
     HTTPS,
@@ -21,21 +28,21 @@ from tests.unit.calls.harness.builders import (
 
 def log(story: Story, *, opened: bytes) -> list[bytes]:
     """Write a story as its log."""
-    return [opened, *(encode(Entry(now, event)) for now, event in story.events)]
+    return [opened, *(encode(LogEntry(now, event)) for now, event in story.events)]
 
 
 def test_a_call_is_read_as_it_was_stored() -> None:
     """Call, outbox and the log's length survive, whatever the call is doing."""
     for story in (called(say()), called({"type": "gather"}), talking("+4712345678"), called(HTTPS)):
-        record = Record(story.call, tuple(story.commands), 7)
-        assert decode_record(encode(record)) == record
+        record = StoredCall(story.call, tuple(story.commands), 7)
+        assert decode_stored_call(encode(record)) == record
         assert decode_call(encode(story.call)) == story.call
 
 
 def test_an_event_is_read_as_it_was_logged() -> None:
     """A whole tree may be in an event."""
-    entry = Entry(1, ActionReplied("r", tree(say(action=HTTPS))))
-    assert decode_entry(encode(entry)) == entry
+    entry = LogEntry(1, ActionReceived("r", tree(say(action=HTTPS))))
+    assert decode_log_entry(encode(entry)) == entry
 
 
 def test_what_is_no_call_is_refused() -> None:
@@ -51,22 +58,22 @@ def test_a_replay_gives_the_same() -> None:
     moments = list(replay(log(story, opened=encode(outbound_of(story)))))
     assert moments[-1].call == story.call
     assert [each for moment in moments for each in moment.commands] == story.commands
-    assert [moment.now for moment in moments] == [now for now, _ in story.events]
+    assert [moment.at_ms for moment in moments] == [now for now, _ in story.events]
 
 
 def test_an_empty_log_is_no_story() -> None:
     """Nothing logged, or its first line lost: nothing to tell."""
     assert list(replay([])) == []
-    assert list(replay([b"", encode(Entry(1, CallOpened()))])) == []
+    assert list(replay([b"", encode(LogEntry(1, CallOpened()))])) == []
 
 
 def test_a_lost_line_ends_the_story() -> None:
     """The store gives a lost entry as empty bytes: what came before it is still told."""
     lines = [
         encode(outbound(say())),
-        encode(Entry(1, CallOpened())),
+        encode(LogEntry(1, CallOpened())),
         b"",
-        encode(Entry(2, LegAnswered(MAIN))),
+        encode(LogEntry(2, LegAnswered(MAIN))),
     ]
     assert [moment.event for moment in replay(lines)] == [CallOpened()]
 

@@ -2,38 +2,43 @@
 
 import pytest
 
-from engine.calls.model.recording import Archive, TapeName, read_name, tape_name
+from engine.calls.model.recording import (
+    RecordingDestination,
+    RecordingName,
+    parse_recording_name,
+    recording_name,
+)
 
-ARCHIVE = Archive("s3://calls/eu/", "acme_1/2026-11-21")
+ARCHIVE = RecordingDestination("s3://calls/eu/", "acme_1/2026-11-21")
 CALL = "3-pbx1-abcdefgh_1"
 PATH = "acme_1/2026-11-21"
 
 
 def test_a_calls_tapes_are_filed_as_one_recording() -> None:
     """Every tape of a conversation names the same file, after its call; and its own leg."""
-    first = tape_name(ARCHIVE, f"{CALL}.k4", "pbx1-1795246918.1", 1_700_000_000_004)
-    second = tape_name(ARCHIVE, f"{CALL}.k17", f"{CALL}.l3", 1_700_000_000_017)
+    first = recording_name(ARCHIVE, f"{CALL}.k4", "pbx1-1795246918.1", 1_700_000_000_004)
+    second = recording_name(ARCHIVE, f"{CALL}.k17", f"{CALL}.l3", 1_700_000_000_017)
     path = f"{PATH}/{CALL}.wav"
-    assert [read_name(first), read_name(second)] == [
-        TapeName(CALL, f"{CALL}.k4", path, "call", 1_700_000_000_004, "pbx1-1795246918.1"),
-        TapeName(CALL, f"{CALL}.k17", path, "call", 1_700_000_000_017, f"{CALL}.l3"),
+    assert [parse_recording_name(first), parse_recording_name(second)] == [
+        RecordingName(CALL, f"{CALL}.k4", path, "call", 1_700_000_000_004, "pbx1-1795246918.1"),
+        RecordingName(CALL, f"{CALL}.k17", path, "call", 1_700_000_000_017, f"{CALL}.l3"),
     ]
 
 
 def test_each_message_is_a_recording_of_its_own() -> None:
     """A message is filed after its own id: a call may leave several."""
-    read = read_name(tape_name(ARCHIVE, f"{CALL}.v9", f"{CALL}.l0", 5))
+    read = parse_recording_name(recording_name(ARCHIVE, f"{CALL}.v9", f"{CALL}.l0", 5))
     path = f"{PATH}/{CALL}.v9.wav"
-    assert read == TapeName(CALL, f"{CALL}.v9", path, "voicemail", 5, f"{CALL}.l0")
+    assert read == RecordingName(CALL, f"{CALL}.v9", path, "voicemail", 5, f"{CALL}.l0")
 
 
 def test_the_longest_name_is_a_files_name() -> None:
     """255 characters, with `.raw`; what could not stand in a name is left out of the leg's."""
-    archive = Archive("s3://calls/", f"{'a' * 64}/2026-11-21")
+    archive = RecordingDestination("s3://calls/", f"{'a' * 64}/2026-11-21")
     call = f"255-{'n' * 16}-{'t' * 64}"
-    name = tape_name(archive, f"{call}.k99999", f"a:b/c~{'d' * 99}.7", 1_700_000_000_000)
+    name = recording_name(archive, f"{call}.k99999", f"a:b/c~{'d' * 99}.7", 1_700_000_000_000)
     assert len(name) <= 251
-    assert read_name(name) is not None
+    assert parse_recording_name(name) is not None
 
 
 @pytest.mark.parametrize(
@@ -52,4 +57,4 @@ def test_the_longest_name_is_a_files_name() -> None:
 )
 def test_what_is_no_tape_of_ours_is_left_alone(name: str) -> None:
     """Other recordings may lie on the PBX; nothing in a name leads out of the archive."""
-    assert read_name(name) is None
+    assert parse_recording_name(name) is None

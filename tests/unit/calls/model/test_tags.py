@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.calls.model.requests import Asked
-from engine.calls.model.state import Doing
+from engine.calls.model.requests import CallRequest
+from engine.calls.model.state import CallState
 from wire.base import tag_of
-from wire.callback_targets import Target
+from wire.callback_targets import CallTarget
 from wire.flow import Node
 from wire.media import Source
 from wire.verbs import Verb
@@ -53,7 +53,9 @@ def members(union: Any) -> Iterator[type[Struct]]:
             yield from members(each)
 
 
-@pytest.mark.parametrize("union", [Event, Command, Doing, Asked, Node, Source, Target, Verb])
+@pytest.mark.parametrize(
+    "union", [Event, Command, CallState, CallRequest, Node, Source, CallTarget, Verb]
+)
 def test_each_member_has_a_tag_of_its_own(union: Any) -> None:
     """A tag is explicit, in kebab case and unique: a class can be renamed without a trace."""
     kinds = list(members(union))
@@ -68,8 +70,8 @@ def test_each_member_has_a_tag_of_its_own(union: Any) -> None:
     [
         pytest.param(Event, EVENTS, id="events"),
         pytest.param(Command, COMMANDS, id="commands"),
-        pytest.param(Doing, STATES, id="states"),
-        pytest.param(Asked, REQUESTS, id="requests"),
+        pytest.param(CallState, STATES, id="states"),
+        pytest.param(CallRequest, REQUESTS, id="requests"),
     ],
 )
 def test_the_published_names_are_these(union: Any, published: str) -> None:

@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from engine.calls.model.events import PlaybackEnded
-from engine.calls.model.io_commands import AskWebhook
-from engine.calls.model.recording import Archive
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.requests import HoldRequested, MuteRequested
-from engine.calls.model.state import Gathering, Recording
-from engine.calls.recovery.dtmf import LATE_MS, SOON_MS, unknown, untold
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.model.state import Gathering, RecordingVoicemail
+from engine.calls.recovery.dtmf import LATE_MS, SOON_MS, missing_digits, undelivered_digits
+from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.ami_digits import (
     by_leg,
     digits,
@@ -40,7 +40,7 @@ def test_the_last_key_of_an_outage_may_end_it() -> None:
     story.press("1")
     heard = [overheard(told(story, digit, ms)) for digit, ms in (("2", 300), ("3", 900))]
     recovered(story, *heard)
-    assert b'"dtmf":"123"' in story.wanted(AskWebhook)[0].body
+    assert b'"dtmf":"123"' in story.wanted(SendWebhook)[0].body
 
 
 def test_a_key_that_is_told_late_is_not_taken_twice() -> None:
@@ -58,9 +58,9 @@ def test_a_key_that_will_be_told_anyway_is_left() -> None:
     story = gathering()
     keys = [told(story, digit, ms) for digit, ms in (("1", 200), ("2", 300), ("3", 400))]
     heard = by_leg(tuple(map(overheard, keys)))
-    assert [each.digit for each in unknown(story.call, heard, {MAIN: keys[1]})] == ["1"]
+    assert [each.digit for each in missing_digits(story.call, heard, {MAIN: keys[1]})] == ["1"]
     missing = {MAIN: heard[MAIN][:1]}  # AMI is slow
-    assert [each.digit for each in unknown(story.call, missing, {MAIN: keys[1]})] == ["1"]
+    assert [each.digit for each in missing_digits(story.call, missing, {MAIN: keys[1]})] == ["1"]
 
 
 def test_who_has_not_heard_the_last_key_goes_by_the_pbx_clock() -> None:
@@ -102,15 +102,15 @@ def test_what_ari_has_not_told_by_now_it_will_not_tell() -> None:
     story.take(first, 200)
     heard = by_leg((overheard(first), overheard(second)))
     up_ms = heard[MAIN][-1].up_ms
-    assert untold(story.call, heard, up_ms + SOON_MS - 1) == ()
-    assert untold(story.call, heard, up_ms + SOON_MS) == (overheard(second),)
+    assert undelivered_digits(story.call, heard, up_ms + SOON_MS - 1) == ()
+    assert undelivered_digits(story.call, heard, up_ms + SOON_MS) == (overheard(second),)
 
 
 def test_a_key_just_before_a_gather_is_not_untold() -> None:
     """ARI told it in time, when nothing listened; AMI tells it when the gather does."""
     story = gathering()
     heard = by_leg((overheard(told(story, "1", -1)),))
-    assert untold(story.call, heard, story.now + 5_000) == ()
+    assert undelivered_digits(story.call, heard, story.now + 5_000) == ()
 
 
 def test_no_key_counts_on_hold() -> None:
@@ -127,7 +127,7 @@ def test_a_key_into_the_prompt_stops_it() -> None:
     story.fetched()
     playback = story.doing(Gathering).request
     pressed = overheard(told(story, "1", 500))
-    recovered(story, pressed, seen=Seen({MAIN: "Up"}, frozenset({playback})), after_ms=1_000)
+    recovered(story, pressed, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=1_000)
     assert (digits(story.call), story.doing(Gathering).phase) == ("1", "between")
 
 
@@ -146,7 +146,7 @@ def test_a_prompt_that_goes_on_takes_no_keys() -> None:
     story.fetched()
     playback = story.doing(WithRequest).request
     key = overheard(told(story, "2", 4_100))
-    recovered(story, key, seen=Seen({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
+    recovered(story, key, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
     assert story.state == "playing"
 
 
@@ -159,7 +159,7 @@ def test_an_outage_is_not_the_callers_silence() -> None:
     verb = {"type": "gather", "timeout": 2, "data": {}, "action": HTTPS}
     story = called(verb)
     recovered(story, *(overheard(told(story, d, ms)) for d, ms in (("1", 1_900), ("2", 2_200))))
-    asked = story.wanted(AskWebhook)[0].body
+    asked = story.wanted(SendWebhook)[0].body
     assert b'"dtmf":"1"' in asked
     assert b'"reason":"timeout"' in asked
 
@@ -167,17 +167,17 @@ def test_an_outage_is_not_the_callers_silence() -> None:
 def test_keys_before_a_hangup_are_told() -> None:
     """Who typed and hung up in the outage has typed."""
     story = gathering()
-    recovered(story, overheard(told(story, "1", 500)), seen=Seen({}))
-    assert b'"dtmf":"1"' in story.wanted(AskWebhook)[0].body
+    recovered(story, overheard(told(story, "1", 500)), seen=PbxSnapshot({}))
+    assert b'"dtmf":"1"' in story.wanted(SendWebhook)[0].body
 
 
 def test_a_message_that_a_key_has_ended_says_so() -> None:
     """Asterisk ends it; the key tells why."""
-    archive = Archive("file:///x/", "acme/2026-11-21")
-    story = called({"type": "record", "data": {"beep": False}, "action": HTTPS}, archive=archive)
+    archive = RecordingDestination("file:///x/", "acme/2026-11-21")
+    story = called({"type": "record", "data": {"beep": False}, "action": HTTPS}, recording_destination=archive)
     key = overheard(told(story, "#", 500))
     recovered(story, key)
-    assert story.doing(Recording).reason == "terminator"
+    assert story.doing(RecordingVoicemail).reason == "terminator"
 
 
 def test_a_greeted_leg_confirms_in_an_outage() -> None:
@@ -185,13 +185,13 @@ def test_a_greeted_leg_confirms_in_an_outage() -> None:
     story = greeting(**CONFIRM)
     fetched(story)
     key = overheard(told(story, "1", 500, FIRST))
-    recovered(story, key, seen=Seen({MAIN: "Up", FIRST: "Up"}))
+    recovered(story, key, seen=PbxSnapshot({MAIN: "Up", FIRST: "Up"}))
     assert story.state == "bridged"
 
 
 def test_a_call_of_an_older_engine_is_left_alone() -> None:
     """It does not say since when keys count, nor which it has."""
     story = gathering()
-    story.call = replace(story.call, doing=replace(story.doing(Gathering), since_ms=0))
+    story.call = replace(story.call, state=replace(story.doing(Gathering), since_ms=0))
     recovered(story, overheard(told(story, "1", 500)))
     assert digits(story.call) == ""

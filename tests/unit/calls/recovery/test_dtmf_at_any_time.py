@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
-from engine.calls.recovery.dtmf import LATE_MS, unknown
-from engine.calls.recovery.reconcile import missed
+from engine.calls.recovery.dtmf import LATE_MS, missing_digits
+from engine.calls.recovery.reconcile import reconcile
 from tests.unit.calls.harness.ami_digits import UP, digits, gathering, overheard
 from tests.unit.calls.harness.builders import MAIN, Story
 
@@ -83,8 +83,8 @@ class Typist:
         self.story.now += SHORTEST_GAP_MS
         self.story.call = decode_call(encode(self.story.call))
         first = {MAIN: waiting[0]} if waiting else {}
-        keys = unknown(self.story.call, {MAIN: self._heard}, first)
-        for event in missed(self.story.call, (), UP, self.story.now, keys)[1]:
+        keys = missing_digits(self.story.call, {MAIN: self._heard}, first)
+        for event in reconcile(self.story.call, (), UP, self.story.now, keys)[1]:
             self.story.take(event)
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.model.call import deadline_ms
-from engine.calls.model.commands import Answer, Hangup, Originate, Ring
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang, Recovered
+from engine.calls.model.commands import Answer, Dial, Hangup, Originate
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging, Recovered
 from engine.calls.model.requests import HangupRequested
-from engine.calls.recovery.reconcile import missed, rung_by
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     ID,
@@ -32,8 +32,8 @@ LOST = LegEnded(MAIN, 0)
 LEGS: list[tuple[str, Callable[[], Story], bool, str | None, object]] = [
     ("unsent", lambda: opened(Story(outbound(say()))), True, None, None),
     ("gone", lambda: opened(Story(outbound(say()))), False, None, LOST),
-    ("created", lambda: opened(Story(outbound(say()))), True, "Down", LegPlaced(MAIN)),
-    ("rang", lambda: opened(Story(outbound(say()))), False, "Ringing", LegRang(MAIN)),
+    ("created", lambda: opened(Story(outbound(say()))), True, "Down", LegCreated(MAIN)),
+    ("rang", lambda: opened(Story(outbound(say()))), False, "Ringing", LegRinging(MAIN)),
     ("still rings", ringing, False, "Ringing", None),
     ("answered", ringing, False, "Up", LegAnswered(MAIN)),
     ("still up", called, False, "Up", None),
@@ -50,9 +50,9 @@ def test_a_leg_that_moved_while_nobody_watched(
 ) -> None:
     """Placed, rung, answered or gone: told as the event that was missed, then Recovered."""
     story = make()
-    seen = Seen({} if shown is None else {MAIN: shown})
+    seen = PbxSnapshot({} if shown is None else {MAIN: shown})
     box = outbox(story, Originate) if unsent else ()
-    _, events = missed(story.call, box, seen, story.now)
+    _, events = reconcile(story.call, box, seen, story.now)
     assert events == ((event, Recovered()) if event else (Recovered(),))
 
 
@@ -60,16 +60,16 @@ def test_an_originate_that_was_not_sent_is_sent() -> None:
     """What is in the outbox and not to be seen is done again."""
     story = opened(Story(outbound()))
     box = outbox(story, Originate)
-    assert missed(story.call, box, Seen({}), story.now)[0] == box
-    assert missed(story.call, box, Seen({MAIN: "Down"}), story.now)[0] == ()
+    assert reconcile(story.call, box, PbxSnapshot({}), story.now)[0] == box
+    assert reconcile(story.call, box, PbxSnapshot({MAIN: "Down"}), story.now)[0] == ()
 
 
 def test_a_leg_that_was_made_is_not_made_again() -> None:
     """Its party may have been called, and have refused: it is lost."""
     story = opened(Story(outbound()))
-    story.take(LegPlaced(MAIN))
-    box = outbox(story, Originate, Ring)
-    redo, events = missed(story.call, box, Seen({}), story.now)
+    story.take(LegCreated(MAIN))
+    box = outbox(story, Originate, Dial)
+    redo, events = reconcile(story.call, box, PbxSnapshot({}), story.now)
     assert redo == ()
     assert events == (LOST, Recovered())
 
@@ -77,10 +77,10 @@ def test_a_leg_that_was_made_is_not_made_again() -> None:
 def test_a_party_that_was_not_called_is_called() -> None:
     """A leg that is down and bears no mark is rung, and has its whole time for that."""
     story = opened(Story(outbound()))
-    story.take(LegPlaced(MAIN))
-    box = outbox(story, Originate, Ring)
-    redo, events = missed(story.call, box, Seen({MAIN: "Down"}), story.now)
-    assert redo == (Ring(MAIN, 30),)
+    story.take(LegCreated(MAIN))
+    box = outbox(story, Originate, Dial)
+    redo, events = reconcile(story.call, box, PbxSnapshot({MAIN: "Down"}), story.now)
+    assert redo == (Dial(MAIN, 30),)
     story.now += 29_000
     for event in events:
         assert story.take(event) == ()
@@ -91,13 +91,13 @@ def test_a_party_that_was_not_called_is_called() -> None:
 def test_nobody_is_called_twice(state: str) -> None:
     """A second call on a leg that is down ends it (docs/asterisk.md), so the mark is looked at."""
     story = opened(Story(outbound()))
-    story.take(LegPlaced(MAIN))
-    box = outbox(story, Ring)
-    assert rung_by(box) == (MAIN,)
-    seen = Seen({MAIN: state}, called=frozenset({MAIN}))
-    redo, events = missed(story.call, box, seen, story.now)
+    story.take(LegCreated(MAIN))
+    box = outbox(story, Dial)
+    assert legs_being_dialled(box) == (MAIN,)
+    seen = PbxSnapshot({MAIN: state}, dialed=frozenset({MAIN}))
+    redo, events = reconcile(story.call, box, seen, story.now)
     assert redo == ()
-    assert LegPlaced(MAIN) not in events
+    assert LegCreated(MAIN) not in events
 
 
 def test_an_originate_of_a_canceled_call_is_not_sent() -> None:
@@ -105,7 +105,7 @@ def test_an_originate_of_a_canceled_call_is_not_sent() -> None:
     story = opened(Story(outbound()))
     story.take(HangupRequested("api"))
     box = outbox(story, Originate, Hangup)
-    redo, events = missed(story.call, box, Seen({}), story.now)
+    redo, events = reconcile(story.call, box, PbxSnapshot({}), story.now)
     assert redo == (Hangup(MAIN, 16),)
     assert events == (LOST, Recovered())
 
@@ -115,7 +115,7 @@ def test_an_originate_of_a_dial_that_gave_up_is_not_sent() -> None:
     story = dialing(BOB, action=say())
     box = outbox(story, Originate)
     story.due()
-    redo, events = missed(story.call, box, Seen({MAIN: "Up"}), story.now)
+    redo, events = reconcile(story.call, box, PbxSnapshot({MAIN: "Up"}), story.now)
     assert redo == ()
     assert LegEnded(LEG, 0) in events
 
@@ -124,18 +124,18 @@ def test_an_originate_of_a_dial_that_gave_up_is_not_sent() -> None:
 def test_an_answer_is_given_once(state: str | None, again: bool) -> None:
     """An inbound leg is answered unless it is up, or gone."""
     story = opened(Story(inbound()))
-    seen = Seen({} if state is None else {CHANNEL: state})
-    redo, _ = missed(story.call, outbox(story, Answer), seen, story.now)
+    seen = PbxSnapshot({} if state is None else {CHANNEL: state})
+    redo, _ = reconcile(story.call, outbox(story, Answer), seen, story.now)
     assert redo == ((Answer(CHANNEL),) if again else ())
 
 
 def test_both_legs_may_have_gone() -> None:
     """A node that restarted shows nothing: every leg is told as lost and the call ends."""
     story = talking(BOB)
-    _, events = missed(story.call, (), Seen({}), story.now)
+    _, events = reconcile(story.call, (), PbxSnapshot({}), story.now)
     for event in events:
         story.take(event)
-    assert story.call.is_over
+    assert story.call.is_ended
     last = story.told[-1]
     assert (last.reason, last.ended_by, last.call_status) == ("lost", "system", "completed")
 

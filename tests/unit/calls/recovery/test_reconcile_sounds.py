@@ -6,20 +6,20 @@ import pytest
 
 from engine.calls.media.playbacks import playback_of
 from engine.calls.model.commands import (
-    Bridge,
+    AddToBridge,
     DestroyBridge,
     Hangup,
-    Leave,
     Play,
-    StartMusic,
+    RemoveFromBridge,
+    StartHoldMusic,
     StartRinging,
     StopRinging,
 )
 from engine.calls.model.events import PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
-from engine.calls.model.state import Talking
-from engine.calls.recovery.reconcile import missed
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.model.state import Bridged
+from engine.calls.recovery.reconcile import reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import ID, MAIN, Story, called, dialing, say, talking
 from tests.unit.calls.harness.recoveries import heard, outbox, prompted
 
@@ -44,8 +44,8 @@ def test_a_playback(
     _, unsent, later_ms, alive, again, ended = case
     story = make()
     box = outbox(story, Play) if unsent else ()
-    seen = Seen({MAIN: "Up"}, frozenset({PLAYBACK} if alive else ()))
-    redo, events = missed(story.call, box, seen, story.now + later_ms)
+    seen = PbxSnapshot({MAIN: "Up"}, frozenset({PLAYBACK} if alive else ()))
+    redo, events = reconcile(story.call, box, seen, story.now + later_ms)
     assert redo == (box if again else ())
     assert (PlaybackEnded(PLAYBACK) in events) is ended
 
@@ -55,7 +55,7 @@ def test_an_earlier_playback_is_not_repeated() -> None:
     story = heard()
     box = outbox(story, Play)
     story.take(PlaybackEnded(PLAYBACK))
-    assert missed(story.call, box, Seen({MAIN: "Up"}), story.now)[0] == ()
+    assert reconcile(story.call, box, PbxSnapshot({MAIN: "Up"}), story.now)[0] == ()
 
 
 def test_the_playback_that_is_waited_for() -> None:
@@ -70,24 +70,24 @@ def test_the_playback_that_is_waited_for() -> None:
 def test_a_bridge_is_joined_by_recovered() -> None:
     """A Bridge is not repeated: Recovered names who is in it, and the call joins the others."""
     story = talking(BOB)
-    bridge = story.doing(Talking).bridge
-    seen = Seen({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN,)})
-    redo, events = missed(story.call, outbox(story, Bridge), seen, story.now)
+    bridge = story.doing(Bridged).bridge
+    seen = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN,)})
+    redo, events = reconcile(story.call, outbox(story, AddToBridge), seen, story.now)
     assert redo == ()
     assert events == (Recovered(((MAIN, bridge),)),)
-    assert story.take(events[0]) == (Bridge(bridge, (LEG,)),)
-    nobody = Seen({MAIN: "Up", LEG: "Up"})
-    assert missed(story.call, (), nobody, story.now)[1] == (Recovered(()),)
+    assert story.take(events[0]) == (AddToBridge(bridge, (LEG,)),)
+    nobody = PbxSnapshot({MAIN: "Up", LEG: "Up"})
+    assert reconcile(story.call, (), nobody, story.now)[1] == (Recovered(()),)
 
 
 def test_a_bridge_that_nobody_needs_is_destroyed() -> None:
     """One that a lost answer left standing goes, after who is in it, and is asked to go once."""
     story, room = prompted(), f"{MAIN}b"
-    seen = Seen({MAIN: "Up"}, bridges={room: (MAIN,), "another": (), f"{ID}x.b1": ()})
-    _, events = missed(story.call, (), seen, story.now)
+    seen = PbxSnapshot({MAIN: "Up"}, bridges={room: (MAIN,), "another": (), f"{ID}x.b1": ()})
+    _, events = reconcile(story.call, (), seen, story.now)
     assert events[-1] == Recovered(((MAIN, room),), (room,))
-    assert story.take(events[-1])[-2:] == (Leave(room, MAIN), DestroyBridge(room))
-    again = missed(story.call, (DestroyBridge(room),), seen, story.now)
+    assert story.take(events[-1])[-2:] == (RemoveFromBridge(room, MAIN), DestroyBridge(room))
+    again = reconcile(story.call, (DestroyBridge(room),), seen, story.now)
     assert again[0] == (DestroyBridge(room),)
     assert again[1][-1] == Recovered(((MAIN, room),))
 
@@ -96,13 +96,13 @@ def test_everything_else_in_the_outbox_is_done_again() -> None:
     """Hangups, tones, errands: doing them twice is harmless."""
     story = dialing(BOB)
     box = (FetchMedia("r", ()), Hangup("x", 16), StartRinging(MAIN))
-    seen = Seen({MAIN: "Up", LEG: "Down"})
-    assert missed(story.call, box, seen, story.now)[0] == box
+    seen = PbxSnapshot({MAIN: "Up", LEG: "Down"})
+    assert reconcile(story.call, box, seen, story.now)[0] == box
 
 
 def test_no_tone_is_played_into_a_conversation() -> None:
     """Ringing that began before the answer is over by then, though nobody noted that it was."""
     story = talking(BOB)
-    seen = Seen({MAIN: "Up", LEG: "Up"})
-    box = (StartRinging(MAIN), StartMusic(MAIN), StopRinging(MAIN))
-    assert missed(story.call, box, seen, story.now)[0] == (StopRinging(MAIN),)
+    seen = PbxSnapshot({MAIN: "Up", LEG: "Up"})
+    box = (StartRinging(MAIN), StartHoldMusic(MAIN), StopRinging(MAIN))
+    assert reconcile(story.call, box, seen, story.now)[0] == (StopRinging(MAIN),)

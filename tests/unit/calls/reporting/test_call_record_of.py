@@ -1,8 +1,8 @@
 """The record of a call, told with its end: who, when, how long, and all that was done meanwhile."""
 
-from engine.calls.model.events import CallOpened, LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
-from engine.calls.reporting.history import MOST_KEPT
+from engine.calls.reporting.history import MAX_KEPT
 from tests.harness.record_sums import faults_of
 from tests.unit.calls.harness.builders import (
     CHANNEL,
@@ -105,8 +105,8 @@ def test_a_call_that_nobody_answered_only_rang() -> None:
     """Its main leg has the call's own status."""
     story = Story(outbound())
     story.take(CallOpened())
-    story.take(LegPlaced(MAIN), 100)
-    story.take(LegRang(MAIN), 200)
+    story.take(LegCreated(MAIN), 100)
+    story.take(LegRinging(MAIN), 200)
     story.take(LegEnded(MAIN, 17, 486), 9_700)
     told = record(story)
     assert (told.status, told.sip_code, told.ring_ms, told.talk_ms) == ("busy", 486, 10_000, 0)
@@ -169,5 +169,5 @@ def test_a_call_of_a_great_many_legs() -> None:
         for leg in story.call.legs[1:]:
             story.take(LegEnded(leg.id, 19), 10)
     told = ended(story)
-    assert len(told.legs) == MOST_KEPT
-    assert told.legs_omitted == 12 * 10 + 1 - MOST_KEPT
+    assert len(told.legs) == MAX_KEPT
+    assert told.legs_omitted == 12 * 10 + 1 - MAX_KEPT

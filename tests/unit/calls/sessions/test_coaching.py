@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import Bridge, DestroyBridge, Hangup, Mute, Snoop, Unmute
-from engine.calls.model.events import LegEnded, LegPlaced
+from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Mute, Snoop, Unmute
+from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import MuteRequested
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.calls.harness.control import (
@@ -29,9 +29,9 @@ def test_a_coach_begins() -> None:
     """From the request on nobody hears it, before the snoop is there."""
     story = conferring()
     assert story.take(coach(THIRD, PEER)) == (Mute(THIRD, "in"), Snoop(SNOOP, PEER))
-    assert story.take(LegPlaced(SNOOP), 5) == (
+    assert story.take(LegCreated(SNOOP), 5) == (
         Unmute(THIRD, "in"),
-        Bridge(BOX, (THIRD, SNOOP)),
+        AddToBridge(BOX, (THIRD, SNOOP)),
     )
     assert together(story) == {MAIN, PEER}
 
@@ -41,8 +41,8 @@ def test_a_coach_who_hears_nobody() -> None:
     story = conferring()
     story.take(MuteRequested(THIRD, "out"))
     assert story.take(coach(THIRD, PEER))[:2] == (Unmute(THIRD, "out"), Mute(THIRD, "both"))
-    story.take(LegPlaced(SNOOP), 5)
-    assert seat(story, THIRD) == Seat(BOX, muted="out")
+    story.take(LegCreated(SNOOP), 5)
+    assert seat(story, THIRD) == LegMedia(BOX, muted="out")
 
 
 def test_the_same_again() -> None:
@@ -59,25 +59,25 @@ def test_another_is_coached() -> None:
     second = f"{ID}.s6"
     assert story.take(coach(THIRD, MAIN)) == (
         Mute(THIRD, "in"),
-        Bridge(BRIDGE, (THIRD,)),
+        AddToBridge(BRIDGE, (THIRD,)),
         DestroyBridge(BOX),
         Hangup(SNOOP, NORMAL),
         Snoop(second, MAIN),
     )
     assert story.take(LegEnded(SNOOP, NORMAL)) == ()
-    story.take(LegPlaced(second))
-    assert seat(story, THIRD) == Seat(f"{second}b")
+    story.take(LegCreated(second))
+    assert seat(story, THIRD) == LegMedia(f"{second}b")
 
 
 def test_coaching_is_over() -> None:
     """The coach asked to be heard by all again."""
     story = coaching()
     assert story.take(coach(THIRD, "")) == (
-        Bridge(BRIDGE, (THIRD,)),
+        AddToBridge(BRIDGE, (THIRD,)),
         DestroyBridge(BOX),
         Hangup(SNOOP, NORMAL),
     )
-    assert seat(story, THIRD) == Seat(BRIDGE)
+    assert seat(story, THIRD) == LegMedia(BRIDGE)
     assert story.take(LegEnded(SNOOP, NORMAL)) == ()
 
 
@@ -86,7 +86,7 @@ def test_a_deaf_coach_stays_deaf() -> None:
     story = coaching()
     story.take(MuteRequested(THIRD, "out"))
     story.take(LegEnded(SNOOP, NORMAL))
-    assert seat(story, THIRD) == Seat(BRIDGE, muted="both")
+    assert seat(story, THIRD) == LegMedia(BRIDGE, muted="both")
 
 
 def test_a_silenced_coach_is_heard_again() -> None:
@@ -100,8 +100,8 @@ def test_a_silenced_coach_is_heard_again() -> None:
 def test_a_coach_with_nobody_else_to_hear_it(gone: str) -> None:
     """A snoop is heard only beside others: without them the coach sits with whom it coaches."""
     story = coaching()
-    assert seat(story, THIRD) == Seat(BOX)
+    assert seat(story, THIRD) == LegMedia(BOX)
     story.take(hold(MAIN) if gone == "held" else kick(MAIN))
     assert {PEER, THIRD} <= together(story)
     if gone == "held":
-        assert Bridge(BOX, (THIRD,)) in story.take(unhold(MAIN))
+        assert AddToBridge(BOX, (THIRD,)) in story.take(unhold(MAIN))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import BUSY, NORMAL, TEMPORARY_FAILURE
-from engine.calls.model.commands import Bridge, DestroyBridge, Hangup, Mute
-from engine.calls.model.events import BridgeFailed, LegEnded, LegPlaced
-from engine.calls.model.requests import MemberRequested
+from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Mute
+from engine.calls.model.events import BridgeFailed, LegCreated, LegEnded
+from engine.calls.model.requests import AddMemberRequested
 from tests.unit.calls.harness.builders import ID, MAIN, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -60,7 +60,7 @@ def test_a_snoop_that_cannot_be_made() -> None:
     story = conferring()
     story.take(coach(THIRD, PEER))
     assert story.take(LegEnded(SNOOP, TEMPORARY_FAILURE)) == ()
-    assert seat(story, THIRD) == Seat(BRIDGE, muted="in")
+    assert seat(story, THIRD) == LegMedia(BRIDGE, muted="in")
 
 
 def test_a_snoop_that_comes_late() -> None:
@@ -68,12 +68,12 @@ def test_a_snoop_that_comes_late() -> None:
     story = conferring()
     story.take(coach(THIRD, PEER))
     story.take(coach(THIRD, ""))
-    assert story.take(LegPlaced(SNOOP)) == (Hangup(SNOOP, NORMAL),)
+    assert story.take(LegCreated(SNOOP)) == (Hangup(SNOOP, NORMAL),)
 
 
 def test_a_snoop_told_twice() -> None:
     """It is not hung up for that."""
-    assert coaching().take(LegPlaced(SNOOP)) == ()
+    assert coaching().take(LegCreated(SNOOP)) == ()
 
 
 def test_coach_and_snoop_that_cannot_be_joined() -> None:
@@ -81,7 +81,7 @@ def test_coach_and_snoop_that_cannot_be_joined() -> None:
     story = coaching()
     assert story.take(BridgeFailed(BOX, "no", (THIRD, SNOOP))) == (
         Mute(THIRD, "in"),
-        Bridge(BRIDGE, (THIRD,)),
+        AddToBridge(BRIDGE, (THIRD,)),
         DestroyBridge(BOX),
         Hangup(SNOOP, NORMAL),
     )
@@ -92,13 +92,13 @@ def test_two_coaches() -> None:
     story = conferring(DAN)
     first, second = f"{ID}.s6", f"{ID}.s7"
     story.take(coach(THIRD, PEER))
-    story.take(LegPlaced(first))
+    story.take(LegCreated(first))
     story.take(coach(FOURTH, PEER))
-    story.take(LegPlaced(second))
+    story.take(LegCreated(second))
     story.take(LegEnded(PEER, NORMAL))
     assert {each.leg for each in story.wanted(Hangup)} == {first, second}
     for leg in (THIRD, FOURTH):
-        assert seat(story, leg) == Seat(BRIDGE, muted="in")
+        assert seat(story, leg) == LegMedia(BRIDGE, muted="in")
 
 
 def test_only_coach_and_coached_are_left() -> None:
@@ -115,7 +115,7 @@ def test_a_coach_outlives_its_conference() -> None:
     """With the conference over nobody hears by accident who coached: it stays muted."""
     story = talking(BOB)
     third = dialled_into(story, state="answered")
-    story.take(MemberRequested(DAN, "7"))
+    story.take(AddMemberRequested(DAN, "7"))
     fourth = story.call.legs[-1].id
     story.take(coach(third, PEER, story.call.conferences[-1].id))
     story.take(LegEnded(fourth, BUSY), 100)

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.causes import BUSY, LOST, NORMAL
-from engine.calls.model.commands import Hangup, Leave, StartMusic, StopMusic
-from engine.calls.model.events import LegEnded, LegPlaced
-from engine.calls.model.requests import HangupRequested, MemberRequested
-from engine.calls.model.state import Talking
+from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic, StopHoldMusic
+from engine.calls.model.events import LegCreated, LegEnded
+from engine.calls.model.requests import AddMemberRequested, HangupRequested
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, MAIN, say, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -39,7 +39,7 @@ def test_the_last_but_one_leaves() -> None:
     """The conference ends; the tree goes on with the main leg."""
     story = conferring(action=say())
     story.take(LegEnded(PEER, NORMAL))
-    assert story.take(leave(THIRD))[0] == Leave(BRIDGE, MAIN)
+    assert story.take(leave(THIRD))[0] == RemoveFromBridge(BRIDGE, MAIN)
     assert conferences_told(story)[-1] == ("completed", "too_few_members")
     assert members(story) == {
         MAIN: ("complete", "conference_ended"),
@@ -52,10 +52,13 @@ def test_the_last_but_one_leaves() -> None:
 def test_one_waits_for_another() -> None:
     """Alone while somebody is called, it hears music; then they talk."""
     story = inviting()
-    assert story.take(LegEnded(PEER, NORMAL)) == (Leave(BRIDGE, MAIN), StartMusic(MAIN))
+    assert story.take(LegEnded(PEER, NORMAL)) == (
+        RemoveFromBridge(BRIDGE, MAIN),
+        StartHoldMusic(MAIN),
+    )
     assert conference(story).state == "init"
     commands = came(story, THIRD, "answered").commands
-    assert StopMusic(MAIN) in commands
+    assert StopHoldMusic(MAIN) in commands
     assert together(story) == {MAIN, THIRD}
     assert conference(story).state == "in-progress"
 
@@ -64,7 +67,7 @@ def test_one_waits_in_vain() -> None:
     """Nobody comes: the conference is over and the tree goes on."""
     story = inviting(action=say())
     story.take(LegEnded(PEER, NORMAL))
-    assert story.take(LegEnded(THIRD, BUSY))[0] == StopMusic(MAIN)
+    assert story.take(LegEnded(THIRD, BUSY))[0] == StopHoldMusic(MAIN)
     assert (story.state, conference(story).state) == ("playing", "completed")
 
 
@@ -82,7 +85,7 @@ def test_the_main_leg_leaves() -> None:
 def test_the_main_leg_leaves_one_who_waits() -> None:
     """Its successor hears music until the other answers."""
     story = inviting()
-    assert story.hang_up() == (Leave(BRIDGE, PEER), StartMusic(PEER))
+    assert story.hang_up() == (RemoveFromBridge(BRIDGE, PEER), StartHoldMusic(PEER))
     assert story.call.main == PEER
     came(story, THIRD, "answered")
     assert together(story) == {PEER, THIRD}
@@ -99,10 +102,10 @@ def test_the_main_leg_was_the_last() -> None:
 def test_the_tree_does_not_outlive_its_leg() -> None:
     """What was to come after a flow ends with the main leg, too."""
     story = conferring(action=say())
-    story.call = replace(story.call, rest=(HTTPS,))
+    story.call = replace(story.call, continuation=(HTTPS,))
     story.hang_up()
-    assert story.call.rest == ()
-    assert story.doing(Talking).verb.action is None
+    assert story.call.continuation == ()
+    assert story.doing(Bridged).verb.action is None
 
 
 @pytest.mark.parametrize("by", ["api", "caller"])
@@ -117,8 +120,8 @@ def test_the_call_is_hung_up(by: str) -> None:
 def test_the_time_for_talking_is_over() -> None:
     """All but the main leg are put out, those who ring too; the tree goes on."""
     story = talking(data={"number": BOB, "timeLimit": 30}, action=say())
-    story.take(MemberRequested(CAROL, "7", ring_s=60))
-    story.take(LegPlaced(THIRD))
+    story.take(AddMemberRequested(CAROL, "7", ring_s=60))
+    story.take(LegCreated(THIRD))
     commands = story.due()
     assert sorted(c.leg for c in commands if isinstance(c, Hangup)) == [PEER, THIRD]
     assert members(story)[THIRD] == ("failed", "conference_ended")

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.model.causes import BUSY, NORMAL
-from engine.calls.model.commands import DestroyBridge, Hangup, Leave
+from engine.calls.model.commands import DestroyBridge, Hangup, RemoveFromBridge
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded
-from engine.calls.model.requests import MemberRequested
+from engine.calls.model.requests import AddMemberRequested
 from tests.unit.calls.harness.builders import MAIN, say
 from tests.unit.calls.harness.control import (
     BRIDGE,
@@ -55,7 +55,7 @@ def test_the_main_leg_is_put_out() -> None:
 def test_who_still_rings_is_put_out() -> None:
     """It has not come, and will not."""
     story = came(conferring(), THIRD, "answered")
-    story.take(MemberRequested(DAN, "7"))
+    story.take(AddMemberRequested(DAN, "7"))
     assert story.take(kick(FOURTH)) == (Hangup(FOURTH, NORMAL),)
     assert members(story)[FOURTH] == ("failed", "kicked")
     assert story.take(LegAnswered(FOURTH)) == (Hangup(FOURTH, NORMAL),)
@@ -74,7 +74,7 @@ def test_put_out_of_an_earlier_conference() -> None:
     """Who is in a later one stays there."""
     story = inviting()
     story.take(LegEnded(THIRD, BUSY))
-    story.take(MemberRequested(CAROL, "7"))
+    story.take(AddMemberRequested(CAROL, "7"))
     before = story.call
     assert story.take(kick(PEER, ROOM)) == ()
     assert story.call is before
@@ -85,7 +85,7 @@ def test_the_last_two() -> None:
     story = conferring(action=say())
     story.take(kick(PEER))
     commands = story.take(kick(THIRD))
-    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert Hangup(THIRD, NORMAL) in commands
     assert story.state == "playing"
 
@@ -95,7 +95,7 @@ def test_a_member_that_cannot_be_joined() -> None:
     story = conferring()
     assert story.take(BridgeFailed(BRIDGE, "no", (THIRD,))) == (Hangup(THIRD, NORMAL),)
     assert together(story) == {MAIN, PEER}
-    story.take(MemberRequested(DAN, "7"))
+    story.take(AddMemberRequested(DAN, "7"))
     story.take(LegEnded(FOURTH, BUSY))
     assert together(story) == {MAIN, PEER}
     assert members(story)[THIRD] == ("complete", "unavailable")

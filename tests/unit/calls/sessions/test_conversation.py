@@ -4,13 +4,20 @@ import json
 
 import pytest
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import Bridge, DestroyBridge, Hangup, Leave, StartMusic, StopMusic
+from engine.calls.model.commands import (
+    AddToBridge,
+    DestroyBridge,
+    Hangup,
+    RemoveFromBridge,
+    StartHoldMusic,
+    StopHoldMusic,
+)
 from engine.calls.model.events import BridgeFailed, LegEnded
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.requests import MuteRequested
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, MAIN, say, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -28,9 +35,9 @@ from tests.unit.calls.harness.control import (
 def test_a_hold(leg: str) -> None:
     """Either party leaves the bridge for music, and comes back."""
     story = talking(BOB)
-    assert story.take(hold(leg)) == (Leave(BRIDGE, leg), StartMusic(leg))
+    assert story.take(hold(leg)) == (RemoveFromBridge(BRIDGE, leg), StartHoldMusic(leg))
     assert (story.told[-1].event, story.told[-1].channel_id) == ("leg-held", leg)
-    assert story.take(unhold(leg)) == (StopMusic(leg), Bridge(BRIDGE, (leg,)))
+    assert story.take(unhold(leg)) == (StopHoldMusic(leg), AddToBridge(BRIDGE, (leg,)))
     assert story.told[-1].event == "leg-unheld"
 
 
@@ -49,9 +56,9 @@ def test_a_hold_keeps_a_mute() -> None:
     story = talking(BOB)
     story.take(MuteRequested(PEER, "in"))
     story.take(hold(PEER))
-    assert seat(story, PEER) == Seat(sound="music", muted="in")
-    assert story.take(unhold(PEER)) == (StopMusic(PEER), Bridge(BRIDGE, (PEER,)))
-    assert seat(story, PEER) == Seat(BRIDGE, muted="in")
+    assert seat(story, PEER) == LegMedia(sound="music", muted="in")
+    assert story.take(unhold(PEER)) == (StopHoldMusic(PEER), AddToBridge(BRIDGE, (PEER,)))
+    assert seat(story, PEER) == LegMedia(BRIDGE, muted="in")
 
 
 def test_a_held_main_leg_is_free_when_it_is_alone() -> None:
@@ -59,27 +66,30 @@ def test_a_held_main_leg_is_free_when_it_is_alone() -> None:
     story = talking(BOB, action=say())
     story.take(hold(MAIN))
     commands = story.take(LegEnded(PEER, NORMAL))
-    assert commands[:2] == (StopMusic(MAIN), DestroyBridge(BRIDGE))
+    assert commands[:2] == (StopHoldMusic(MAIN), DestroyBridge(BRIDGE))
     assert isinstance(commands[-1], FetchMedia)
     assert [each.event for each in story.told[-2:]] == ["leg-unheld", "leg-completed"]
-    assert seat(story, MAIN) == Seat()
+    assert seat(story, MAIN) == LegMedia()
 
 
 def test_the_held_party_hangs_up() -> None:
     """It was part of the conversation all the time."""
     story = talking(BOB, action=say())
     story.take(hold(PEER))
-    assert story.take(LegEnded(PEER, NORMAL))[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert story.take(LegEnded(PEER, NORMAL))[:2] == (
+        RemoveFromBridge(BRIDGE, MAIN),
+        DestroyBridge(BRIDGE),
+    )
 
 
 def test_three_talk() -> None:
     """While two are left, they talk on; then the tree goes on, told of the one it dialled."""
     story = talking(BOB, action=HTTPS)
     third = dialled_into(story, state="answered")
-    assert story.doing(Talking).legs == (PEER, third)
+    assert story.doing(Bridged).legs == (PEER, third)
     assert story.take(LegEnded(third, NORMAL), 1_000) == ()
     story.take(LegEnded(PEER, NORMAL), 1_000)
-    dial = json.loads(story.wanted(AskWebhook)[-1].body)["dial"]
+    dial = json.loads(story.wanted(SendWebhook)[-1].body)["dial"]
     assert (dial["channelId"], dial["number"]) == (PEER, BOB)
 
 

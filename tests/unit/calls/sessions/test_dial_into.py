@@ -6,18 +6,18 @@ import pytest
 
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
-    Bridge,
+    AddToBridge,
     DestroyBridge,
     Hangup,
-    Leave,
     Play,
+    RemoveFromBridge,
     StopPlayback,
     StopRinging,
 )
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Dialing, Gathering, Playing, Talking
+from engine.calls.model.state import Bridged, Dialing, Gathering, Playing
 from tests.unit.calls.harness.builders import (
     CLIPS,
     HTTPS,
@@ -69,10 +69,10 @@ def test_into_a_conversation() -> None:
     """It joins the two; when one of them goes, the others talk on."""
     story = talking(BOB)
     leg = dialled_into(story, state="ringback")
-    assert story.take(LegAnswered(leg), 500) == (Bridge(BRIDGE, (leg,)),)
+    assert story.take(LegAnswered(leg), 500) == (AddToBridge(BRIDGE, (leg,)),)
     assert story.take(LegEnded(PEER, NORMAL), 500) == ()
     assert together(story) == {MAIN, leg}
-    assert story.doing(Talking).leg == PEER
+    assert story.doing(Bridged).leg == PEER
 
 
 @pytest.mark.parametrize("make", [playing, gathering])
@@ -82,10 +82,10 @@ def test_into_a_prompt(make: Callable[[], Story]) -> None:
     request, verb = story.doing(Prompting).request, story.doing(Prompting).verb
     leg = dialled_into(story, state="ringback")
     commands = story.take(LegAnswered(leg), 500)
-    room = story.doing(Talking).bridge
-    assert commands == (StopPlayback(request), Bridge(room, (MAIN, leg)))
+    room = story.doing(Bridged).bridge
+    assert commands == (StopPlayback(request), AddToBridge(room, (MAIN, leg)))
     commands = story.take(LegEnded(leg, NORMAL), 9_000)
-    assert commands[:2] == (Leave(room, MAIN), DestroyBridge(room))
+    assert commands[:2] == (RemoveFromBridge(room, MAIN), DestroyBridge(room))
     assert isinstance(commands[-1], FetchMedia)
     assert story.doing(Prompting).verb == verb
 
@@ -95,7 +95,7 @@ def test_before_the_prompt_is_there() -> None:
     story = called(say())
     request = story.doing(Playing).request
     leg = dialled_into(story)
-    assert isinstance(story.take(LegAnswered(leg))[0], Bridge)
+    assert isinstance(story.take(LegAnswered(leg))[0], AddToBridge)
     assert story.take(MediaFetched(request, CLIPS)) == ()
     assert story.wanted(Play) == []
 
@@ -105,7 +105,7 @@ def test_while_digits_are_awaited() -> None:
     story = called({"type": "gather", "action": HTTPS})
     story.press("1")
     leg = dialled_into(story, state="ringback")
-    assert isinstance(story.take(LegAnswered(leg))[0], Bridge)
+    assert isinstance(story.take(LegAnswered(leg))[0], AddToBridge)
     story.take(LegEnded(leg, NORMAL))
     assert story.doing(Gathering).digits == ""
 
@@ -114,8 +114,8 @@ def test_an_agent_is_dialled_in() -> None:
     """It is told as one that was dialled."""
     story = playing()
     leg = dialled_into(story, DAN, state="answered")
-    assert story.doing(Talking).verb.data.agent_id == "9"
-    assert story.doing(Talking).leg == leg
+    assert story.doing(Bridged).verb.data.agent_id == "9"
+    assert story.doing(Bridged).leg == leg
 
 
 def test_into_a_dial() -> None:
@@ -126,7 +126,7 @@ def test_into_a_dial() -> None:
     commands = story.take(LegAnswered(leg), 500)
     assert commands[0] == StopRinging(MAIN)
     assert commands[-1] == Hangup(PEER, NORMAL)
-    assert story.doing(Talking).number == CAROL
+    assert story.doing(Bridged).number == CAROL
 
 
 def test_a_dial_keeps_its_time() -> None:
@@ -134,7 +134,7 @@ def test_a_dial_keeps_its_time() -> None:
     story = dialing(BOB, timeout=60)
     leg = dialled_into(story)
     until = story.doing(Dialing).deadline_ms
-    story.take(LegPlaced(leg), 100)
+    story.take(LegCreated(leg), 100)
     assert story.doing(Dialing).deadline_ms == until
 
 
@@ -145,7 +145,7 @@ def test_called_before_a_dial_began() -> None:
     story.due()
     assert (story.doing(Dialing).legs, story.call.invited) == ((f"{ID}.l3",), (leg,))
     story.take(LegAnswered(leg))
-    assert (story.doing(Talking).leg, story.call.invited) == (leg, ())
+    assert (story.doing(Bridged).leg, story.call.invited) == (leg, ())
     assert Hangup(f"{ID}.l3", NORMAL) in story.commands
 
 

@@ -4,10 +4,10 @@ import json
 
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import LegEnded
-from engine.calls.model.io_commands import AskWebhook, Prefetch
-from engine.calls.model.io_results import ActionFailed, ActionReplied
-from engine.calls.model.state import Asking, Talking
-from engine.calls.verbs.instructions import WEBHOOK_MS
+from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
+from engine.calls.model.io_results import ActionFailed, ActionReceived
+from engine.calls.model.state import AwaitingInstructions, Bridged
+from engine.calls.verbs.instructions import WEBHOOK_TIMEOUT_MS
 from tests.unit.calls.harness.builders import HTTPS, Story, called, say, tree
 from tests.unit.calls.harness.control import CAROL, dialled_into
 
@@ -22,9 +22,9 @@ def asking_while_talking() -> Story:
 def test_an_answer_that_comes_during_the_conversation() -> None:
     """It is run afterwards; what it wants to have heard is fetched at once."""
     story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    commands = story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, tree(say())))
-    assert [type(each) for each in commands] == [Prefetch]
+    leg = story.doing(Bridged).leg
+    commands = story.take(ActionReceived(story.wanted(SendWebhook)[-1].request, tree(say())))
+    assert [type(each) for each in commands] == [PrefetchMedia]
     assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
     assert story.state == "playing"
@@ -33,19 +33,19 @@ def test_an_answer_that_comes_during_the_conversation() -> None:
 def test_an_answer_that_comes_after_the_conversation() -> None:
     """It is still waited for, once more as long as ever, and is not asked again."""
     story = asking_while_talking()
-    leg = story.doing(Talking).leg
+    leg = story.doing(Bridged).leg
     story.take(LegEnded(leg, NORMAL), 30_000)
-    assert story.doing(Asking).deadline_ms == story.now + WEBHOOK_MS
-    assert len(story.wanted(AskWebhook)) == 1
-    story.take(ActionReplied(story.doing(Asking).request, tree(say())))
+    assert story.doing(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
+    assert len(story.wanted(SendWebhook)) == 1
+    story.take(ActionReceived(story.doing(AwaitingInstructions).request, tree(say())))
     assert story.state == "playing"
 
 
 def test_no_answer_during_the_conversation() -> None:
     """The call ends after it, for the reason it would have ended for before."""
     story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
+    leg = story.doing(Bridged).leg
+    story.take(ActionFailed(story.wanted(SendWebhook)[-1].request, "status_500"))
     assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
     assert (story.state, story.call.reason) == ("ending", "action_failed:status_500")
@@ -57,7 +57,7 @@ def test_no_answer_but_a_fallback() -> None:
     story = called(gather)
     story.press("1")
     leg = dialled_into(story, state="answered")
-    story.take(ActionFailed(story.wanted(AskWebhook)[-1].request, "status_500"))
+    story.take(ActionFailed(story.wanted(SendWebhook)[-1].request, "status_500"))
     story.take(LegEnded(leg, NORMAL))
     assert story.state == "playing"
 
@@ -65,8 +65,8 @@ def test_no_answer_but_a_fallback() -> None:
 def test_what_is_asked_after_the_conversation() -> None:
     """An address that was answered is told that a dial has ended."""
     story = asking_while_talking()
-    leg = story.doing(Talking).leg
-    story.take(ActionReplied(story.wanted(AskWebhook)[-1].request, HTTPS))
+    leg = story.doing(Bridged).leg
+    story.take(ActionReceived(story.wanted(SendWebhook)[-1].request, HTTPS))
     story.take(LegEnded(leg, NORMAL), 3_000)
-    body = json.loads(story.wanted(AskWebhook)[-1].body)
+    body = json.loads(story.wanted(SendWebhook)[-1].body)
     assert (body["event"], body["dial"]["number"]) == ("dial", CAROL)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from engine.calls.model.events import CallOpened, LegEnded, LegPlaced
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.events import CallOpened, LegCreated, LegEnded
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.state import Dialing
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, dialing, outbound
 from tests.unit.calls.harness.control import TARGET, transferring
@@ -25,7 +25,7 @@ def test_the_tree_goes_on_and_is_told_why(reason: str) -> None:
     story = dialing(BOB, action=HTTPS)
     refused(story, FIRST, reason)
     assert story.state == "awaiting-instructions"
-    body = json.loads(story.wanted(AskWebhook)[-1].body)
+    body = json.loads(story.wanted(SendWebhook)[-1].body)
     assert body["dial"] == {"status": "failed", "cause": 21, "number": BOB, "reason": reason}
     told = next(each for each in story.told if each.event == "leg-completed")
     assert (told.leg_status, told.hangup_cause, told.reason) == ("failed", 21, reason)
@@ -36,9 +36,9 @@ def test_the_others_go_on_ringing() -> None:
     story = dialing(BOB, EVE, action=HTTPS)
     refused(story, FIRST)
     assert story.doing(Dialing).legs == (SECOND,)
-    story.take(LegPlaced(SECOND))
+    story.take(LegCreated(SECOND))
     story.due()
-    body = json.loads(story.wanted(AskWebhook)[-1].body)
+    body = json.loads(story.wanted(SendWebhook)[-1].body)
     assert (body["dial"]["status"], "reason" in body["dial"]) == ("no-answer", False)
 
 

@@ -2,13 +2,19 @@
 
 import pytest
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import BUSY, NORMAL
-from engine.calls.model.commands import Bridge, Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.model.commands import (
+    AddToBridge,
+    Play,
+    StartHoldMusic,
+    StopHoldMusic,
+    StopPlayback,
+)
 from engine.calls.model.events import Event, LegAnswered, LegEnded, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.sessions.hold_music import MOST_CLIPS
+from engine.calls.sessions.hold_music import MAX_CLIPS
 from tests.unit.calls.harness.builders import ID, MAIN, Story, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -45,38 +51,38 @@ def test_it_is_fetched() -> None:
     story = talking(BOB)
     commands = story.take(transfer_to(music=TUNE))
     assert commands[-1] == FetchMedia(WISH, (Audio(TUNE),))
-    assert StartMusic(MAIN) in commands
+    assert StartHoldMusic(MAIN) in commands
 
 
 def test_it_takes_the_place_of_the_usual_music() -> None:
     """Many rounds are asked for at once: a short one comes round without a pause."""
     story = transferring("ringback", music=TUNE)
     assert story.take(MediaFetched(WISH, (CLIP,)), 800) == (
-        StopMusic(MAIN),
-        Play(MAIN, ROUND, (CLIP,) * MOST_CLIPS),
+        StopHoldMusic(MAIN),
+        Play(MAIN, ROUND, (CLIP,) * MAX_CLIPS),
     )
 
 
 def test_round_and_round() -> None:
     """When the last round is over it begins anew."""
     story = tuned()
-    assert Play(MAIN, NEXT, (CLIP,) * MOST_CLIPS) in story.take(PlaybackEnded(ROUND), 600_000)
+    assert Play(MAIN, NEXT, (CLIP,) * MAX_CLIPS) in story.take(PlaybackEnded(ROUND), 600_000)
     assert story.take(PlaybackEnded(ROUND)) == ()
-    assert story.take(PlaybackEnded(NEXT))[-1] == Play(MAIN, f"{ID}.p8", (CLIP,) * MOST_CLIPS)
+    assert story.take(PlaybackEnded(NEXT))[-1] == Play(MAIN, f"{ID}.p8", (CLIP,) * MAX_CLIPS)
 
 
 def test_it_cannot_be_had() -> None:
     """The usual music goes on."""
     story = transferring("ringback", music=TUNE)
     assert story.take(MediaFetched(WISH, (), ("status 404",))) == ()
-    assert seat(story, MAIN) == Seat(sound="music")
+    assert seat(story, MAIN) == LegMedia(sound="music")
 
 
 def test_it_cannot_be_played() -> None:
     """Nobody is left in silence: the usual music is heard instead."""
     story = tuned()
-    assert story.take(PlaybackEnded(ROUND, failed=True))[-1] == StartMusic(MAIN)
-    assert seat(story, MAIN) == Seat(sound="music")
+    assert story.take(PlaybackEnded(ROUND, failed=True))[-1] == StartHoldMusic(MAIN)
+    assert seat(story, MAIN) == LegMedia(sound="music")
 
 
 @pytest.mark.parametrize("end", [LegEnded(TARGET, BUSY), LegEnded(PEER, NORMAL)])
@@ -88,7 +94,7 @@ def test_it_ends_with_the_waiting(end: Event) -> None:
         assert commands == ()
         commands = story.take(LegAnswered(TARGET))
     assert commands[0] == StopPlayback(ROUND)
-    assert isinstance(commands[-1], Bridge)
+    assert isinstance(commands[-1], AddToBridge)
 
 
 def test_what_comes_too_late_is_not_heard() -> None:
@@ -111,7 +117,7 @@ def test_a_held_customer_hears_it() -> None:
     story = talking(BOB)
     story.take(hold(MAIN))
     story.take(transfer_to(music=TUNE))
-    assert story.take(MediaFetched(WISH, (CLIP,)))[0] == StopMusic(MAIN)
+    assert story.take(MediaFetched(WISH, (CLIP,)))[0] == StopHoldMusic(MAIN)
 
 
 def test_who_waits_alone_in_a_conference() -> None:
@@ -125,6 +131,6 @@ def test_who_waits_alone_in_a_conference() -> None:
     third = story.call.legs[-1].id
     assert story.take(LegAnswered(third))[:2] == (
         StopPlayback(play.playback),
-        Bridge(BRIDGE, (MAIN, third)),
+        AddToBridge(BRIDGE, (MAIN, third)),
     )
     assert third != THIRD

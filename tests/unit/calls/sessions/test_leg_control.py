@@ -3,9 +3,9 @@
 import pytest
 
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
-from engine.calls.model.commands import Hangup, Mute, Originate, Play, Ring, StopPlayback, Unmute
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
-from engine.calls.model.leg import Muted, MuteDirection, muted_too
+from engine.calls.model.commands import Dial, Hangup, Mute, Originate, Play, StopPlayback, Unmute
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.leg import Muted, MuteDirection, combine_mutes
 from engine.calls.model.requests import LegHangupRequested, MuteRequested
 from engine.calls.model.state import Dialing, Playing
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, called, dialing, say, talking
@@ -64,9 +64,9 @@ def test_a_mute_outlives_the_conversation() -> None:
 
 def test_two_mutes() -> None:
     """Together they silence what each does."""
-    assert muted_too("", "in") == muted_too("in", "") == muted_too("in", "in") == "in"
-    assert muted_too("in", "out") == muted_too("both", "in") == "both"
-    assert muted_too("", "") == ""
+    assert combine_mutes("", "in") == combine_mutes("in", "") == combine_mutes("in", "in") == "in"
+    assert combine_mutes("in", "out") == combine_mutes("both", "in") == "both"
+    assert combine_mutes("", "") == ""
 
 
 def test_the_other_party_is_hung_up() -> None:
@@ -89,15 +89,15 @@ def test_the_main_leg_is_hung_up() -> None:
 def test_one_of_several_that_ring_is_hung_up() -> None:
     """The others ring on."""
     story = dialing(BOB, "+4787654321")
-    story.take(LegPlaced(PEER))
+    story.take(LegCreated(PEER))
     assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
     story.take(LegEnded(PEER, NORMAL), 30)
     assert story.told[-1].leg_status == "canceled"
     assert story.doing(Dialing).legs == (f"{ID}.l2",)
 
 
-@pytest.mark.parametrize("late", [LegPlaced, LegRang, LegAnswered])
-def test_a_hangup_overtakes_what_makes_the_leg(late: type[LegPlaced]) -> None:
+@pytest.mark.parametrize("late", [LegCreated, LegRinging, LegAnswered])
+def test_a_hangup_overtakes_what_makes_the_leg(late: type[LegCreated]) -> None:
     """A leg that was not there yet is gone at once; when it comes, it is hung up again."""
     story = talking(BOB)
     leg = dialled_into(story)
@@ -132,7 +132,7 @@ def test_a_party_that_is_dialled_in() -> None:
     leg = dialled_into(story)
     assert story.wanted(Originate)[-1] == Originate(leg, "+4787654321", "+4799")
     assert story.told[-1].event == "leg-initiated"
-    assert story.take(LegPlaced(leg), 200) == (Ring(leg, 40),)
+    assert story.take(LegCreated(leg), 200) == (Dial(leg, 40),)
     rang = story.now
     assert story.due() == (Hangup(leg, NO_ANSWER),)
     assert story.now == rang + 40_000
@@ -143,9 +143,9 @@ def test_a_party_that_does_not_come() -> None:
     """What goes on does not notice."""
     story = talking(BOB)
     leg = dialled_into(story, state="ringback")
-    before = story.call.doing
+    before = story.call.state
     assert story.take(LegEnded(leg, BUSY)) == ()
-    assert (story.call.doing, story.call.invited) == (before, ())
+    assert (story.call.state, story.call.invited) == (before, ())
     assert story.told[-1].leg_status == "busy"
 
 

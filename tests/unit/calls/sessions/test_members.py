@@ -10,15 +10,15 @@ from engine.calls.model.causes import (
     REJECTED,
     TEMPORARY_FAILURE,
 )
-from engine.calls.model.commands import Bridge, Hangup, Originate, Ring
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.commands import AddToBridge, Dial, Hangup, Originate
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import (
+    AddMemberRequested,
     DialRequested,
     HangupRequested,
     LegHangupRequested,
-    MemberRequested,
 )
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import MAIN, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -41,9 +41,9 @@ from tests.unit.calls.harness.control import (
 def test_the_way_in() -> None:
     """queued, connecting, ringing, connected: each is told once."""
     story = inviting()
-    assert story.take(LegPlaced(THIRD), 200) == (Ring(THIRD, 30),)
-    story.take(LegRang(THIRD), 200)
-    story.take(LegRang(THIRD), 200)
+    assert story.take(LegCreated(THIRD), 200) == (Dial(THIRD, 30),)
+    story.take(LegRinging(THIRD), 200)
+    story.take(LegRinging(THIRD), 200)
     story.take(LegAnswered(THIRD), 200)
     story.take(LegAnswered(THIRD), 200)
     states = ["queued", "connecting", "ringing", "connected"]
@@ -54,7 +54,7 @@ def test_the_way_in() -> None:
 def test_no_way_back() -> None:
     """What is told late does not undo what was told before."""
     story = came(inviting(), THIRD, "ringback")
-    story.take(LegPlaced(THIRD))
+    story.take(LegCreated(THIRD))
     assert members(story)[THIRD] == ("ringing", "")
 
 
@@ -72,7 +72,7 @@ def test_no_way_back() -> None:
 def test_who_does_not_come(cause: int, reason: str) -> None:
     """The causes give the reason; the others go on."""
     story = conferring()
-    story.take(MemberRequested(DAN, "7"))
+    story.take(AddMemberRequested(DAN, "7"))
     assert story.take(LegEnded(FOURTH, cause)) == ()
     assert members_told(story, FOURTH)[-1] == ("failed", reason)
     assert together(story) == {MAIN, PEER, THIRD}
@@ -81,8 +81,8 @@ def test_who_does_not_come(cause: int, reason: str) -> None:
 def test_who_rings_too_long() -> None:
     """It is hung up; its time to ring was its own."""
     story = conferring()
-    story.take(MemberRequested(DAN, "7", ring_s=12))
-    story.take(LegPlaced(FOURTH))
+    story.take(AddMemberRequested(DAN, "7", ring_s=12))
+    story.take(LegCreated(FOURTH))
     rang = story.now
     assert story.due() == (Hangup(FOURTH, NO_ANSWER),)
     assert story.now == rang + 12_000
@@ -104,8 +104,8 @@ def test_dialled_into_a_conference() -> None:
     story = conferring()
     assert story.take(DialRequested(DAN, 20, "4755")) == (Originate(FOURTH, DAN, "4755"),)
     assert members(story)[FOURTH] == ("queued", "")
-    assert story.take(LegPlaced(FOURTH)) == (Ring(FOURTH, 20),)
-    assert story.take(LegAnswered(FOURTH)) == (Bridge(BRIDGE, (FOURTH,)),)
+    assert story.take(LegCreated(FOURTH)) == (Dial(FOURTH, 20),)
+    assert story.take(LegAnswered(FOURTH)) == (AddToBridge(BRIDGE, (FOURTH,)),)
     assert members(story)[FOURTH] == ("connected", "")
 
 
@@ -113,10 +113,10 @@ def test_who_is_there_before_is_a_member_like_the_others() -> None:
     """A party that was dialled into the conversation can leave the conference made of it."""
     story = talking(BOB)
     third = dialled_into(story, state="answered")
-    story.take(MemberRequested(DAN, "7"))
+    story.take(AddMemberRequested(DAN, "7"))
     story.take(LegEnded(third, NORMAL))
     assert members(story)[third] == ("complete", "hangup")
-    assert story.doing(Talking).legs == (PEER,)
+    assert story.doing(Bridged).legs == (PEER,)
 
 
 def test_members_are_told_their_conference_is_over() -> None:

@@ -7,14 +7,14 @@ import pytest
 from engine.calls.model.causes import BUSY
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import (
-    Control,
+    AddMemberRequested,
+    ControlRequest,
     DialRequested,
     HoldRequested,
     LegHangupRequested,
-    MemberRequested,
     MuteRequested,
 )
-from engine.calls.sessions.preconditions import MOST_PARTIES, refused
+from engine.calls.sessions.preconditions import MAX_PARTIES, check_request
 from tests.unit.calls.harness.builders import (
     ID,
     MAIN,
@@ -48,7 +48,7 @@ from tests.unit.calls.harness.control import (
 
 NOBODY = f"{ID}.l99"
 DIAL = DialRequested(CAROL, 30)
-MEMBER = MemberRequested(DAN, "7")
+MEMBER = AddMemberRequested(DAN, "7")
 
 
 def ringing() -> Story:
@@ -71,7 +71,7 @@ def ended_conference() -> Story:
 def crowded() -> Story:
     """Make a conversation of as many as there may be."""
     story = talking(BOB)
-    for _ in range(MOST_PARTIES - 2):
+    for _ in range(MAX_PARTIES - 2):
         dialled_into(story)
     return story
 
@@ -102,7 +102,7 @@ def two() -> Story:
     return talking(BOB)
 
 
-REFUSED: list[tuple[Callable[[], Story], Control, str, str]] = [
+REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
     (ended, DIAL, "conflict", "call_ended"),
     (ended, MuteRequested(MAIN, "in"), "conflict", "call_ended"),
     (two, MuteRequested(NOBODY, "in"), "missing", "no_such_leg"),
@@ -126,8 +126,13 @@ REFUSED: list[tuple[Callable[[], Story], Control, str, str]] = [
     (inviting, transfer_to(), "conflict", "conference_in_progress"),
     (two, complete(), "missing", "no_such_session"),
     (two, cancel(), "missing", "no_such_session"),
-    (two, MemberRequested(DAN, "7", session=ROOM), "missing", "no_such_session"),
-    (ended_conference, MemberRequested(DAN, "7", session=ROOM), "conflict", "conference_completed"),
+    (two, AddMemberRequested(DAN, "7", session=ROOM), "missing", "no_such_session"),
+    (
+        ended_conference,
+        AddMemberRequested(DAN, "7", session=ROOM),
+        "conflict",
+        "conference_completed",
+    ),
     (two, kick(PEER), "missing", "no_such_session"),
     (conferring, kick(NOBODY), "missing", "no_such_member"),
     (two, coach(MAIN, PEER), "missing", "no_such_session"),
@@ -143,10 +148,12 @@ REFUSED: list[tuple[Callable[[], Story], Control, str, str]] = [
 
 
 @pytest.mark.parametrize(("make", "asked", "kind", "code"), REFUSED)
-def test_a_refused_request(make: Callable[[], Story], asked: Control, kind: str, code: str) -> None:
+def test_a_refused_request(
+    make: Callable[[], Story], asked: ControlRequest, kind: str, code: str
+) -> None:
     """It is named, in words that say what it was about; the call stays as it is."""
     story = make()
-    refusal = refused(story.call, asked)
+    refusal = check_request(story.call, asked)
     assert refusal is not None
     assert (refusal.kind, refusal.code) == (kind, code)
     assert refusal.detail
@@ -155,12 +162,12 @@ def test_a_refused_request(make: Callable[[], Story], asked: Control, kind: str,
     assert story.call is before
 
 
-GRANTED: list[tuple[Callable[[], Story], Control]] = [
+GRANTED: list[tuple[Callable[[], Story], ControlRequest]] = [
     (two, DIAL),
     (two, transfer_to()),
     (two, MEMBER),
     (conferring, DIAL),
-    (conferring, MemberRequested(DAN, "7", session=ROOM)),
+    (conferring, AddMemberRequested(DAN, "7", session=ROOM)),
     (lambda: dialing(BOB), DIAL),
     (lambda: called(say()), DIAL),
     (lambda: called("https://example.com/a"), DIAL),
@@ -177,21 +184,21 @@ GRANTED: list[tuple[Callable[[], Story], Control]] = [
 
 
 @pytest.mark.parametrize(("make", "asked"), GRANTED)
-def test_what_can_be_asked(make: Callable[[], Story], asked: Control) -> None:
+def test_what_can_be_asked(make: Callable[[], Story], asked: ControlRequest) -> None:
     """What can be done, and what holds already, is no refusal."""
-    assert refused(make().call, asked) is None
+    assert check_request(make().call, asked) is None
 
 
 @pytest.mark.parametrize("asked", [complete(SESSION), cancel(SESSION)])
-def test_an_ended_transfer_is_known(asked: Control) -> None:
+def test_an_ended_transfer_is_known(asked: ControlRequest) -> None:
     """A repeat names no stranger: it is answered as before."""
     story = transferring("ringback")
     story.take(LegEnded(TARGET, BUSY))
-    assert refused(story.call, asked) is None
+    assert check_request(story.call, asked) is None
 
 
 def test_a_leg_that_answers_can_be_muted() -> None:
     """As soon as it is up."""
     story = dialing(BOB)
     story.take(LegAnswered(PEER))
-    assert refused(story.call, MuteRequested(PEER, "in")) is None
+    assert check_request(story.call, MuteRequested(PEER, "in")) is None

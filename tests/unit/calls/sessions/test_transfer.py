@@ -1,17 +1,17 @@
 """Attended transfer: the source asks a target, then leaves the customer with it (design 7)."""
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
-    Bridge,
-    Leave,
+    AddToBridge,
+    Dial,
     Originate,
-    Ring,
-    StartMusic,
+    RemoveFromBridge,
+    StartHoldMusic,
     StartRinging,
     StopRinging,
 )
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from tests.unit.calls.harness.builders import MAIN, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -38,9 +38,9 @@ def test_the_target_is_called() -> None:
     """Both leave the bridge: the customer hears music, the source hears ringing."""
     story = talking(BOB)
     assert story.take(transfer_to(), 1_000) == (
-        Leave(BRIDGE, MAIN),
-        Leave(BRIDGE, PEER),
-        StartMusic(MAIN),
+        RemoveFromBridge(BRIDGE, MAIN),
+        RemoveFromBridge(BRIDGE, PEER),
+        StartHoldMusic(MAIN),
         StartRinging(PEER),
         Originate(TARGET, CAROL, "+4799"),
     )
@@ -59,7 +59,7 @@ def test_what_is_told_of_a_transfer() -> None:
 def test_it_rings_only_as_long_as_asked() -> None:
     """The target's time to ring is the transfer's own."""
     story = transferring(ring_s=12)
-    assert story.take(LegPlaced(TARGET), 300) == (Ring(TARGET, 12),)
+    assert story.take(LegCreated(TARGET), 300) == (Dial(TARGET, 12),)
     rang = story.now
     story.due()
     assert story.now == rang + 12_000
@@ -69,9 +69,9 @@ def test_it_rings_only_as_long_as_asked() -> None:
 def test_the_target_rings() -> None:
     """Ringing is told once; nobody moves."""
     story = transferring()
-    story.take(LegPlaced(TARGET))
-    assert story.take(LegRang(TARGET), 400) == ()
-    assert story.take(LegRang(TARGET), 400) == ()
+    story.take(LegCreated(TARGET))
+    assert story.take(LegRinging(TARGET), 400) == ()
+    assert story.take(LegRinging(TARGET), 400) == ()
     assert sessions_told(story) == [("starting", None), ("ringback", None)]
 
 
@@ -80,16 +80,16 @@ def test_the_target_answers() -> None:
     story = transferring("ringback")
     assert story.take(LegAnswered(TARGET), 2_000) == (
         StopRinging(PEER),
-        Bridge(BRIDGE, (PEER, TARGET)),
+        AddToBridge(BRIDGE, (PEER, TARGET)),
     )
     assert transfer(story).state == "answered"
-    assert seat(story, MAIN) == Seat(sound="music")
+    assert seat(story, MAIN) == LegMedia(sound="music")
 
 
 def test_an_answer_without_ringing() -> None:
     """Some phones answer at once."""
     story = transferring()
-    story.take(LegPlaced(TARGET))
+    story.take(LegCreated(TARGET))
     story.take(LegAnswered(TARGET))
     assert transfer(story).state == "answered"
 
@@ -114,7 +114,7 @@ def test_a_conference_of_two_ends_with_it() -> None:
     commands = story.take(transfer_to("+4755555555"))
     assert conferences_told(story)[-1] == ("completed", "transfer")
     assert (transfer(story).state, story.call.conference) == ("starting", None)
-    assert {Leave(BRIDGE, MAIN), Leave(BRIDGE, PEER)} <= set(commands)
+    assert {RemoveFromBridge(BRIDGE, MAIN), RemoveFromBridge(BRIDGE, PEER)} <= set(commands)
     target = transfer(story).target
     came(story, target, "answered")
     story.take(complete(transfer(story).id))

@@ -4,11 +4,18 @@ import json
 
 import pytest
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
-from engine.calls.model.commands import Bridge, Hangup, Leave, Originate, StartMusic, StopMusic
-from engine.calls.model.events import LegAnswered, LegEnded, LegRang
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.commands import (
+    AddToBridge,
+    Hangup,
+    Originate,
+    RemoveFromBridge,
+    StartHoldMusic,
+    StopHoldMusic,
+)
+from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
+from engine.calls.model.io_commands import SendWebhook
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -41,8 +48,8 @@ def test_the_source_goes_at_once() -> None:
     """The customer hears music, the target is called, the source is hung up."""
     story = talking(BOB)
     assert story.take(transfer_to(mode="blind")) == (
-        Leave(BRIDGE, MAIN),
-        StartMusic(MAIN),
+        RemoveFromBridge(BRIDGE, MAIN),
+        StartHoldMusic(MAIN),
         Originate(TARGET, CAROL, "+4799"),
         Hangup(PEER, NORMAL),
     )
@@ -54,8 +61,8 @@ def test_the_target_answers() -> None:
     """Customer and target talk: the transfer is done."""
     story = blind("ringback")
     assert story.take(LegAnswered(TARGET), 900) == (
-        StopMusic(MAIN),
-        Bridge(BRIDGE, (MAIN, TARGET)),
+        StopHoldMusic(MAIN),
+        AddToBridge(BRIDGE, (MAIN, TARGET)),
     )
     assert sessions_told(story) == [
         ("starting", None),
@@ -84,8 +91,8 @@ def test_the_main_leg_hands_its_party_over() -> None:
 def test_a_target_that_does_not_answer(state: Way, cause: int, status: str, reason: str) -> None:
     """The customer is not left alone: the tree goes on, and is told why."""
     story = blind(state, HTTPS)
-    assert story.take(LegEnded(TARGET, cause))[0] == StopMusic(MAIN)
-    dial = json.loads(story.wanted(AskWebhook)[-1].body)["dial"]
+    assert story.take(LegEnded(TARGET, cause))[0] == StopHoldMusic(MAIN)
+    dial = json.loads(story.wanted(SendWebhook)[-1].body)["dial"]
     assert (dial["status"], dial["cause"]) == (status, cause)
     assert sessions_told(story)[-1] == ("failed", reason)
 
@@ -111,7 +118,7 @@ def test_canceled(state: Way) -> None:
     story = blind(state, HTTPS)
     commands = story.take(cancel())
     assert Hangup(TARGET, NORMAL) in commands
-    assert json.loads(story.wanted(AskWebhook)[-1].body)["dial"]["status"] == "canceled"
+    assert json.loads(story.wanted(SendWebhook)[-1].body)["dial"]["status"] == "canceled"
     assert sessions_told(story)[-1] == ("canceled", "source_cancel")
 
 
@@ -135,7 +142,7 @@ def test_the_time_for_talking_is_over() -> None:
     """Target and source are each let go once; the tree goes on."""
     story = talking(data={"number": BOB, "timeLimit": 15}, action=say())
     story.take(transfer_to(mode="blind"), 10_000)
-    story.take(LegRang(TARGET))
+    story.take(LegRinging(TARGET))
     commands = story.due()
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
     assert (story.state, transfer(story).state) == ("playing", "abandoned")
@@ -152,8 +159,8 @@ def test_a_held_customer_is_free() -> None:
     """The source that held it is gone."""
     story = talking(BOB)
     story.take(hold(MAIN))
-    assert StartMusic(MAIN) not in story.take(transfer_to(mode="blind"))
-    assert seat(story, MAIN) == Seat(sound="music")
+    assert StartHoldMusic(MAIN) not in story.take(transfer_to(mode="blind"))
+    assert seat(story, MAIN) == LegMedia(sound="music")
     assert story.call.leg(MAIN).held is False  # type: ignore[union-attr]  # it is there
     story.take(LegAnswered(TARGET))
     assert together(story) == {MAIN, TARGET}

@@ -3,10 +3,10 @@
 import pytest
 
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import Bridge, Hangup, Leave, StopMusic
+from engine.calls.model.commands import AddToBridge, Hangup, RemoveFromBridge, StopHoldMusic
 from engine.calls.model.events import LegEnded
-from engine.calls.model.io_commands import AskWebhook
-from engine.calls.model.state import Talking
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, MAIN, say, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -29,8 +29,8 @@ def test_the_source_completes() -> None:
     """The customer joins the target; the source is hung up, and told to have left."""
     story = transferring("answered")
     assert story.take(complete(), 5_000) == (
-        StopMusic(MAIN),
-        Bridge(BRIDGE, (MAIN,)),
+        StopHoldMusic(MAIN),
+        AddToBridge(BRIDGE, (MAIN,)),
         Hangup(PEER, NORMAL),
     )
     ended = transfer(story)
@@ -43,7 +43,7 @@ def test_the_source_completes() -> None:
 def test_the_source_hangs_up_to_complete() -> None:
     """Its hangup says the same."""
     story = transferring("answered")
-    assert story.take(LegEnded(PEER, NORMAL)) == (StopMusic(MAIN), Bridge(BRIDGE, (MAIN,)))
+    assert story.take(LegEnded(PEER, NORMAL)) == (StopHoldMusic(MAIN), AddToBridge(BRIDGE, (MAIN,)))
     assert sessions_told(story)[-1] == ("completed", "source_hangup_intentional")
 
 
@@ -53,8 +53,8 @@ def test_the_target_hangs_up_after_all() -> None:
     story.take(complete(), 5_000)
     story.take(LegEnded(PEER, NORMAL), 50)
     commands = story.take(LegEnded(TARGET, NORMAL), 8_000)
-    assert commands[0] == Leave(BRIDGE, MAIN)
-    assert isinstance(commands[-1], AskWebhook)
+    assert commands[0] == RemoveFromBridge(BRIDGE, MAIN)
+    assert isinstance(commands[-1], SendWebhook)
 
 
 def test_the_main_leg_hands_its_party_over() -> None:
@@ -84,7 +84,7 @@ def test_completed_while_it_rings(state: str, by_hangup: bool) -> None:
     commands = story.take(LegEnded(PEER, NORMAL) if by_hangup else complete(), 1_000)
     assert commands == (() if by_hangup else (Hangup(PEER, NORMAL),))
     assert (transfer(story).state, transfer(story).mode) == (state, "blind")
-    assert story.doing(Talking).legs == (TARGET,)
+    assert story.doing(Bridged).legs == (TARGET,)
     came(story, TARGET, "answered")
     assert transfer(story).state == "blind_transferred"
     assert together(story) == {MAIN, TARGET}

@@ -4,11 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.media.plan import Seat
+from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import BUSY, NO_ANSWER, NO_USER_RESPONSE, NORMAL, REJECTED
 from engine.calls.model.causes import TEMPORARY_FAILURE as UNREACHABLE
-from engine.calls.model.commands import Bridge, Hangup, Leave, StopMusic, StopRinging
-from engine.calls.model.events import BridgeFailed, Event, LegEnded, LegPlaced
+from engine.calls.model.commands import (
+    AddToBridge,
+    Hangup,
+    RemoveFromBridge,
+    StopHoldMusic,
+    StopRinging,
+)
+from engine.calls.model.events import BridgeFailed, Event, LegCreated, LegEnded
 from engine.calls.model.requests import HangupRequested
 from tests.unit.calls.harness.builders import MAIN, Story, say, talking
 from tests.unit.calls.harness.control import (
@@ -48,9 +54,9 @@ def test_a_target_that_does_not_answer(cause: int, reason: str) -> None:
     """Source and customer have each other back."""
     story = transferring("ringback")
     assert story.take(LegEnded(TARGET, cause)) == (
-        StopMusic(MAIN),
+        StopHoldMusic(MAIN),
         StopRinging(PEER),
-        Bridge(BRIDGE, (MAIN, PEER)),
+        AddToBridge(BRIDGE, (MAIN, PEER)),
     )
     assert sessions_told(story)[-1] == ("failed", reason)
     assert transfer(story).ended_ms == story.now
@@ -77,7 +83,10 @@ def test_a_target_that_rings_too_long() -> None:
 def test_a_target_that_leaves_again() -> None:
     """After it has answered, its hangup brings the customer back too."""
     story = transferring("answered")
-    assert story.take(LegEnded(TARGET, NORMAL)) == (StopMusic(MAIN), Bridge(BRIDGE, (MAIN,)))
+    assert story.take(LegEnded(TARGET, NORMAL)) == (
+        StopHoldMusic(MAIN),
+        AddToBridge(BRIDGE, (MAIN,)),
+    )
     assert together(story) == {MAIN, PEER}
     assert sessions_told(story)[-1] == ("failed", "target_hangup")
 
@@ -98,7 +107,7 @@ def test_a_canceled_target_that_comes_late() -> None:
     """It is hung up again: the request to make it may have been on its way."""
     story = transferring()
     story.take(cancel())
-    assert story.take(LegPlaced(TARGET)) == (Hangup(TARGET, NORMAL),)
+    assert story.take(LegCreated(TARGET)) == (Hangup(TARGET, NORMAL),)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -119,7 +128,7 @@ def test_the_dialled_customer_hangs_up(state: Way) -> None:
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
     assert sessions_told(story)[-1] == ("abandoned", "customer_hangup")
     assert (story.state, story.call.main) == ("playing", MAIN)
-    assert seat(story, MAIN) == Seat()
+    assert seat(story, MAIN) == LegMedia()
 
 
 def test_the_call_is_hung_up_meanwhile() -> None:
@@ -135,7 +144,7 @@ def test_the_time_for_talking_is_over() -> None:
     """A time limit holds during a transfer too: the tree goes on with the main leg."""
     story = talking(data={"number": BOB, "timeLimit": 15}, action=say())
     story.take(transfer_to(), 10_000)
-    story.take(LegPlaced(TARGET))
+    story.take(LegCreated(TARGET))
     commands = story.due()
     assert Hangup(PEER, NORMAL) in commands
     assert Hangup(TARGET, NORMAL) in commands
@@ -149,7 +158,7 @@ def test_a_hold_outlives_a_transfer_that_failed() -> None:
     story.take(hold(MAIN))
     story.take(transfer_to())
     story.take(LegEnded(TARGET, BUSY))
-    assert seat(story, MAIN) == Seat(sound="music")
+    assert seat(story, MAIN) == LegMedia(sound="music")
     assert together(story) == {PEER}
     story.take(unhold(MAIN))
     assert together(story) == {MAIN, PEER}
@@ -185,7 +194,7 @@ def test_a_target_that_cannot_be_joined(legs: tuple[str, ...]) -> None:
     story = transferring("answered")
     commands = story.take(BridgeFailed(BRIDGE, "no", legs))
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
-    joined = {leg for c in commands if isinstance(c, Bridge) for leg in c.legs}
+    joined = {leg for c in commands if isinstance(c, AddToBridge) for leg in c.legs}
     assert joined == {MAIN, *legs} - {TARGET}
     assert together(story) == {MAIN, PEER}
     assert sessions_told(story)[-1] == ("failed", "target_unavailable")
@@ -195,4 +204,4 @@ def test_the_bridge_is_left_for_the_prompt() -> None:
     """What the tree plays after a transfer is heard outside."""
     story = transferring("answered", action=say())
     story.take(complete())
-    assert story.take(LegEnded(TARGET, NORMAL))[0] == Leave(BRIDGE, MAIN)
+    assert story.take(LegEnded(TARGET, NORMAL))[0] == RemoveFromBridge(BRIDGE, MAIN)

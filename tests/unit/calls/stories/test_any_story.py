@@ -7,10 +7,10 @@ from hypothesis import strategies as some
 from hypothesis.stateful import initialize, invariant, rule
 from msgspec.structs import replace
 
-from engine.calls.dispatch import MOST_VERBS
-from engine.calls.model.call import Call, expects
-from engine.calls.model.codec import Entry, decode_call, encode
-from engine.calls.model.commands import Bridge, Hangup, Originate, Tell
+from engine.calls.dispatch import MAX_VERBS
+from engine.calls.model.call import Call, is_expected
+from engine.calls.model.codec import LogEntry, decode_call, encode
+from engine.calls.model.commands import AddToBridge, EmitEvent, Hangup, Originate
 from engine.calls.model.events import (
     BridgeFailed,
     CallOpened,
@@ -20,11 +20,11 @@ from engine.calls.model.events import (
     TalkEnded,
     TalkStarted,
 )
-from engine.calls.model.io_results import ActionFailed, ActionReplied, MediaFetched
+from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
 from engine.calls.model.state import Dialing
-from engine.calls.recovery.reconcile import missed
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.recovery.reconcile import reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.replay import replay
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.unit.calls.harness.invariants import assert_sound
@@ -54,14 +54,14 @@ class AnyStory(Happenings):
         """Open a call of any tree, in either direction, listening to who answers or not."""
         self.first = inbound(tree) if comes_in else outbound(tree)
         if on_machine is not None:
-            starting = replace(self.first.doing, detection=Detection(), on_machine=on_machine)
-            self.first = replace(self.first, doing=starting)
+            starting = replace(self.first.state, detection=Detection(), on_machine=on_machine)
+            self.first = replace(self.first, state=starting)
         self.story = Story(self.first)
         self.take(CallOpened(), 0)
 
     def take(self, event: Event, after_ms: int = 500) -> None:
         """Let something happen and check what must always hold."""
-        was_over = self.story.call.is_over
+        was_over = self.story.call.is_ended
         commands = self.story.take(event, after_ms)
         assert_sound(self.story.call, commands)
         if was_over:
@@ -75,9 +75,9 @@ class AnyStory(Happenings):
 
     def request(self, is_right: bool) -> str:
         """Choose the request that is waited for, or another."""
-        doing = self.story.call.doing
-        if isinstance(doing, Dialing) and doing.greetings:
-            return str(getattr(doing.greetings[-1].doing, "request", "none"))
+        doing = self.story.call.state
+        if isinstance(doing, Dialing) and doing.screenings:
+            return str(getattr(doing.screenings[-1].state, "request", "none"))
         return str(getattr(doing, "request", "none")) if is_right else "other"
 
     @rule(
@@ -110,7 +110,7 @@ class AnyStory(Happenings):
     @rule(is_right=some.booleans(), answer=TREES)
     def a_reply(self, is_right: bool, answer: Any) -> None:
         """Answer anything, as a customer's server or a flow."""
-        self.take(ActionReplied(self.request(is_right), parsed(answer)), 100)
+        self.take(ActionReceived(self.request(is_right), parsed(answer)), 100)
 
     @rule(is_right=some.booleans())
     def no_reply(self, is_right: bool) -> None:
@@ -120,7 +120,7 @@ class AnyStory(Happenings):
     @rule(is_right=some.booleans())
     def no_bridge(self, is_right: bool) -> None:
         """Fail to join legs."""
-        bridge = getattr(self.story.call.doing, "bridge", "none") if is_right else "other"
+        bridge = getattr(self.story.call.state, "bridge", "none") if is_right else "other"
         self.take(BridgeFailed(bridge, "no"), 10)
 
     @rule()
@@ -134,8 +134,8 @@ class AnyStory(Happenings):
         call = decode_call(encode(self.story.call))
         assert call == self.story.call
         legs = enumerate(call.legs)
-        seen = Seen({leg.id: state for place, leg in legs if place not in gone})
-        _, events = missed(call, tuple(self.story.commands[-3:]), seen, self.story.now)
+        seen = PbxSnapshot({leg.id: state for place, leg in legs if place not in gone})
+        _, events = reconcile(call, tuple(self.story.commands[-3:]), seen, self.story.now)
         for event in events:
             self.take(event, 0)
 
@@ -146,35 +146,35 @@ class AnyStory(Happenings):
         assert [each.sequence_number for each in told] == list(range(len(told)))
         assert len({each.id for each in told}) == len(told)
         ends = [place for place, each in enumerate(told) if each.event == "completed"]
-        assert ends == ([len(told) - 1] if self.story.call.is_over else [])
+        assert ends == ([len(told) - 1] if self.story.call.is_ended else [])
 
     @invariant()
     def no_leg_is_left_alone(self) -> None:
         """Hang up every leg that has no part in the call."""
         told = {each.leg for each in self.story.wanted(Hangup)}
         for leg in self.story.call.legs:
-            assert expects(self.story.call, leg.id) or leg.id in told
+            assert is_expected(self.story.call, leg.id) or leg.id in told
 
     @invariant()
     def ids_are_used_once(self) -> None:
         """Every leg and every request has an id of its own."""
         asked = [each.leg for each in self.story.wanted(Originate)]
-        bridges = {each.bridge for each in self.story.wanted(Bridge)}
+        bridges = {each.bridge for each in self.story.wanted(AddToBridge)}
         assert len(set(asked)) == len(asked)
         assert not bridges & set(asked)
-        assert self.story.call.verbs <= MOST_VERBS
+        assert self.story.call.verbs_started <= MAX_VERBS
 
     def teardown(self) -> None:
         """At the end: the log told again gives the same call, and time alone ends it."""
         if not hasattr(self, "story"):
             return
-        lines = [encode(Entry(now, event)) for now, event in self.story.events]
+        lines = [encode(LogEntry(now, event)) for now, event in self.story.events]
         moments = list(replay([encode(self.first), *lines]))
         assert moments[-1].call == self.story.call
         assert [each for at in moments for each in at.commands] == self.story.commands
-        assert any(isinstance(each, Tell) for each in self.story.commands)
+        assert any(isinstance(each, EmitEvent) for each in self.story.commands)
         for _ in range(500):
-            if self.story.call.is_over:
+            if self.story.call.is_ended:
                 return
             self.time_passes()
         raise AssertionError("a call that only time can end did not end")

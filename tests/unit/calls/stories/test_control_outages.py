@@ -2,13 +2,13 @@
 
 import pytest
 
-from engine.calls.media.plan import seats
+from engine.calls.media.plan import desired_media
 from engine.calls.media.playbacks import playbacks_of
 from engine.calls.model.causes import LOST
-from engine.calls.model.commands import Bridge, Play, StartMusic
+from engine.calls.model.commands import AddToBridge, Play, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
-from engine.calls.recovery.reconcile import missed
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.recovery.reconcile import reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import MAIN, Story, talking
 from tests.unit.calls.harness.control import (
     BOB,
@@ -31,15 +31,15 @@ from tests.unit.calls.harness.control import (
 )
 
 
-def seen(story: Story, *gone: str, **fields: object) -> Seen:
+def seen(story: Story, *gone: str, **fields: object) -> PbxSnapshot:
     """Show the PBX as it should be, without some channels."""
     channels = {leg.id: "Up" if leg.state == "up" else "Ringing" for leg in story.call.legs}
-    return Seen({leg: state for leg, state in channels.items() if leg not in gone}, **fields)  # type: ignore[arg-type]  # fields of Seen
+    return PbxSnapshot({leg: state for leg, state in channels.items() if leg not in gone}, **fields)  # type: ignore[arg-type]  # fields of Seen
 
 
-def recovered(story: Story, what: Seen) -> Story:
+def recovered(story: Story, what: PbxSnapshot) -> Story:
     """Take the call up again."""
-    _, events = missed(story.call, (), what, story.now)
+    _, events = reconcile(story.call, (), what, story.now)
     return after(story, *events)
 
 
@@ -62,7 +62,7 @@ def test_a_round_that_ended_in_the_outage() -> None:
     """The next begins."""
     story = tuned()
     (playback,) = playbacks_of(story.call)
-    _, events = missed(story.call, (), seen(story), story.now)
+    _, events = reconcile(story.call, (), seen(story), story.now)
     assert PlaybackEnded(playback) in events
     recovered(story, seen(story))
     assert story.wanted(Play)[-1].playback != playback
@@ -74,9 +74,9 @@ def test_a_round_that_goes_on() -> None:
     (playback,) = playbacks_of(story.call)
     what = seen(story, playbacks=frozenset({playback}))
     play = story.wanted(Play)[-1]
-    redo, events = missed(story.call, (play,), what, story.now)
+    redo, events = reconcile(story.call, (play,), what, story.now)
     assert (redo, events) == ((), (Recovered(),))
-    assert missed(story.call, (play,), seen(story), story.now)[0] == (play,)
+    assert reconcile(story.call, (play,), seen(story), story.now)[0] == (play,)
 
 
 def test_snoops_come_and_go_in_the_outage() -> None:
@@ -86,10 +86,10 @@ def test_snoops_come_and_go_in_the_outage() -> None:
     there = seen(story)
     there.channels[SNOOP] = "Up"
     recovered(story, there)
-    assert seats(story.call)[THIRD].bridge == f"{SNOOP}b"
-    assert LegEnded(SNOOP, LOST) in missed(story.call, (), seen(story), story.now)[1]
+    assert desired_media(story.call)[THIRD].bridge == f"{SNOOP}b"
+    assert LegEnded(SNOOP, LOST) in reconcile(story.call, (), seen(story), story.now)[1]
     recovered(story, seen(story))
-    assert seats(story.call)[THIRD].muted == "in"
+    assert desired_media(story.call)[THIRD].muted == "in"
 
 
 def test_a_snoop_in_its_bridge_is_left_there() -> None:
@@ -97,9 +97,9 @@ def test_a_snoop_in_its_bridge_is_left_there() -> None:
     story = coaching()
     what = seen(story, bridges={f"{SNOOP}b": (THIRD, SNOOP), BRIDGE: (MAIN, PEER)})
     what.channels[SNOOP] = "Up"
-    before = len(story.wanted(Bridge))
+    before = len(story.wanted(AddToBridge))
     recovered(story, what)
-    assert len(story.wanted(Bridge)) == before
+    assert len(story.wanted(AddToBridge)) == before
 
 
 def test_an_invited_one_answered_in_the_outage() -> None:
@@ -108,7 +108,7 @@ def test_an_invited_one_answered_in_the_outage() -> None:
     leg = dialled_into(story, state="ringback")
     what = seen(story)
     what.channels[leg] = "Up"
-    assert LegAnswered(leg) in missed(story.call, (), what, story.now)[1]
+    assert LegAnswered(leg) in reconcile(story.call, (), what, story.now)[1]
     recovered(story, what)
     assert together(story) == {MAIN, PEER, leg}
 
@@ -116,6 +116,8 @@ def test_an_invited_one_answered_in_the_outage() -> None:
 def test_music_that_was_not_begun() -> None:
     """It is begun for who still waits, and for nobody else."""
     story = transferring("ringback")
-    assert missed(story.call, (StartMusic(MAIN),), seen(story), 0)[0] == (StartMusic(MAIN),)
+    assert reconcile(story.call, (StartHoldMusic(MAIN),), seen(story), 0)[0] == (
+        StartHoldMusic(MAIN),
+    )
     story.take(cancel())
-    assert missed(story.call, (StartMusic(MAIN),), seen(story), 0)[0] == ()
+    assert reconcile(story.call, (StartHoldMusic(MAIN),), seen(story), 0)[0] == ()

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.media.plan import rooms, seats
-from engine.calls.model.codec import Entry, Record, decode_call, decode_record, encode
-from engine.calls.model.commands import Bridge, Leave
+from engine.calls.media.plan import desired_media, required_bridges
+from engine.calls.model.codec import LogEntry, StoredCall, decode_call, decode_stored_call, encode
+from engine.calls.model.commands import AddToBridge, RemoveFromBridge
 from engine.calls.model.events import Recovered
 from engine.calls.replay import replay
 from tests.unit.calls.harness.builders import MAIN, Story, called, outbound, say, talking
@@ -52,8 +52,8 @@ STATES: dict[str, Callable[[], Story]] = {
 
 def inside(story: Story) -> dict[str, set[str]]:
     """Name who is to be in each bridge."""
-    found: dict[str, set[str]] = {bridge: set() for bridge in rooms(story.call)}
-    for leg, seat in seats(story.call).items():
+    found: dict[str, set[str]] = {bridge: set() for bridge in required_bridges(story.call)}
+    for leg, seat in desired_media(story.call).items():
         if seat.bridge:
             found[seat.bridge].add(leg)
     return {bridge: legs for bridge, legs in found.items() if legs}
@@ -63,11 +63,11 @@ def inside(story: Story) -> dict[str, set[str]]:
 def test_everybody_comes_back(state: str) -> None:
     """All have left their bridges in the outage: each is asked to its own, nobody else."""
     story = STATES[state]()
-    before = seats(story.call)
+    before = desired_media(story.call)
     commands = story.take(Recovered())
-    joined = {each.bridge: set(each.legs) for each in commands if isinstance(each, Bridge)}
+    joined = {each.bridge: set(each.legs) for each in commands if isinstance(each, AddToBridge)}
     assert joined == inside(story)
-    assert seats(story.call) == before
+    assert desired_media(story.call) == before
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -76,16 +76,16 @@ def test_who_was_left_in_a_bridge_leaves(state: str) -> None:
     story = STATES[state]()
     legs = [leg.id for leg in story.call.legs if leg.state == "up"]
     commands = story.take(Recovered(tuple((leg, BRIDGE) for leg in legs)))
-    outside = {leg for leg, seat in seats(story.call).items() if not seat.bridge}
-    assert {each.leg for each in commands if isinstance(each, Leave)} == outside
+    outside = {leg for leg, seat in desired_media(story.call).items() if not seat.bridge}
+    assert {each.leg for each in commands if isinstance(each, RemoveFromBridge)} == outside
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_it_is_read_as_it_was_stored(state: str) -> None:
     """Call, sessions and outbox survive."""
     story = STATES[state]()
-    record = Record(story.call, tuple(story.commands), 3)
-    assert decode_record(encode(record)) == record
+    record = StoredCall(story.call, tuple(story.commands), 3)
+    assert decode_stored_call(encode(record)) == record
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -95,7 +95,7 @@ def test_its_log_tells_the_story_again(state: str) -> None:
     story.take(Recovered())
     tree = {"type": "dial", "data": {"number": [BOB]}}
     first = outbound(say() if state == "a prompt on hold" else tree)
-    lines = [encode(Entry(now, event)) for now, event in story.events]
+    lines = [encode(LogEntry(now, event)) for now, event in story.events]
     moments = list(replay([encode(first), *lines]))
     assert moments[-1].call == story.call
     assert [each for moment in moments for each in moment.commands] == story.commands

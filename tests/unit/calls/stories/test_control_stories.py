@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import settings
 from hypothesis.stateful import invariant
 
-from engine.calls.media.plan import Seat, seats
-from engine.calls.model.call import expects
+from engine.calls.media.plan import LegMedia, desired_media
+from engine.calls.model.call import is_expected
 from engine.calls.model.commands import Hangup, Snoop
-from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES, Tune
-from engine.calls.model.state import Talking
+from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES, HoldMusic
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.random_requests import People
 
 MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
@@ -27,7 +27,7 @@ class AnySteering(People):
         """Find each where its seat is, hearing what it is to hear, and nobody else."""
         if not hasattr(self, "story"):
             return
-        for leg, seat in seats(self.story.call).items():
+        for leg, seat in desired_media(self.story.call).items():
             is_snoop = leg in {each.snoop for each in self.story.wanted(Snoop)}
             assert is_snoop or self.story.call.is_up(leg)
             assert self.rooms.bridge.get(leg, "") == seat.bridge
@@ -38,10 +38,12 @@ class AnySteering(People):
     @invariant()
     def nobody_waits_in_silence(self) -> None:
         """Who is alone in the bridge waits for one on hold, or is coached."""
-        if not hasattr(self, "story") or not isinstance(self.story.call.doing, Talking):
+        if not hasattr(self, "story") or not isinstance(self.story.call.state, Bridged):
             return
         call = self.story.call
-        alone = [s for s in seats(call).values() if s.bridge == self.story.doing(Talking).bridge]
+        alone = [
+            s for s in desired_media(call).values() if s.bridge == self.story.doing(Bridged).bridge
+        ]
         held = any(leg.held for leg in call.legs)
         coaches = call.conference and any(each.coaches for each in call.conference.members)
         assert len(alone) != 1 or held or coaches
@@ -55,7 +57,7 @@ class AnySteering(People):
         assert not any(each.is_live for each in call.transfers[:-1])
         assert not any(each.is_live for each in call.conferences[:-1])
         assert call.transfer is None or call.conference is None
-        assert isinstance(call.doing, Talking) or not (call.transfer or call.conference)
+        assert isinstance(call.state, Bridged) or not (call.transfer or call.conference)
 
     @invariant()
     def no_leg_is_forgotten(self) -> None:
@@ -64,17 +66,17 @@ class AnySteering(People):
             return
         told = {each.leg for each in self.story.wanted(Hangup)}
         for leg in self.story.call.legs:
-            assert expects(self.story.call, leg.id) or leg.id in told
+            assert is_expected(self.story.call, leg.id) or leg.id in told
 
     def teardown(self) -> None:
         """At the end: states went only where they may, and time alone ends the call."""
         if not hasattr(self, "story"):
             return
         for _ in range(500):
-            if self.story.call.is_over:
+            if self.story.call.is_ended:
                 break
             self.time_passes()
-        assert self.story.call.is_over
+        assert self.story.call.is_ended
         last: dict[Any, str | None] = {}
         for each in self.story.told:
             key = (each.session_id, each.channel_id if "member" in each.event else "")
@@ -84,8 +86,8 @@ class AnySteering(People):
                 last[key] = each.session_state
 
 
-def _sound(seat: Seat) -> set[str]:
-    sound = seat.sound.playback if isinstance(seat.sound, Tune) else seat.sound
+def _sound(seat: LegMedia) -> set[str]:
+    sound = seat.sound.playback if isinstance(seat.sound, HoldMusic) else seat.sound
     return {sound} if sound else set()
 
 

@@ -5,19 +5,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.calls.model.commands import DetectTalk, EndDetection, Hangup
+from engine.calls.model.commands import Hangup, StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import (
     CallOpened,
     DigitPressed,
     LegAnswered,
-    LegPlaced,
+    LegCreated,
     Recovered,
     TalkEnded,
     TalkStarted,
 )
-from engine.calls.model.io_commands import AskWebhook, Prefetch
+from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Asking, Detecting, Playing, Starting
+from engine.calls.model.state import AwaitingInstructions, Detecting, Playing, Starting
 from tests.unit.calls.harness.builders import HTTPS, MAIN, NOW, Story, outbound, say, tree
 from wire.answer_detection import Detection
 from wire.media import Speech
@@ -28,10 +28,10 @@ def answered(action: Any, on_machine: Verb | str = "continue") -> Story:
     """Make a call with detection that has just been answered."""
     call = outbound(action)
     starting = Starting(tree(action), NOW + 30_000, Detection(), on_machine)
-    story = Story(replace(call, doing=starting))
+    story = Story(replace(call, state=starting))
     story.take(CallOpened())
-    story.take(LegPlaced(MAIN))
-    assert story.take(LegAnswered(MAIN), 5_000) == (DetectTalk(MAIN, 200),)
+    story.take(LegCreated(MAIN))
+    assert story.take(LegAnswered(MAIN), 5_000) == (StartTalkDetection(MAIN, 200),)
     return story
 
 
@@ -46,7 +46,7 @@ def test_a_person_is_told_and_the_tree_runs() -> None:
     story = answered(say())
     speak(story, 400)
     assert story.doing(Detecting).deadline_ms == story.now + 600
-    assert EndDetection(MAIN, "human") in story.due()
+    assert StopTalkDetection(MAIN, "human") in story.due()
     assert story.state == "playing"
     assert story.call.answered_by == "human"
     [told] = [each for each in story.told if each.event == "machine-detection"]
@@ -62,7 +62,7 @@ def test_a_long_greeting_is_a_machine_s() -> None:
     story.due()
     assert story.now == NOW + 5_000 + 300 + 1_500 + 200
     assert story.state == "awaiting-instructions"
-    body = json.loads(story.wanted(AskWebhook)[-1].body)
+    body = json.loads(story.wanted(SendWebhook)[-1].body)
     assert (body["event"], body["answeredBy"]) == ("start", "machine")
 
 
@@ -92,13 +92,15 @@ def test_a_machine_runs_an_action_of_its_own() -> None:
     message = tree(say("Call us back."))
     assert not isinstance(message, str)
     story = answered(say(), message)
-    assert story.wanted(Prefetch) == [Prefetch((Speech("hello"), Speech("Call us back.")))]
+    assert story.wanted(PrefetchMedia) == [
+        PrefetchMedia((Speech("hello"), Speech("Call us back.")))
+    ]
     story.due()
     assert story.doing(Playing).verb == message
     asked = answered(say(), HTTPS)
     asked.due()
-    assert asked.doing(Asking)
-    assert asked.wanted(AskWebhook)[-1].url == HTTPS
+    assert asked.doing(AwaitingInstructions)
+    assert asked.wanted(SendWebhook)[-1].url == HTTPS
 
 
 def test_no_time_left_is_unknown() -> None:
@@ -137,5 +139,5 @@ def test_the_end_while_listening() -> None:
     assert Hangup(MAIN, 16) in story.take(HangupRequested("api"))
     gone = answered(say())
     gone.hang_up()
-    assert gone.call.is_over
+    assert gone.call.is_ended
     assert gone.call.answered_by is None

@@ -6,19 +6,19 @@ import pytest
 
 from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import (
-    Bridge,
+    AddToBridge,
     DestroyBridge,
+    Dial,
     Hangup,
-    Leave,
     Originate,
-    Ring,
-    StartMusic,
+    RemoveFromBridge,
+    StartHoldMusic,
     StartRinging,
-    StopMusic,
+    StopHoldMusic,
     StopRinging,
 )
-from engine.calls.model.events import DeadlinePassed, LegAnswered, LegEnded, LegPlaced, LegRang
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.events import DeadlinePassed, LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.state import Dialing
 from tests.unit.calls.harness.builders import HTTPS, MAIN, called, dialing, say, talking
 from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND, result
@@ -31,10 +31,10 @@ def test_a_number_is_called() -> None:
     assert story.wanted(Originate)[-1] == Originate(FIRST, BOB, "+4799")
     assert story.doing(Dialing).deadline_ms == story.now + 20_000
     assert story.told[-1].event == "leg-initiated"
-    assert story.take(LegPlaced(FIRST), 400) == (Ring(FIRST, 20),)
+    assert story.take(LegCreated(FIRST), 400) == (Dial(FIRST, 20),)
     assert story.doing(Dialing).deadline_ms == story.now + 20_000
-    story.take(LegRang(FIRST), 900)
-    assert story.take(LegPlaced(FIRST), 100) == ()
+    story.take(LegRinging(FIRST), 900)
+    assert story.take(LegCreated(FIRST), 100) == ()
     assert story.doing(Dialing).deadline_ms == story.now + 19_000
 
 
@@ -68,19 +68,19 @@ def test_a_number_with_an_agent_id_is_called_by_number() -> None:
 def test_music_on_hold(more: dict[str, Any]) -> None:
     """moh.enable turns on music while bridging, instead of ringing; it ends with the answer."""
     story = dialing(BOB, **more)
-    assert story.wanted(StartMusic) == [StartMusic(MAIN)]
+    assert story.wanted(StartHoldMusic) == [StartHoldMusic(MAIN)]
     assert story.wanted(StartRinging) == []
-    assert story.take(LegAnswered(FIRST))[0] == StopMusic(MAIN)
+    assert story.take(LegAnswered(FIRST))[0] == StopHoldMusic(MAIN)
 
 
 def test_the_answer_bridges() -> None:
     """The waiting tone stops, then both legs are joined."""
     story = dialing(BOB)
-    story.take(LegPlaced(FIRST), 10)
-    story.take(LegRang(FIRST), 10)
+    story.take(LegCreated(FIRST), 10)
+    story.take(LegRinging(FIRST), 10)
     assert story.take(LegAnswered(FIRST), 2_000) == (
         StopRinging(MAIN),
-        Bridge(BRIDGE, (MAIN, FIRST)),
+        AddToBridge(BRIDGE, (MAIN, FIRST)),
     )
     legs = [event.event for event in story.told[-3:]]
     assert legs == ["leg-initiated", "leg-ringing", "leg-answered"]
@@ -91,8 +91,8 @@ def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
     """Nested action runs after the dial leg ends; it is told how long they talked."""
     story = talking(BOB, action=HTTPS)
     commands = story.take(LegEnded(FIRST, NORMAL), 7_900)
-    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
-    assert isinstance(commands[2], AskWebhook)
+    assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert isinstance(commands[2], SendWebhook)
     assert result(story) == {
         "status": "completed",
         "cause": 16,
@@ -107,8 +107,8 @@ def test_the_caller_hangs_up_first() -> None:
     story = talking(BOB, action=HTTPS)
     assert story.hang_up() == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
     story.take(LegEnded(FIRST, NORMAL), 10)
-    assert story.call.is_over
-    assert story.wanted(AskWebhook) == []
+    assert story.call.is_ended
+    assert story.wanted(SendWebhook) == []
     assert [event.event for event in story.told[-2:]] == ["leg-completed", "completed"]
 
 
@@ -124,7 +124,7 @@ def test_a_dial_rings_for_a_minute_by_itself() -> None:
     """Without a timeout a dial rings 60 s."""
     story = dialing(BOB)
     assert story.doing(Dialing).deadline_ms == story.now + 60_000
-    assert story.take(LegPlaced(FIRST)) == (Ring(FIRST, 60),)
+    assert story.take(LegCreated(FIRST)) == (Dial(FIRST, 60),)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_an_answer_after_the_dial_gave_up() -> None:
     story = dialing(BOB, timeout=20, action=say())
     story.due()
     assert story.state == "playing"
-    for event in (LegPlaced(FIRST), LegRang(FIRST), LegAnswered(FIRST)):
+    for event in (LegCreated(FIRST), LegRinging(FIRST), LegAnswered(FIRST)):
         assert story.take(event, 5) == (Hangup(FIRST, NORMAL),)
     story.take(LegEnded(FIRST, NO_ANSWER), 5)
     assert story.told[-1].leg_status == "no-answer"

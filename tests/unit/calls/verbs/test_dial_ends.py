@@ -1,11 +1,11 @@
 """How a dial and its talk end: limits, hangups, bridges that fail, recoveries (spec, Verbs)."""
 
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import Bridge, DestroyBridge, Hangup, Leave
+from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, RemoveFromBridge
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import ID, LONGEST_MS, MAIN, NOW, dialing, say, talking
 from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND
 
@@ -16,7 +16,7 @@ def test_a_time_limit_ends_the_talk() -> None:
     began = story.now
     commands = story.due()
     assert story.now == began + 30_000
-    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert Hangup(FIRST, NORMAL) in commands
     assert isinstance(commands[-1], FetchMedia)
 
@@ -24,7 +24,7 @@ def test_a_time_limit_ends_the_talk() -> None:
 def test_without_a_time_limit_the_call_has_one() -> None:
     """No call lives longer than the longest; then everything ends."""
     story = talking(BOB)
-    assert story.doing(Talking).deadline_ms == NOW + LONGEST_MS
+    assert story.doing(Bridged).deadline_ms == NOW + LONGEST_MS
     commands = story.due()
     assert commands == (DestroyBridge(BRIDGE), Hangup(MAIN, NORMAL), Hangup(FIRST, NORMAL))
     assert story.call.reason == "longest_call"
@@ -34,7 +34,7 @@ def test_a_bridge_that_cannot_be_made() -> None:
     """Both parties are let go: the dialled one is hung up, the action runs."""
     story = talking(BOB, action=say())
     commands = story.take(BridgeFailed(BRIDGE, "no", (MAIN, FIRST)))
-    assert commands[:2] == (Leave(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert Hangup(FIRST, NORMAL) in commands
     assert story.state == "playing"
 
@@ -50,8 +50,8 @@ def test_an_earlier_bridge_is_not_this_one() -> None:
 def test_a_recovery_joins_whoever_is_missing() -> None:
     """Recovered names who is in the bridge; the others are joined, again or at last."""
     story = talking(BOB)
-    assert story.take(Recovered(())) == (Bridge(BRIDGE, (MAIN, FIRST)),)
-    assert story.take(Recovered(((MAIN, BRIDGE),))) == (Bridge(BRIDGE, (FIRST,)),)
+    assert story.take(Recovered(())) == (AddToBridge(BRIDGE, (MAIN, FIRST)),)
+    assert story.take(Recovered(((MAIN, BRIDGE),))) == (AddToBridge(BRIDGE, (FIRST,)),)
     assert story.take(Recovered(((MAIN, BRIDGE), (FIRST, BRIDGE)))) == ()
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
-from engine.calls.model.commands import Bridge, Hangup, Originate, StopRinging
+from engine.calls.model.commands import AddToBridge, Hangup, Originate, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing
 from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, result
 
@@ -17,7 +17,7 @@ def test_simultaneous_ring() -> None:
     commands = story.take(LegAnswered(SECOND), 2_000)
     assert commands == (
         StopRinging(MAIN),
-        Bridge(f"{ID}.b3", (MAIN, SECOND)),
+        AddToBridge(f"{ID}.b3", (MAIN, SECOND)),
         Hangup(FIRST, NORMAL),
     )
     story.take(LegEnded(FIRST, NORMAL), 20)
@@ -31,7 +31,7 @@ def test_two_who_answer_at_once() -> None:
     story = dialing(BOB, EVE)
     story.take(LegAnswered(SECOND))
     assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
-    assert story.doing(Talking).leg == SECOND
+    assert story.doing(Bridged).leg == SECOND
 
 
 def test_a_number_twice_is_called_once() -> None:

@@ -3,11 +3,16 @@
 import pytest
 
 from engine.calls.model.commands import Hangup, Originate
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced
-from engine.calls.model.io_commands import LoadFlow, LoadNode
-from engine.calls.model.io_results import ActionFailed, ApiAnswered, FlowEntered, NodeLoaded
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
+from engine.calls.model.io_commands import LoadFlow, LoadFlowNode
+from engine.calls.model.io_results import (
+    ActionFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
+)
 from engine.calls.model.requests import DialRequested
-from engine.calls.verbs.flow import FLOW_MS
+from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
 from engine.flows.document import resolve_node
 from engine.runtime.io.flow_cache import call_variables
 from tests.unit.calls.harness.builders import ID, MAIN, called, say
@@ -25,7 +30,7 @@ def test_a_flow_runs_node_after_node_then_what_comes_after() -> None:
     assert said(story) == "first"
     assert said(heard(story, flow)) == "second"
     assert said(heard(story, flow)) == "after"
-    assert [each.node for each in story.wanted(LoadNode)] == ["a", "b"]
+    assert [each.node for each in story.wanted(LoadFlowNode)] == ["a", "b"]
     story.fetched(())
     assert story.state == "ending"
 
@@ -39,8 +44,8 @@ def test_a_flow_that_ends_hangs_up() -> None:
 def test_a_node_that_cannot_be_read_ends_the_call() -> None:
     """Without the node there is nothing to go on with."""
     story = called(RUN)
-    story.take(FlowEntered(f"{ID}.r1", "support", 1, "a"))
-    assert story.call.doing.deadline_ms == story.now + FLOW_MS  # type: ignore[union-attr]  # Asking
+    story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
+    assert story.call.state.deadline_ms == story.now + LOAD_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
     story.take(ActionFailed(f"{ID}.r2", "no version 1"))
     assert (story.state, story.call.reason) == ("ending", "action_failed:no version 1")
 
@@ -51,7 +56,7 @@ def test_a_dial_brings_how_it_ended() -> None:
     flow = outline("sales", sales=dial, after=say("{{dial.status}} {{dial.number}}"))
     story = run(flow)
     leg = story.wanted(Originate)[-1].leg
-    story.take(LegPlaced(leg))
+    story.take(LegCreated(leg))
     assert said(walk(story, flow, story.take(LegEnded(leg, 17)))) == "busy +4712"
     assert story.call.variables["dial.cause"] == 17
 
@@ -66,14 +71,14 @@ def test_flows_nest_and_share_variables() -> None:
     )
     inner = outline("a", a={"type": "set", "variables": {"y": "{{vars.x}}2"}})
     story = run(outer)
-    entered = FlowEntered(story.wanted(LoadFlow)[-1].request, "inner", 7, "a")
+    entered = FlowStarted(story.wanted(LoadFlow)[-1].request, "inner", 7, "a")
     [asked] = story.take(entered)
-    assert isinstance(asked, LoadNode)
+    assert isinstance(asked, LoadFlowNode)
     node = resolve_node(inner, asked.node, call_variables(story.call), DEFAULT_LIMITS)
-    walk(story, outer, story.take(NodeLoaded(asked.request, "a", node)))
+    walk(story, outer, story.take(FlowNodeLoaded(asked.request, "a", node)))
     assert said(story) == "12"
-    assert [each.version for each in story.wanted(LoadNode)] == [1, 1, 7, 1]
-    last = story.wanted(LoadNode)[-1]
+    assert [each.version for each in story.wanted(LoadFlowNode)] == [1, 1, 7, 1]
+    last = story.wanted(LoadFlowNode)[-1]
     assert (last.flow_id, last.node) == ("support", "c")
 
 
@@ -82,10 +87,10 @@ def test_a_conversation_does_not_lose_the_flow() -> None:
     story = run(LOOKUP_FLOW)
     story.take(DialRequested("+4755", 20))
     leg = story.wanted(Originate)[-1].leg
-    story.take(LegPlaced(leg))
+    story.take(LegCreated(leg))
     story.take(LegAnswered(leg))
     assert story.state == "bridged"
-    story.take(ApiAnswered(f"{ID}.r3", 200, {"name": "Ada"}))
+    story.take(ApiRequestSucceeded(f"{ID}.r3", 200, {"name": "Ada"}))
     assert story.state == "bridged"
     assert said(walk(story, LOOKUP_FLOW, story.take(LegEnded(leg, 16)))) == "Ada"
 
@@ -98,13 +103,15 @@ def test_a_node_that_comes_into_a_conversation(comes: str) -> None:
     story.take(DialRequested("+4755", 20))
     leg = story.wanted(Originate)[-1].leg
     if comes == "during":
-        story.take(FlowEntered(f"{ID}.r1", "support", 1, "a"))
-    for event in (LegPlaced(leg), LegAnswered(leg)):
+        story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
+    for event in (LegCreated(leg), LegAnswered(leg)):
         story.take(event)
     if comes == "after":
-        story.take(FlowEntered(f"{ID}.r1", "support", 1, "a"))
+        story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
     else:
-        story.take(NodeLoaded(story.wanted(LoadNode)[0].request, "a", SayNode(SayData("first"))))
+        story.take(
+            FlowNodeLoaded(story.wanted(LoadFlowNode)[0].request, "a", SayNode(SayData("first")))
+        )
     assert story.state == "bridged"
     assert said(walk(story, flow, story.take(LegEnded(leg, 16)))) == "first"
 
@@ -113,6 +120,6 @@ def test_the_caller_hangs_up_in_a_flow() -> None:
     """The call is over; nothing of the flow runs any more."""
     story = run(LOOKUP_FLOW)
     story.hang_up()
-    assert story.call.is_over
-    assert story.take(ApiAnswered(f"{ID}.r3", 200, {})) == ()
+    assert story.call.is_ended
+    assert story.take(ApiRequestSucceeded(f"{ID}.r3", 200, {})) == ()
     assert not story.wanted(Hangup) or story.wanted(Hangup)[0].leg == MAIN

@@ -1,13 +1,18 @@
 """API requests of a flow: what they bring, and what they do not (spec, flows)."""
 
 from engine.calls.model.call import Frame
-from engine.calls.model.codec import Record, decode_record, encode
+from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.events import Recovered
-from engine.calls.model.io_commands import AskApi
-from engine.calls.model.io_results import ApiAnswered, ApiFailed, FlowEntered, NodeLoaded
-from engine.calls.recovery.reconcile import missed
-from engine.calls.recovery.snapshot import Seen
-from engine.calls.verbs.flow import API_MS
+from engine.calls.model.io_commands import SendApiRequest
+from engine.calls.model.io_results import (
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
+)
+from engine.calls.recovery.reconcile import reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.verbs.flow import API_TIMEOUT_MS
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, said
 from tests.unit.calls.harness.flows import API, answered, run, silent, walk
@@ -19,7 +24,7 @@ from wire.verbs import SayData
 def test_an_api_request_and_its_answer() -> None:
     """The request is asked for by its id; its values are variables, and `success` follows."""
     story = run(LOOKUP_FLOW)
-    assert story.wanted(AskApi) == [AskApi(f"{ID}.r3", API)]
+    assert story.wanted(SendApiRequest) == [SendApiRequest(f"{ID}.r3", API)]
     assert said(answered(story, LOOKUP_FLOW, name="Ada", tier=None)) == "Ada"
     assert story.call.variables == {"answers.lookup.name": "Ada", "answers.lookup.status": 200}
 
@@ -27,7 +32,7 @@ def test_an_api_request_and_its_answer() -> None:
 def test_an_api_request_that_fails() -> None:
     """`failure` follows, which can tell why; earlier answers of the node are forgotten."""
     story = run(LOOKUP_FLOW)
-    wanted = story.take(ApiFailed(f"{ID}.r3", "status_404", 404))
+    wanted = story.take(ApiRequestFailed(f"{ID}.r3", "status_404", 404))
     assert said(walk(story, LOOKUP_FLOW, wanted)) == "status_404"
     assert story.call.variables == {
         "answers.lookup.status": 404,
@@ -38,17 +43,17 @@ def test_an_api_request_that_fails() -> None:
 def test_an_api_request_without_an_answer() -> None:
     """A state that waits has a deadline, which is a failure too."""
     story = run(LOOKUP_FLOW)
-    assert story.call.doing.deadline_ms == story.now + API_MS  # type: ignore[union-attr]  # Asking
+    assert story.call.state.deadline_ms == story.now + API_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
     assert said(silent(story, LOOKUP_FLOW)) == "timeout"
 
 
 def test_an_api_request_that_is_given_up_is_not_asked_again() -> None:
     """A takeover asks once more for what is waited for; with other values it would be another."""
     story = run(LOOKUP_FLOW)
-    seen, box = Seen({MAIN: "Up"}), outbox(story, AskApi)
-    assert missed(story.call, box, seen, story.now)[0] == box
+    seen, box = PbxSnapshot({MAIN: "Up"}), outbox(story, SendApiRequest)
+    assert reconcile(story.call, box, seen, story.now)[0] == box
     silent(story, LOOKUP_FLOW)
-    assert missed(story.call, box, seen, story.now)[0] == ()
+    assert reconcile(story.call, box, seen, story.now)[0] == ()
 
 
 def test_answers_that_there_is_no_room_for() -> None:
@@ -62,10 +67,10 @@ def test_another_requests_answer_moves_nothing() -> None:
     story = run(LOOKUP_FLOW)
     before = story.call
     for event in (
-        ApiAnswered("other", 200, {}),
-        ApiFailed("other", "x"),
-        FlowEntered("other", "f", 1, "a"),
-        NodeLoaded("other", "a", SayNode(SayData("x"))),
+        ApiRequestSucceeded("other", 200, {}),
+        ApiRequestFailed("other", "x"),
+        FlowStarted("other", "f", 1, "a"),
+        FlowNodeLoaded("other", "a", SayNode(SayData("x"))),
     ):
         assert story.take(event) == ()
     assert story.call is before
@@ -74,9 +79,9 @@ def test_another_requests_answer_moves_nothing() -> None:
 def test_a_recovery_waits_again() -> None:
     """The outbox asks again with the same key; the wait begins anew, at the same node."""
     story = run(LOOKUP_FLOW)
-    record = decode_record(encode(Record(story.call)))
+    record = decode_stored_call(encode(StoredCall(story.call)))
     assert record.call == story.call
-    assert record.call.rest[0] == Frame(
+    assert record.call.continuation[0] == Frame(
         "support", 1, "lookup", (("success", "good"), ("failure", "bad"))
     )
     assert story.take(Recovered(), 16_000) == ()

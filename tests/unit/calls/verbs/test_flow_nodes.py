@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.calls.dispatch import MOST_VERBS
-from engine.calls.flows.variables import MOST_CHARS, MOST_VARIABLES
-from engine.calls.verbs.flow import MOST_VISITS
+from engine.calls.dispatch import MAX_VERBS
+from engine.calls.flows.variables import MAX_VARIABLE_CHARS, MAX_VARIABLES
+from engine.calls.verbs.flow import MAX_VISITS
 from tests.unit.calls.harness.builders import say
 from tests.unit.calls.harness.flow_calls import said
 from tests.unit.calls.harness.flows import outline, pressed, run, silent
@@ -75,7 +75,7 @@ def test_variables_are_set_and_taken_away() -> None:
 
 @pytest.mark.parametrize(
     "variables",
-    [{"big": "x" * (MOST_CHARS + 1)}, {f"v{n}": "x" * 900 for n in range(12)}],
+    [{"big": "x" * (MAX_VARIABLE_CHARS + 1)}, {f"v{n}": "x" * 900 for n in range(12)}],
     ids=["one too long", "too long together"],
 )
 def test_variables_are_bounded(variables: dict[str, str]) -> None:
@@ -87,7 +87,7 @@ def test_variables_are_bounded(variables: dict[str, str]) -> None:
 
 def test_variables_are_counted() -> None:
     """So is one more than there may be, of several nodes."""
-    full = {f"v{n}": n for n in range(MOST_VARIABLES)}
+    full = {f"v{n}": n for n in range(MAX_VARIABLES)}
     flow = outline(
         "a",
         a={"type": "set", "variables": full, "next": "b"},
@@ -121,5 +121,5 @@ def test_a_flow_that_goes_round_for_ever() -> None:
     story, rounds = run(flow), 0
     while story.state == "gathering":
         rounds, _ = rounds + 1, silent(story, flow)
-    assert (rounds, story.call.reason) == (MOST_VISITS, "too_many_loops")
-    assert story.call.verbs < MOST_VERBS
+    assert (rounds, story.call.reason) == (MAX_VISITS, "too_many_loops")
+    assert story.call.verbs_started < MAX_VERBS

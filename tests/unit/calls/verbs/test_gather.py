@@ -1,9 +1,9 @@
 """gather: maxDigits, timeout, digitTimeout, terminator, barge-in, fallback (spec, Verbs)."""
 
 from engine.calls.model.commands import StopPlayback
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.state import Gathering
-from engine.calls.verbs.gather import GRACE_MS, LONGEST_MS
+from engine.calls.verbs.gather import GRACE_MS, MAX_GATHER_MS
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, called, say
 from tests.unit.calls.harness.gathers import HOOK, gathering, result
 
@@ -13,7 +13,7 @@ def test_the_terminator_ends_it_at_once() -> None:
     story = gathering(terminator="#")
     story.press("1")
     story.press("2")
-    assert [type(each) for each in story.press("#")] == [AskWebhook]
+    assert [type(each) for each in story.press("#")] == [SendWebhook]
     assert result(story) == {
         "event": "gather",
         "callId": ID,
@@ -62,7 +62,7 @@ def test_the_fallback_runs_on_no_input() -> None:
     """When gather times out with no input, the fallback verb supplied by the caller runs."""
     story = gathering(timeout=3_000, fallback=say("nobody?"))
     assert [type(each) for each in story.due()] == [FetchMedia]
-    assert story.wanted(AskWebhook) == []
+    assert story.wanted(SendWebhook) == []
     assert story.told[-1].reason == "timeout"
 
 
@@ -103,7 +103,7 @@ def test_the_whole_has_a_limit() -> None:
     """The verb's timeout, in seconds, stands over everything, a playing prompt too."""
     story = gathering(verb_timeout=2.0, audioUrl=HTTPS)
     story.fetched()
-    assert [type(each) for each in story.due()] == [StopPlayback, AskWebhook]
+    assert [type(each) for each in story.due()] == [StopPlayback, SendWebhook]
     assert result(story)["reason"] == "timeout"
 
 
@@ -126,7 +126,7 @@ def test_a_key_that_went_down_before_the_limit_counts() -> None:
 def test_no_gather_lasts_for_ever() -> None:
     """Without a timeout of its own a gather is over within an hour."""
     story = gathering()
-    assert story.doing(Gathering).limit_ms == story.now + LONGEST_MS
+    assert story.doing(Gathering).limit_ms == story.now + MAX_GATHER_MS
 
 
 def test_zero_timeouts_are_immediate() -> None:

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import DigitPressed, LegEnded, LegRang, PlaybackEnded, Recovered
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.events import DigitPressed, LegEnded, LegRinging, PlaybackEnded, Recovered
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Asking, Gathering
+from engine.calls.model.state import AwaitingInstructions, Gathering
 from engine.calls.verbs.gather import GRACE_MS
-from engine.calls.verbs.play import FETCH_MS
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing, say
 from tests.unit.calls.harness.gathers import HOOK, gathering, result
 
@@ -26,7 +26,7 @@ def test_a_failing_webhook_runs_the_fallback() -> None:
     """The fallback is kept while the webhook is asked."""
     story = gathering(fallback=say())
     story.press("#")
-    fallback = story.doing(Asking).fallback
+    fallback = story.doing(AwaitingInstructions).fallback
     assert fallback is not None
     assert [type(each) for each in story.due()] == [FetchMedia]
 
@@ -35,10 +35,10 @@ def test_a_caller_who_hangs_up_is_told_to_the_webhook() -> None:
     """Reason `hangup`, with what was collected; nobody waits for the answer."""
     story = gathering()
     story.press("1")
-    assert [type(each) for each in story.hang_up()] == [AskWebhook]
+    assert [type(each) for each in story.hang_up()] == [SendWebhook]
     assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "hangup")
     assert [event.event for event in story.told[-2:]] == ["gathered", "completed"]
-    assert story.call.is_over
+    assert story.call.is_ended
 
 
 def test_a_caller_who_hangs_up_without_a_webhook() -> None:
@@ -80,7 +80,7 @@ def test_another_leg_that_goes_ends_its_gather() -> None:
         DigitPressed("other", "1", 0),
         MediaFetched("other", CLIPS),
         PlaybackEnded("other"),
-        LegRang(MAIN),
+        LegRinging(MAIN),
     ],
 )
 def test_what_does_not_concern_a_gather_is_ignored(event: DigitPressed) -> None:
@@ -99,7 +99,7 @@ def test_a_recovery_gives_the_phase_its_time_again(phase: str) -> None:
         story.fetched(())
     if phase == "between":
         story.press("1")
-    given = {"fetch": FETCH_MS, "first": 3_000 + GRACE_MS, "between": 1_000 + GRACE_MS}
+    given = {"fetch": FETCH_TIMEOUT_MS, "first": 3_000 + GRACE_MS, "between": 1_000 + GRACE_MS}
     story.take(Recovered(), 500)
     assert story.doing(Gathering).phase == phase
     assert story.doing(Gathering).deadline_ms == story.now + given[phase]

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from engine.calls.model.commands import Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, StopPlayback
 from engine.calls.model.events import DigitPressed, Recovered
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS
-from engine.calls.verbs.play import FETCH_MS
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from tests.unit.calls.harness.builders import (
     CLIPS,
     HTTPS,
@@ -62,9 +62,9 @@ def test_the_prompt_goes_on() -> None:
     """It is stopped, then heard on from where it was; then the first digit is waited for."""
     story = gathering("prompt")
     request = story.doing(Gathering).request
-    assert story.take(hold(MAIN), 1_500) == (StopPlayback(request), StartMusic(MAIN))
+    assert story.take(hold(MAIN), 1_500) == (StopPlayback(request), StartHoldMusic(MAIN))
     play = Play(MAIN, f"{ID}.p2", CLIPS, 1_500)
-    assert story.take(unhold(MAIN), 60_000) == (StopMusic(MAIN), play)
+    assert story.take(unhold(MAIN), 60_000) == (StopHoldMusic(MAIN), play)
     assert story.press("1", 100) == (StopPlayback(play.playback),)
 
 
@@ -72,7 +72,7 @@ def test_a_prompt_that_was_heard() -> None:
     """Held in its last moment: the first digit is waited for at once."""
     story = gathering("prompt")
     story.take(hold(MAIN), 4_000)
-    assert story.take(unhold(MAIN)) == (StopMusic(MAIN),)
+    assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
     assert story.doing(Gathering).phase == "first"
 
 
@@ -99,7 +99,7 @@ def test_it_is_still_fetched_after_the_hold() -> None:
     story = gathering("fetch")
     story.take(hold(MAIN))
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Gathering).deadline_ms == story.now + FETCH_MS
+    assert story.doing(Gathering).deadline_ms == story.now + FETCH_TIMEOUT_MS
     assert isinstance(story.take(MediaFetched(f"{ID}.p1", CLIPS))[-1], Play)
 
 
@@ -128,7 +128,7 @@ def test_a_gather_that_begins_on_hold() -> None:
     story = called(say(action={"type": "gather", "data": DATA, "action": HTTPS}))
     story.take(hold(MAIN))
     story.fetched(())
-    assert story.doing(Gathering).paused
+    assert story.doing(Gathering).suspended
     story.take(unhold(MAIN), 60_000)
     assert story.doing(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
 
@@ -150,4 +150,4 @@ def test_a_key_that_was_down_before() -> None:
     story.take(unhold(MAIN))
     story.press("3")
     story.press("#")
-    assert b'"13"' in story.wanted(AskWebhook)[-1].body
+    assert b'"13"' in story.wanted(SendWebhook)[-1].body

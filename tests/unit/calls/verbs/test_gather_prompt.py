@@ -4,11 +4,11 @@ import pytest
 
 from engine.calls.model.commands import Play, StopPlayback
 from engine.calls.model.events import PlaybackEnded, Recovered
-from engine.calls.model.io_commands import AskWebhook
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS
-from engine.calls.verbs.play import FETCH_MS
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN
 from tests.unit.calls.harness.gathers import PROMPT, gathering, prompting, result
@@ -36,7 +36,7 @@ def test_a_digit_stops_the_prompt() -> None:
 def test_the_last_key_during_the_prompt(key: str, dtmf: str) -> None:
     """MaxDigits or the terminator during the prompt: it is stopped and the webhook asked."""
     story = prompting(maxDigits=1)
-    assert [type(each) for each in story.press(key)] == [StopPlayback, AskWebhook]
+    assert [type(each) for each in story.press(key)] == [StopPlayback, SendWebhook]
     assert result(story)["dtmf"] == dtmf
 
 
@@ -60,7 +60,7 @@ def test_a_prompt_that_never_comes() -> None:
     story = gathering(audioUrl=HTTPS)
     began = story.now
     story.due()
-    assert story.now == began + FETCH_MS
+    assert story.now == began + FETCH_TIMEOUT_MS
     assert story.doing(Gathering).phase == "first"
 
 

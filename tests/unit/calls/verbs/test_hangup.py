@@ -8,15 +8,15 @@ from engine.calls.model.events import (
     CallOpened,
     DigitPressed,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
-    LegRang,
+    LegRinging,
     Recovered,
 )
-from engine.calls.model.io_results import ActionReplied
+from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested
 from engine.calls.model.state import Ending
-from engine.calls.verbs.hangup import HANGUP_MS, TRIES
+from engine.calls.verbs.hangup import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 from tests.unit.calls.harness.builders import MAIN, Story, called, dialing, inbound, say
 
 ENDED = LegEnded(MAIN, 16)
@@ -47,21 +47,21 @@ def test_a_requested_hangup_ends_anything() -> None:
 def test_legs_that_do_not_go_are_told_again() -> None:
     """After each deadline the remaining legs are told again, then the reaper has them."""
     story = called({"type": "hangup"})
-    for _ in range(TRIES):
+    for _ in range(MAX_HANGUP_RETRIES):
         began = story.now
         assert story.due() == (Hangup(MAIN, 16),)
-        assert story.now == began + HANGUP_MS
+        assert story.now == began + HANGUP_TIMEOUT_MS
     assert story.due() == ()
-    assert story.call.is_over
+    assert story.call.is_ended
     assert story.call.legs == ()
 
 
 def test_a_recovery_gives_them_their_time_again() -> None:
     """What may be lost is done again from the outbox; what was done is not wanted twice."""
     story = called({"type": "hangup"})
-    story.now += HANGUP_MS - 1
+    story.now += HANGUP_TIMEOUT_MS - 1
     assert story.take(Recovered()) == ()
-    assert story.doing(Ending) == Ending(story.now + HANGUP_MS)
+    assert story.doing(Ending) == Ending(story.now + HANGUP_TIMEOUT_MS)
     assert story.due() == (Hangup(MAIN, 16),)
 
 
@@ -71,9 +71,9 @@ def test_all_legs_are_waited_for() -> None:
     other = story.call.legs[-1].id
     story.take(HangupRequested("api"))
     story.take(ENDED)
-    assert not story.call.is_over
+    assert not story.call.is_ended
     story.take(LegEnded(other, 16))
-    assert story.call.is_over
+    assert story.call.is_ended
     assert [event.event for event in story.told[-2:]] == ["leg-completed", "completed"]
     assert story.told[-2].leg_status == "canceled"
 
@@ -82,13 +82,13 @@ def test_while_it_ends_nothing_else_counts() -> None:
     """Digits and answers are too late."""
     story = called({"type": "hangup"})
     before = story.call
-    for event in (DigitPressed(MAIN, "1", story.now), ActionReplied("r", None)):
+    for event in (DigitPressed(MAIN, "1", story.now), ActionReceived("r", None)):
         assert story.take(event) == ()
     assert story.call is before
 
 
-@pytest.mark.parametrize("event", [LegPlaced(MAIN), LegRang(MAIN), LegAnswered(MAIN)])
-def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegPlaced) -> None:
+@pytest.mark.parametrize("event", [LegCreated(MAIN), LegRinging(MAIN), LegAnswered(MAIN)])
+def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegCreated) -> None:
     """An ended call emits nothing but hangups of strays."""
     story = called({"type": "hangup"})
     story.take(ENDED)
@@ -111,6 +111,6 @@ def test_a_caller_who_hangs_up_after_the_answer() -> None:
 def test_no_call_lives_longer_than_the_longest() -> None:
     """At its latest moment a call ends, whatever it does."""
     story = called({"type": "gather", "data": {"timeout": 600_000}})
-    story.call = replace(story.call, latest_ms=story.now + 5_000)
+    story.call = replace(story.call, must_end_ms=story.now + 5_000)
     assert story.due() == (Hangup(MAIN, 16),)
     assert (story.call.ended_by, story.call.reason) == ("system", "longest_call")

@@ -2,14 +2,14 @@
 
 import json
 
-from engine.calls.dispatch import MOST_FLOWS, MOST_VERBS
+from engine.calls.dispatch import MAX_FLOWS, MAX_VERBS
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import LegRang, PlaybackEnded, Recovered
-from engine.calls.model.io_commands import AskWebhook, FetchMedia, LoadFlow, Prefetch
-from engine.calls.model.io_results import ActionFailed, ActionReplied
-from engine.calls.model.state import Asking
-from engine.calls.verbs.flow import FLOW_MS
-from engine.calls.verbs.instructions import REASON_CHARS, WEBHOOK_MS
+from engine.calls.model.events import LegRinging, PlaybackEnded, Recovered
+from engine.calls.model.io_commands import FetchMedia, LoadFlow, PrefetchMedia, SendWebhook
+from engine.calls.model.io_results import ActionFailed, ActionReceived
+from engine.calls.model.state import AwaitingInstructions
+from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
+from engine.calls.verbs.instructions import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, called, say, tree
 from wire.media import Speech
 
@@ -20,7 +20,7 @@ FLOW = {"type": "flow", "data": {"flowId": "menu"}}
 def test_an_address_is_asked() -> None:
     """The URL is asked by POST with the call, what has just ended, and customData."""
     story = called(HTTPS, custom_data={"order": 7})
-    asked = story.wanted(AskWebhook)[0]
+    asked = story.wanted(SendWebhook)[0]
     assert (asked.request, asked.url) == (REQUEST, HTTPS)
     assert json.loads(asked.body) == {
         "callId": ID,
@@ -32,7 +32,7 @@ def test_an_address_is_asked() -> None:
         "channelId": MAIN,
         "customData": {"order": 7},
     }
-    assert story.doing(Asking).deadline_ms == story.now + WEBHOOK_MS
+    assert story.doing(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
 
 
 def test_the_event_names_what_has_just_ended() -> None:
@@ -40,35 +40,35 @@ def test_the_event_names_what_has_just_ended() -> None:
     story = called(say(action=HTTPS))
     story.fetched()
     story.take(PlaybackEnded(f"{ID}.p1"))
-    assert json.loads(story.wanted(AskWebhook)[0].body)["event"] == "say"
+    assert json.loads(story.wanted(SendWebhook)[0].body)["event"] == "say"
 
 
 def test_the_answer_runs() -> None:
     """The webhook's action is executed next; its audio is got ready."""
     story = called(HTTPS)
-    commands = story.take(ActionReplied(REQUEST, tree(say(action=say("two")))))
-    assert commands[0] == Prefetch((Speech("hello"), Speech("two")))
+    commands = story.take(ActionReceived(REQUEST, tree(say(action=say("two")))))
+    assert commands[0] == PrefetchMedia((Speech("hello"), Speech("two")))
     assert isinstance(commands[1], FetchMedia)
 
 
 def test_an_answer_without_audio_prefetches_nothing() -> None:
     """Nothing is prefetched for a tree without audio."""
     story = called(HTTPS)
-    assert story.take(ActionReplied(REQUEST, tree({"type": "hangup"}))) == (Hangup(MAIN, 16),)
+    assert story.take(ActionReceived(REQUEST, tree({"type": "hangup"}))) == (Hangup(MAIN, 16),)
 
 
 def test_an_empty_answer_ends_the_tree() -> None:
     """Nothing more to do: the call hangs up."""
     story = called(HTTPS)
-    assert story.take(ActionReplied(REQUEST, None)) == (Hangup(MAIN, 16),)
+    assert story.take(ActionReceived(REQUEST, None)) == (Hangup(MAIN, 16),)
     assert story.call.reason == ""
 
 
 def test_an_address_may_answer_with_an_address() -> None:
     """An answer that is an address is asked in its turn."""
     story = called(HTTPS)
-    story.take(ActionReplied(REQUEST, HTTPS + "2"))
-    asked = story.wanted(AskWebhook)[-1]
+    story.take(ActionReceived(REQUEST, HTTPS + "2"))
+    asked = story.wanted(SendWebhook)[-1]
     assert (asked.url, json.loads(asked.body)["event"]) == (HTTPS + "2", "reply")
 
 
@@ -77,7 +77,7 @@ def test_a_failing_webhook_without_a_fallback_hangs_up() -> None:
     story = called(HTTPS)
     assert story.take(ActionFailed(REQUEST, "status_500 " + "x" * 70_000)) == (Hangup(MAIN, 16),)
     assert story.call.reason.startswith("action_failed:status_500")
-    assert len(story.call.reason) == REASON_CHARS + len("action_failed:")
+    assert len(story.call.reason) == MAX_REASON_CHARS + len("action_failed:")
 
 
 def test_a_webhook_that_never_answers() -> None:
@@ -90,19 +90,19 @@ def test_a_webhook_that_never_answers() -> None:
 def test_a_failing_webhook_in_a_flow_ends_the_call() -> None:
     """What should have come after the flow does not run: the call hangs up."""
     story = called({**FLOW, "action": say()})
-    story.take(ActionReplied(REQUEST, HTTPS))
+    story.take(ActionReceived(REQUEST, HTTPS))
     story.take(ActionFailed(f"{ID}.r2", "timeout"))
     assert story.state == "ending"
-    assert story.call.rest == ()
+    assert story.call.continuation == ()
 
 
 def test_a_fallback_in_a_flow_goes_on_with_what_comes_after() -> None:
     """A fallback takes the place of the answer: after it, what follows the flow runs."""
     gather = {"type": "gather", "data": {"fallback": {"type": "say", "data": {"text": "sorry"}}}}
     story = called({**FLOW, "action": say("after")})
-    story.take(ActionReplied(REQUEST, tree({**gather, "action": HTTPS})))
+    story.take(ActionReceived(REQUEST, tree({**gather, "action": HTTPS})))
     story.press("#")
-    story.take(ActionFailed(story.doing(Asking).request, "status_500"))
+    story.take(ActionFailed(story.doing(AwaitingInstructions).request, "status_500"))
     story.fetched(())
     assert story.wanted(FetchMedia)[-1].sources == (Speech("after"),)
 
@@ -111,7 +111,7 @@ def test_a_late_answer_is_ignored() -> None:
     """An answer to an earlier question, or another event, moves nothing."""
     story = called(HTTPS)
     before = story.call
-    for event in (ActionReplied("other", None), ActionFailed("other", "no"), LegRang(MAIN)):
+    for event in (ActionReceived("other", None), ActionFailed("other", "no"), LegRinging(MAIN)):
         assert story.take(event) == ()
     assert story.call is before
 
@@ -120,23 +120,23 @@ def test_an_answer_after_the_caller_has_gone() -> None:
     """The main leg hangs up while a webhook is out: the call is over, the answer runs nothing."""
     story = called(HTTPS)
     story.hang_up()
-    assert story.call.is_over
-    assert story.take(ActionReplied(REQUEST, tree(say()))) == ()
+    assert story.call.is_ended
+    assert story.take(ActionReceived(REQUEST, tree(say()))) == ()
 
 
 def test_a_recovery_asks_with_the_same_key_and_waits_again() -> None:
     """The outbox asks again (same idempotency key); the wait begins anew."""
     story = called(HTTPS)
     assert story.take(Recovered(), 16_000) == ()
-    assert story.doing(Asking).deadline_ms == story.now + WEBHOOK_MS
+    assert story.doing(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
 
 
 def test_a_flow_is_loaded_and_run() -> None:
     """flow: a stored flow runs, then the nested action."""
     story = called({**FLOW, "action": say("after")})
     assert story.wanted(LoadFlow) == [LoadFlow(REQUEST, "menu")]
-    assert story.doing(Asking).deadline_ms == story.now + FLOW_MS
-    story.take(ActionReplied(REQUEST, tree(say("within"))))
+    assert story.doing(AwaitingInstructions).deadline_ms == story.now + LOAD_TIMEOUT_MS
+    story.take(ActionReceived(REQUEST, tree(say("within"))))
     story.fetched(())
     assert story.wanted(FetchMedia)[-1].sources == (Speech("after"),)
     story.fetched(())
@@ -146,7 +146,7 @@ def test_a_flow_is_loaded_and_run() -> None:
 def test_a_dial_of_a_flow_is_a_flow() -> None:
     """Dial with flowId is the originate schema's `dial | flow`."""
     story = called({"type": "dial", "data": {"flowId": "menu"}, "action": say("after")})
-    story.take(ActionReplied(REQUEST, None))
+    story.take(ActionReceived(REQUEST, None))
     assert story.state == "playing"
 
 
@@ -154,8 +154,8 @@ def test_flows_nest_so_deep_and_no_deeper() -> None:
     """A flow that runs itself, with more to come after it, ends loudly."""
     again = tree({**FLOW, "action": say()})
     story = called({**FLOW, "action": say()})
-    for _ in range(MOST_FLOWS):
-        story.take(ActionReplied(story.doing(Asking).request, again))
+    for _ in range(MAX_FLOWS):
+        story.take(ActionReceived(story.doing(AwaitingInstructions).request, again))
     assert story.state == "ending"
     assert story.call.reason == "too_many_flows"
 
@@ -165,9 +165,9 @@ def test_a_webhook_that_answers_for_ever() -> None:
     story = called(HTTPS)
     rounds = 0
     while story.state == "awaiting-instructions":
-        story.take(ActionReplied(story.doing(Asking).request, HTTPS))
+        story.take(ActionReceived(story.doing(AwaitingInstructions).request, HTTPS))
         rounds += 1
-    assert rounds == MOST_VERBS
+    assert rounds == MAX_VERBS
     assert story.call.reason == "too_many_verbs"
 
 
@@ -176,7 +176,7 @@ def test_stories_are_alike() -> None:
 
     def told() -> Story:
         story = called(HTTPS)
-        story.take(ActionReplied(REQUEST, tree(say())))
+        story.take(ActionReceived(REQUEST, tree(say())))
         return story
 
     assert told().call == told().call

@@ -7,7 +7,7 @@ from engine.calls.model.events import DigitPressed, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Playing
-from engine.calls.verbs.play import FETCH_MS, GONE_MS, GRACE_MS
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS, HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from wire.media import Audio, Speech
 
@@ -62,7 +62,7 @@ def test_a_fetch_that_never_ends_is_given_up() -> None:
     story = playing()
     began = story.now
     commands = story.due()
-    assert story.now == began + FETCH_MS
+    assert story.now == began + FETCH_TIMEOUT_MS
     assert [type(each) for each in commands] == [FetchMedia]
 
 
@@ -91,7 +91,7 @@ def test_a_failed_playback_is_passed_over() -> None:
     failed_ms = story.now
     assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
     story.due()
-    assert story.now == failed_ms + GONE_MS
+    assert story.now == failed_ms + HANGUP_GRACE_MS
     assert story.doing(Playing).request == f"{ID}.p2"
 
 
@@ -127,7 +127,7 @@ def test_a_recovery_gives_the_fetch_its_time_again() -> None:
     """An outage is not the audio's fault."""
     story = playing()
     story.take(Recovered(), 15_000)
-    assert story.doing(Playing).deadline_ms == story.now + FETCH_MS
+    assert story.doing(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
 
 
 def test_after_the_last_the_call_hangs_up() -> None:

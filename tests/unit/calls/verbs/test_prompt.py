@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from engine.calls.model.commands import Play, StartMusic, StopMusic, StopPlayback
+from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, StopPlayback
 from engine.calls.model.events import Event, PlaybackEnded
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Asking, Playing
-from engine.calls.verbs.play import FETCH_MS, GRACE_MS
+from engine.calls.model.state import AwaitingInstructions, Playing
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS
 from tests.unit.calls.harness.builders import (
     CLIPS,
     HTTPS,
@@ -46,7 +46,7 @@ def test_a_hold_stops_the_prompt() -> None:
     """Music instead; it is told."""
     story = playing()
     request = story.doing(Playing).request
-    assert story.take(hold(MAIN), 1_000) == (StopPlayback(request), StartMusic(MAIN))
+    assert story.take(hold(MAIN), 1_000) == (StopPlayback(request), StartHoldMusic(MAIN))
     assert (story.told[-1].event, story.told[-1].channel_id) == ("leg-held", MAIN)
 
 
@@ -64,7 +64,7 @@ def test_it_goes_on_where_it_was(heard_ms: int, clips: tuple[Clip, ...], offset_
     """The clip that was heard, from where it was stopped, and those after it."""
     story = held(heard_ms)
     commands = story.take(unhold(MAIN), 60_000)
-    assert commands == (StopMusic(MAIN), Play(MAIN, f"{ID}.p2", clips, offset_ms))
+    assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p2", clips, offset_ms))
     assert story.told[-1].event == "leg-unheld"
     doing = story.doing(Playing)
     assert doing.ends_ms == story.now + 4_000 - heard_ms
@@ -125,18 +125,18 @@ def test_the_same_again(again: Callable[[str], Event]) -> None:
 def test_held_while_it_is_fetched() -> None:
     """The prompt waits for the leg, when it is there."""
     story = called(say())
-    assert story.take(hold(MAIN)) == (StartMusic(MAIN),)
+    assert story.take(hold(MAIN)) == (StartHoldMusic(MAIN),)
     assert story.fetched() == ()
     assert story.doing(Playing).deadline_ms == NOW + LONGEST_MS
     commands = story.take(unhold(MAIN), 60_000)
-    assert commands == (StopMusic(MAIN), Play(MAIN, f"{ID}.p1", CLIPS, 0))
+    assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p1", CLIPS, 0))
 
 
 def test_held_and_freed_while_it_is_fetched() -> None:
     """The prompt is heard when it is there, as ever."""
     story = called(say())
     story.take(hold(MAIN))
-    assert story.take(unhold(MAIN)) == (StopMusic(MAIN),)
+    assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
     assert story.fetched() == (Play(MAIN, f"{ID}.p1", CLIPS, 0),)
 
 
@@ -145,7 +145,7 @@ def test_audio_that_cannot_be_had() -> None:
     story = called(say(action=say()))
     story.take(hold(MAIN))
     assert isinstance(story.fetched(())[-1], FetchMedia)
-    assert story.doing(Playing).paused
+    assert story.doing(Playing).suspended
     assert story.fetched() == ()
     assert isinstance(story.take(unhold(MAIN))[-1], Play)
 
@@ -154,10 +154,10 @@ def test_audio_that_never_comes() -> None:
     """Fetching has its own time, on hold or not."""
     story = called(say(action=HTTPS))
     story.take(hold(MAIN))
-    assert story.doing(Playing).deadline_ms == story.now + FETCH_MS
+    assert story.doing(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
     story.due()
-    assert story.doing(Asking)
-    assert len(story.wanted(AskWebhook)) == 1
+    assert story.doing(AwaitingInstructions)
+    assert len(story.wanted(SendWebhook)) == 1
 
 
 def test_it_is_fetched_twice() -> None:

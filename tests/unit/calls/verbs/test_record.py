@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from engine.calls.model.commands import FileTapes, Play, StartMessage, StopMessage
+from engine.calls.model.commands import ArchiveRecordings, Play, StartVoicemail, StopVoicemail
 from engine.calls.model.events import DigitPressed, PlaybackEnded
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
-from engine.calls.model.state import Asking, Playing
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.state import AwaitingInstructions, Playing
 from engine.calls.verbs.play import BEEP
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from tests.unit.calls.harness.voicemails import (
@@ -24,30 +24,30 @@ from wire.media import Audio, Speech
 def test_prompt_and_beep_come_first() -> None:
     """They are played as one; then the recording begins, with what ends it."""
     data = {"text": "Speak now.", "maxLength": 30, "silence": 3, "terminator": "*"}
-    story = called({"type": "record", "data": data}, archive=ARCHIVE)
+    story = called({"type": "record", "data": data}, recording_destination=ARCHIVE)
     assert story.wanted(FetchMedia)[0].sources == (Speech("Speak now."), BEEP)
     story.fetched()
     request = story.doing(Playing).request
     assert story.wanted(Play)[0].clips == CLIPS
-    assert story.wanted(StartMessage) == []
+    assert story.wanted(StartVoicemail) == []
     story.take(PlaybackEnded(request), 4_000)
-    (start,) = story.wanted(StartMessage)
+    (start,) = story.wanted(StartVoicemail)
     assert (start.leg, start.longest_s, start.silence_s, start.terminator) == (MAIN, 30, 3, "*")
     assert story.state == "recording"
 
 
 def test_what_can_not_be_had_is_passed_over() -> None:
     """Without prompt and beep the message is recorded all the same."""
-    story = called({"type": "record", "data": {"audioUrl": HTTPS}}, archive=ARCHIVE)
+    story = called({"type": "record", "data": {"audioUrl": HTTPS}}, recording_destination=ARCHIVE)
     assert story.wanted(FetchMedia)[0].sources == (Audio(HTTPS), BEEP)
     story.fetched(())
-    assert len(story.wanted(StartMessage)) == 1
+    assert len(story.wanted(StartVoicemail)) == 1
 
 
 def test_without_an_archive_nothing_is_recorded() -> None:
     """The tree goes on at once, and says so."""
     story = called({"type": "record", "action": say()})
-    assert story.wanted(StartMessage) == []
+    assert story.wanted(StartVoicemail) == []
     assert recorded(story) == ("failed", None, None)
     assert story.state == "playing"
 
@@ -56,7 +56,7 @@ def test_a_key_ends_a_message() -> None:
     """The terminator; any other key is nothing. What follows waits for the file."""
     story = leaving()
     assert story.press("1") == ()
-    assert story.press("#") == (StopMessage(name_of(story)),)
+    assert story.press("#") == (StopVoicemail(name_of(story)),)
     assert story.press("#") == ()
     ended(story, 5)
     assert story.state == "recording"
@@ -100,7 +100,7 @@ def test_the_longest_time_ends_a_message() -> None:
     """By our own clock; Asterisk's is late."""
     story = leaving(maxLength=10)
     begun = story.now
-    assert story.due() == (StopMessage(name_of(story)),)
+    assert story.due() == (StopVoicemail(name_of(story)),)
     assert story.now - begun == 10_000
     ended(story, 5)
     filed(story, 10_000)
@@ -121,9 +121,9 @@ def test_a_message_whose_end_is_not_told_is_filed_with_the_call() -> None:
     story.due()
     story.due()
     assert recorded(story) == ("max-length", url_of(story), None)
-    assert story.wanted(FileTapes) == []
+    assert story.wanted(ArchiveRecordings) == []
     story.hang_up()
-    assert story.wanted(FileTapes)[0].names == (name_of(story),)
+    assert story.wanted(ArchiveRecordings)[0].names == (name_of(story),)
 
 
 def test_who_hangs_up_has_left_a_message() -> None:
@@ -132,7 +132,7 @@ def test_who_hangs_up_has_left_a_message() -> None:
     ended(story)
     story.hang_up()
     assert recorded(story) == ("hangup", url_of(story), None)
-    (asked,) = story.wanted(AskWebhook)
+    (asked,) = story.wanted(SendWebhook)
     assert msgspec.json.decode(asked.body)["reason"] == "hangup"
     assert story.state == "archiving-recordings"
     filed(story)
@@ -150,8 +150,8 @@ def test_an_address_is_told_of_the_message() -> None:
     story.press("#")
     ended(story, 5)
     filed(story)
-    assert isinstance(story.call.doing, Asking)
-    (asked,) = story.wanted(AskWebhook)
+    assert isinstance(story.call.state, AwaitingInstructions)
+    (asked,) = story.wanted(SendWebhook)
     assert msgspec.json.decode(asked.body) == {
         "callId": ID,
         "channelId": MAIN,

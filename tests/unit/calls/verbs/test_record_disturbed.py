@@ -1,19 +1,19 @@
 """record, disturbed: outages, and what comes upon a message (spec, Verbs)."""
 
 from engine.calls.model.commands import (
-    Bridge,
-    FileTapes,
-    StartMessage,
-    StopMessage,
-    StopMusic,
+    AddToBridge,
+    ArchiveRecordings,
+    StartVoicemail,
+    StopHoldMusic,
     StopPlayback,
+    StopVoicemail,
 )
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, MessageEnded, Recovered
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, Recovered, VoicemailEnded
 from engine.calls.model.requests import DialRequested, HoldRequested
-from engine.calls.model.state import Playing, Recording
-from engine.calls.recovery.reconcile import missed
-from engine.calls.recovery.snapshot import Seen
-from engine.calls.sessions.preconditions import refused
+from engine.calls.model.state import Playing, RecordingVoicemail
+from engine.calls.recovery.reconcile import reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.sessions.preconditions import check_request
 from tests.unit.calls.harness.builders import ID, MAIN, called
 from tests.unit.calls.harness.voicemails import ARCHIVE, MESSAGE, ended, leaving, name_of
 
@@ -21,10 +21,10 @@ from tests.unit.calls.harness.voicemails import ARCHIVE, MESSAGE, ended, leaving
 def test_a_message_is_not_held() -> None:
     """Music would be heard instead of it: a hold is refused."""
     story = leaving()
-    refusal = refused(story.call, HoldRequested(MAIN, True))
+    refusal = check_request(story.call, HoldRequested(MAIN, True))
     assert refusal is not None
     assert refusal.code == "message_being_left"
-    assert refused(story.call, HoldRequested(MAIN, False)) is None
+    assert check_request(story.call, HoldRequested(MAIN, False)) is None
 
 
 def test_a_conversation_that_comes_upon_a_message() -> None:
@@ -33,25 +33,25 @@ def test_a_conversation_that_comes_upon_a_message() -> None:
     first = name_of(story)
     story.take(DialRequested("+4744444444", 30), 1_000)
     leg = story.call.invited[0]
-    story.take(LegPlaced(leg), 5)
-    assert StopMessage(first) in story.take(LegAnswered(leg), 1_000)
+    story.take(LegCreated(leg), 5)
+    assert StopVoicemail(first) in story.take(LegAnswered(leg), 1_000)
     story.take(LegEnded(leg, 16), 5_000)
     assert story.state == "recording"
     story.hang_up()
-    second = story.wanted(StartMessage)[1].name
-    assert [each.names for each in story.wanted(FileTapes)] == [(first,), (second,)]
+    second = story.wanted(StartVoicemail)[1].name
+    assert [each.names for each in story.wanted(ArchiveRecordings)] == [(first,), (second,)]
 
 
 def test_a_message_is_taken_up_again() -> None:
     """Live on the PBX it goes on; ended meanwhile it is told so; never begun, it begins."""
     story = leaving()
-    name, start = name_of(story), story.wanted(StartMessage)[0]
+    name, start = name_of(story), story.wanted(StartVoicemail)[0]
     here = {MAIN: "Up"}
-    live = Seen(here, messages=frozenset({name}))
-    assert missed(story.call, (start,), live, story.now) == ((), (Recovered(),))
-    over = Seen(here)
-    assert missed(story.call, (), over, story.now)[1] == (MessageEnded(name), Recovered())
-    assert missed(story.call, (start,), over, story.now) == ((start,), (Recovered(),))
+    live = PbxSnapshot(here, voicemails=frozenset({name}))
+    assert reconcile(story.call, (start,), live, story.now) == ((), (Recovered(),))
+    over = PbxSnapshot(here)
+    assert reconcile(story.call, (), over, story.now)[1] == (VoicemailEnded(name), Recovered())
+    assert reconcile(story.call, (start,), over, story.now) == ((start,), (Recovered(),))
 
 
 def test_filing_is_waited_for_again_after_an_outage() -> None:
@@ -60,17 +60,17 @@ def test_filing_is_waited_for_again_after_an_outage() -> None:
     story.press("#")
     ended(story, 5)
     story.take(Recovered(), 60_000)
-    assert story.doing(Recording).deadline_ms == story.now + 5_000
+    assert story.doing(RecordingVoicemail).deadline_ms == story.now + 5_000
 
 
 def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
     """As that of any verb; the message begins anew with it."""
-    story = called({"type": "record", "data": {"text": "Speak now."}}, archive=ARCHIVE)
+    story = called({"type": "record", "data": {"text": "Speak now."}}, recording_destination=ARCHIVE)
     story.fetched()
     request = story.doing(Playing).request
     story.take(DialRequested("+4744444444", 30), 100)
     leg = story.call.invited[0]
-    story.take(LegPlaced(leg), 5)
+    story.take(LegCreated(leg), 5)
     assert StopPlayback(request) in story.take(LegAnswered(leg), 1_000)
 
 
@@ -80,17 +80,17 @@ def test_a_party_who_answers_into_a_message() -> None:
     story.take(DialRequested("+4787654321", 40), 500)
     party = story.call.legs[-1].id
     commands = story.take(LegAnswered(party), 500)
-    assert commands[0] == StopMessage(name_of(story))
-    assert isinstance(commands[1], Bridge)
+    assert commands[0] == StopVoicemail(name_of(story))
+    assert isinstance(commands[1], AddToBridge)
 
 
 def test_nobody_leaves_a_message_on_hold() -> None:
     """Who was put on hold before is taken off it when the recording begins."""
     story = called(
-        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE}, archive=ARCHIVE
+        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE}, recording_destination=ARCHIVE
     )
     story.take(HoldRequested(MAIN, held=True), 100)
     commands = story.take(LegEnded(f"{ID}.l1", 17), 100)
     assert not story.call.legs[0].held
-    assert StopMusic(MAIN) in commands
-    assert isinstance(commands[-1], StartMessage)
+    assert StopHoldMusic(MAIN) in commands
+    assert isinstance(commands[-1], StartVoicemail)

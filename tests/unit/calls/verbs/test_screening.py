@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.calls.media.plan import seats
+from engine.calls.media.plan import desired_media
 from engine.calls.model.causes import NO_ANSWER, NORMAL, REJECTED
-from engine.calls.model.commands import Bridge, Hangup, Play, StopPlayback, StopRinging
+from engine.calls.model.commands import AddToBridge, Hangup, Play, StopPlayback, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
-from engine.calls.model.state import Dialing, Talking
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.state import Bridged, Dialing
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, say
 from tests.unit.calls.harness.screenings import (
     BOB,
@@ -31,10 +31,10 @@ def test_a_whisper_is_heard_by_the_called_party_alone() -> None:
     assert story.wanted(FetchMedia)[-1].sources == (Speech("A call for sales."),)
     playback = fetched(story)
     assert story.wanted(Play)[-1] == Play(FIRST, playback, CLIPS)
-    assert seats(story.call)[MAIN].sound == "ringing"
+    assert desired_media(story.call)[MAIN].sound == "ringing"
     commands = story.take(PlaybackEnded(playback), 4_000)
-    talking = story.doing(Talking)
-    assert commands == (StopRinging(MAIN), Bridge(talking.bridge, (MAIN, FIRST)))
+    talking = story.doing(Bridged)
+    assert commands == (StopRinging(MAIN), AddToBridge(talking.bridge, (MAIN, FIRST)))
     assert talking.since_ms == story.now
     story.take(LegEnded(FIRST, NORMAL), 3_000)
     assert (result(story)["status"], result(story)["duration"]) == ("completed", 3)
@@ -50,7 +50,7 @@ def test_a_whisper_of_several_verbs() -> None:
     assert story.told[-1].channel_id == FIRST
     story.take(PlaybackEnded(fetched(story)), 4_000)
     assert story.state == "bridged"
-    assert story.wanted(AskWebhook) == []
+    assert story.wanted(SendWebhook) == []
 
 
 def test_the_right_key_connects() -> None:
@@ -60,7 +60,7 @@ def test_the_right_key_connects() -> None:
     playback = fetched(story)
     commands = pressed(story, "1")
     assert commands[0] == StopPlayback(playback)
-    assert isinstance(commands[-1], Bridge)
+    assert isinstance(commands[-1], AddToBridge)
     after = greeting(**CONFIRM)
     after.take(PlaybackEnded(fetched(after)), 4_000)
     pressed(after, "1")
@@ -100,8 +100,8 @@ def test_the_others_ring_on() -> None:
     fetched(story, 0)
     fetched(story, 1)
     assert Hangup(FIRST, NORMAL) in pressed(story, "1", SECOND)
-    assert story.doing(Talking).leg == SECOND
-    assert story.doing(Talking).number == EVE
+    assert story.doing(Bridged).leg == SECOND
+    assert story.doing(Bridged).number == EVE
 
 
 def test_one_refused_and_the_other_goes_on() -> None:
@@ -122,4 +122,4 @@ def test_the_ring_s_time_does_not_cut_a_greeting() -> None:
     assert story.doing(Dialing).legs == (FIRST,)
     story.take(LegEnded(SECOND, NO_ANSWER), 50)
     story.take(PlaybackEnded(fetched_playback(story)), 4_000)
-    assert story.doing(Talking).leg == FIRST
+    assert story.doing(Bridged).leg == FIRST

@@ -3,11 +3,11 @@
 import json
 
 from engine.calls.model.causes import NO_ANSWER, NORMAL, REJECTED
-from engine.calls.model.commands import DetectTalk, EndDetection, Hangup, StopPlayback
+from engine.calls.model.commands import Hangup, StartTalkDetection, StopPlayback, StopTalkDetection
 from engine.calls.model.events import (
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
     PlaybackEnded,
     Recovered,
     TalkEnded,
@@ -15,9 +15,9 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import DialRequested, HoldRequested
-from engine.calls.model.state import Detecting, Dialing, Gathering, Playing, Talking
-from engine.calls.sessions.preconditions import Refusal, refused
-from engine.calls.verbs.screening import LONGEST_MS
+from engine.calls.model.state import Bridged, Detecting, Dialing, Gathering, Playing
+from engine.calls.sessions.preconditions import Rejection, check_request
+from engine.calls.verbs.screening import MAX_STAGE_MS
 from tests.unit.calls.harness.builders import CLIPS, MAIN
 from tests.unit.calls.harness.screenings import (
     BOB,
@@ -43,19 +43,19 @@ def test_a_hangup_while_greeted() -> None:
     caller = greeting(**CONFIRM)
     assert Hangup(FIRST, NORMAL) in caller.hang_up()
     caller.take(LegEnded(FIRST, NORMAL))
-    assert caller.call.is_over
+    assert caller.call.is_ended
 
 
 def test_a_stage_has_an_end() -> None:
     """A whisper of hours is cut, a confirmation with such a prompt refused."""
     story = greeting(**WHISPER)
-    doing = greeted(story).doing
+    doing = greeted(story).state
     assert isinstance(doing, Playing)
     story.take(MediaFetched(doing.request, CLIPS * 100))
     assert StopPlayback(doing.request) in story.due()
     assert story.state == "bridged"
     silent = greeting(**CONFIRM)
-    prompt = greeted(silent).doing
+    prompt = greeted(silent).state
     assert isinstance(prompt, Gathering)
     silent.take(MediaFetched(prompt.request, CLIPS * 100))
     commands = silent.due()
@@ -67,17 +67,17 @@ def test_a_stage_has_an_end() -> None:
 def test_detection_before_whisper_before_confirmation() -> None:
     """One after another, each told to the PBX as it comes."""
     story = greeting(**DETECT, **WHISPER, **CONFIRM)
-    assert story.wanted(DetectTalk) == [DetectTalk(FIRST, 200)]
-    assert isinstance(greeted(story).doing, Detecting)
+    assert story.wanted(StartTalkDetection) == [StartTalkDetection(FIRST, 200)]
+    assert isinstance(greeted(story).state, Detecting)
     story.take(TalkStarted(FIRST), 300)
     story.take(TalkEnded(FIRST, 400), 600)
-    assert EndDetection(FIRST, "human") in story.due()
+    assert StopTalkDetection(FIRST, "human") in story.due()
     assert greeted(story).stage == "whispering"
     story.take(PlaybackEnded(fetched(story)), 4_000)
     assert greeted(story).stage == "confirming"
     fetched(story)
     pressed(story, "1")
-    assert story.doing(Talking).answered_by == "human"
+    assert story.doing(Bridged).answered_by == "human"
     story.take(LegEnded(FIRST, NORMAL), 1_000)
     assert result(story)["answeredBy"] == "human"
     assert story.call.answered_by is None
@@ -87,7 +87,7 @@ def test_a_machine_is_connected_or_refused() -> None:
     """onMachine: continue, the default, or hangup, which goes on with the others."""
     story = greeting(**DETECT)
     story.due()
-    assert story.doing(Talking).answered_by == "machine"
+    assert story.doing(Bridged).answered_by == "machine"
     [told] = [each for each in story.told if each.event == "machine-detection"]
     assert (told.channel_id, told.answered_by) == (FIRST, "machine")
     refusing = greeting(BOB, EVE, machineDetection={"onMachine": "hangup"})
@@ -111,18 +111,18 @@ def test_a_party_that_is_called_in_is_greeted_too() -> None:
     story.take(DialRequested(EVE, 30), 5_000)
     assert story.doing(Dialing).deadline_ms == story.now + 30_000
     called_in = story.doing(Dialing).legs[-1]
-    story.take(LegPlaced(called_in), 100)
+    story.take(LegCreated(called_in), 100)
     story.take(LegAnswered(called_in), 1_000)
-    assert [each.leg for each in story.doing(Dialing).greetings] == [FIRST, called_in]
+    assert [each.leg for each in story.doing(Dialing).screenings] == [FIRST, called_in]
 
 
 def test_who_is_greeted_can_t_be_held() -> None:
     """There is no conversation yet to be held in; the caller can be."""
     story = greeting(**WHISPER)
-    refusal = refused(story.call, HoldRequested(FIRST, True))
-    assert isinstance(refusal, Refusal)
+    refusal = check_request(story.call, HoldRequested(FIRST, True))
+    assert isinstance(refusal, Rejection)
     assert refusal.code == "not_connected"
-    assert refused(story.call, HoldRequested(MAIN, True)) is None
+    assert check_request(story.call, HoldRequested(MAIN, True)) is None
 
 
 def test_what_concerns_nobody_changes_nothing() -> None:
@@ -142,8 +142,8 @@ def test_an_outage_is_not_their_silence() -> None:
     story = greeting(**CONFIRM)
     story.take(PlaybackEnded(fetched(story)), 4_000)
     story.take(Recovered(), 60_000)
-    assert greeted(story).doing.deadline_ms == story.now + 10_120
-    assert greeted(story).limit_ms == story.now + LONGEST_MS
+    assert greeted(story).state.deadline_ms == story.now + 10_120
+    assert greeted(story).limit_ms == story.now + MAX_STAGE_MS
     detecting = greeting(**DETECT, **CONFIRM)
     detecting.take(Recovered(), 60_000)
     assert greeted(detecting).stage == "confirming"

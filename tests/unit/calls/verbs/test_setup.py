@@ -1,17 +1,17 @@
 """The way to the first verb (design section 7, Click-to-call; Call states)."""
 
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
-from engine.calls.model.commands import Answer, Hangup, Originate, Ring
+from engine.calls.model.commands import Answer, Dial, Hangup, Originate
 from engine.calls.model.events import (
     CallOpened,
     DigitPressed,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
-    LegRang,
+    LegRinging,
     Recovered,
 )
-from engine.calls.model.io_commands import Prefetch
+from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.requests import HangupRequested
 from engine.calls.model.state import Starting
 from tests.unit.calls.harness.builders import (
@@ -32,9 +32,9 @@ def test_an_outbound_call_originates_its_main_leg() -> None:
     """`to` is called, once its leg is there, for the originate's timeout; it is shown `from`."""
     story = Story(outbound())
     assert story.take(CallOpened()) == (Originate(MAIN, "+4711111111", "+4799"),)
-    assert story.take(LegPlaced(MAIN), 700) == (Ring(MAIN, 30),)
+    assert story.take(LegCreated(MAIN), 700) == (Dial(MAIN, 30),)
     assert story.doing(Starting).deadline_ms == NOW + 30_700
-    assert story.take(LegPlaced(MAIN), 100) == ()
+    assert story.take(LegCreated(MAIN), 100) == ()
     assert story.call.status == "initiated"
     assert [event.event for event in story.told] == ["initiated"]
 
@@ -42,7 +42,7 @@ def test_an_outbound_call_originates_its_main_leg() -> None:
 def test_an_inbound_call_is_answered() -> None:
     """Make a call that comes in is answered, then its number's action runs."""
     story = Story(inbound(say()))
-    assert story.take(CallOpened()) == (Prefetch((Speech("hello"),)), Answer(CHANNEL))
+    assert story.take(CallOpened()) == (PrefetchMedia((Speech("hello"),)), Answer(CHANNEL))
     story.take(LegAnswered(CHANNEL), 100)
     assert story.state == "playing"
     assert story.call.status == "in-progress"
@@ -52,19 +52,25 @@ def test_audio_is_prefetched_while_it_rings() -> None:
     """What the tree will want is got ready before anybody waits for it."""
     play = {"type": "play", "data": {"audioUrl": HTTPS}}
     story = Story(outbound(play))
-    assert story.take(CallOpened())[0] == Prefetch((Audio(HTTPS),))
+    assert story.take(CallOpened())[0] == PrefetchMedia((Audio(HTTPS),))
 
 
 def test_the_main_leg_goes_through_its_states() -> None:
     """queued, initiated, ringing, in-progress: each is told once, whatever is heard twice."""
     story = Story(outbound(say()))
     assert story.status == "queued"
-    for event in (CallOpened(), LegPlaced(MAIN), LegRang(MAIN), LegRang(MAIN), LegPlaced(MAIN)):
+    for event in (
+        CallOpened(),
+        LegCreated(MAIN),
+        LegRinging(MAIN),
+        LegRinging(MAIN),
+        LegCreated(MAIN),
+    ):
         story.take(event, 10)
     assert story.status == "ringing"
     story.take(LegAnswered(MAIN), 10)
     story.take(LegAnswered(MAIN), 10)
-    story.take(LegRang(MAIN), 10)
+    story.take(LegRinging(MAIN), 10)
     assert story.status == "in-progress"
     assert [event.event for event in story.told] == ["initiated", "ringing", "answered"]
     assert [event.sequence_number for event in story.told] == [0, 1, 2]
@@ -86,7 +92,7 @@ def test_a_busy_party() -> None:
     story = Story(outbound())
     story.take(CallOpened())
     assert story.take(LegEnded(MAIN, BUSY, 486), 900) == ()
-    assert story.call.is_over
+    assert story.call.is_ended
     assert story.call.status == "busy"
     last = story.told[-1]
     assert (last.event, last.hangup_cause, last.sip_code) == ("completed", BUSY, 486)
@@ -106,7 +112,7 @@ def test_hangup_requested_while_starting() -> None:
     story = Story(outbound())
     story.take(CallOpened())
     assert story.take(HangupRequested("api"), 10) == (Hangup(MAIN, NORMAL),)
-    assert story.take(LegPlaced(MAIN), 10) == (Hangup(MAIN, NORMAL),)
+    assert story.take(LegCreated(MAIN), 10) == (Hangup(MAIN, NORMAL),)
     assert story.take(LegAnswered(MAIN), 10) == (Hangup(MAIN, NORMAL),)
     story.take(LegEnded(MAIN, NORMAL), 10)
     assert (story.call.status, story.call.ended_by) == ("canceled", "api")
@@ -144,4 +150,4 @@ def test_a_leg_that_is_not_the_calls_is_hung_up() -> None:
     story.take(CallOpened())
     assert story.take(LegAnswered(f"{MAIN}9")) == (Hangup(f"{MAIN}9", NORMAL),)
     assert story.take(LegEnded(f"{MAIN}9", NORMAL)) == ()
-    assert isinstance(story.call.doing, Starting)
+    assert isinstance(story.call.state, Starting)
