@@ -1,1 +1,1 @@
-"""Flows as documents: read, filled in node by node, and checked as graphs before they are kept."""
+"""Flow documents: reading, templates node by node, and the checks before a flow is stored."""

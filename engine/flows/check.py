@@ -1,6 +1,6 @@
-"""Whether a flow can be kept: every fault is found before a caller can, and all are named at once.
+"""Validates a flow before it is stored, and reports all faults at once.
 
-First the shape of each node, then what its verb must obey, then the graph and the names in it.
+Checks the shape of each node, then the rules of its verb, then the graph and its variable names.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
 from engine.flows.variable_names import ApiRequests, undefined_names
-from wire.errors import BadInput, Faults, from_decoder
+from wire.errors import BadInput, InputErrors, from_decoder
 from wire.flow import (
     ConditionNode,
     DialNode,
@@ -42,7 +42,7 @@ def read_document(body: bytes, size_bytes: int) -> Any:
 
 
 def requested_ids(document: Any) -> set[str]:
-    """List the ids of the API requests that a graph names, whatever else is wrong with it."""
+    """Return the ids of the API requests that a graph names, even if the graph has other faults."""
     nodes = document.get("nodes") if is_graph(document) else None
     found = (each.get("data") for each in _values(nodes) if isinstance(each, dict))
     ids = (data.get("requestId") for data in found if isinstance(data, dict))
@@ -50,10 +50,10 @@ def requested_ids(document: Any) -> set[str]:
 
 
 def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> None:
-    """Check a graph; `apis` are the account's, as far as it names them. Raises Faults."""
+    """Check a graph; `apis` are the account's API requests that it names. Raises Faults."""
     faults = list(_find_faults(document, limits, apis))
     if faults:
-        raise Faults(tuple(faults))
+        raise InputErrors(tuple(faults))
 
 
 def _find_faults(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> Iterator[BadInput]:
@@ -69,18 +69,18 @@ def _find_faults(document: dict[str, Any], limits: Limits, apis: ApiRequests) ->
         yield from _check_verb(node, limits, f"nodes.{name}")
     yield from unknown_targets(outline.start, outline.nodes, nodes)
     yield from _unknown_requests(nodes, apis)
-    if outline.start in nodes and not more:  # else what is left of it would be blamed
+    if outline.start in nodes and not more:  # a partial graph would report follow-up faults
         yield from unreachable_nodes(outline.start, nodes)
         yield from cycles(nodes)
         yield from undefined_names(outline.start, nodes, outline.nodes, outline.inputs, apis)
 
 
 def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], list[BadInput]]:
-    """Read every node; one that can't be read is left out."""
+    """Read every node; omit the nodes that can't be read."""
     nodes: dict[str, Node] = {}
     faults: list[BadInput] = []
-    for name, given in raw.items():
-        node, more = explain(given, Node, f"nodes.{name}")
+    for name, document in raw.items():
+        node, more = explain(document, Node, f"nodes.{name}")
         faults += more
         if node is not None:
             nodes[name] = node
@@ -95,7 +95,7 @@ def _check_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
     if isinstance(node, GatherNode) and node.data.fallback is not None:
         yield BadInput(f"{path}.data.fallback", "not in a flow: a menu has noInput")
     if isinstance(node, DialNode) and node.data.flow_id is not None:
-        yield BadInput(f"{path}.data.flowId", "not in a flow: there are nodes of type flow")
+        yield BadInput(f"{path}.data.flowId", "not in a flow: use a node of type flow")
 
 
 def _call_only_nodes(nodes: Mapping[str, Node]) -> Iterator[BadInput]:

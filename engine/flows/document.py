@@ -1,12 +1,12 @@
-"""A stored flow: a graph of nodes, or a plain tree, which is a flow of one."""
+"""Reads a stored flow: a graph of nodes, or a plain tree, which is a flow with one node."""
 
 from typing import Any
 
 import msgspec
 
 from engine.calls.flows.nodes import verb_of
-from engine.calls.flows.prefetch import wanted
-from engine.calls.flows.templates import Values, filled, names
+from engine.calls.flows.prefetch import audio_sources
+from engine.calls.flows.templates import Lookup, fill_decoded, names
 from wire.errors import from_decoder
 from wire.flow import FlowOutline, Node
 from wire.media import Source
@@ -28,37 +28,37 @@ def read_outline(body: bytes) -> FlowOutline | None:
 
 
 def is_graph(document: Any) -> bool:
-    """Tell a graph from a tree: a tree's root is a verb or an address, and has no nodes."""
+    """Return whether the document is a graph; a tree's root is a verb or a URL and has a `type`."""
     return isinstance(document, dict) and "type" not in document
 
 
-def resolve_node(outline: FlowOutline, name: str, values: Values, limits: Limits) -> Node:
-    """Give a node with all templates filled in; raises BadInput that names it."""
+def resolve_node(outline: FlowOutline, name: str, values: Lookup, limits: Limits) -> Node:
+    """Return a node with all templates filled in; raises BadInput with the node's path."""
     raw = outline.nodes[name]
     path = f"nodes.{name}"
-    given = filled(raw, values, typed=raw.get("type") in _TYPED)
-    return check_node(convert_node(given, path), limits, path)
+    document = fill_decoded(raw, values, typed=raw.get("type") in _TYPED)
+    return check_node(convert_node(document, path), limits, path)
 
 
 def static_prompts(outline: FlowOutline) -> tuple[Source, ...]:
-    """List the audio that any of a flow's calls may want, where no template is in it."""
+    """Return the audio sources of all nodes without templates, for prefetching."""
     found: dict[Source, None] = {}
     for name, raw in outline.nodes.items():
         if next(names(raw), None) is None:
-            found.update(dict.fromkeys(wanted(verb_of(convert_node(raw, name)))))
+            found.update(dict.fromkeys(audio_sources(verb_of(convert_node(raw, name)))))
     return tuple(found)
 
 
-def convert_node(given: Any, path: str) -> Node:
+def convert_node(document: Any, path: str) -> Node:
     """Read a node without templates; raises BadInput."""
     try:
-        return msgspec.convert(given, Node)  # type: ignore[no-any-return]  # a union
+        return msgspec.convert(document, Node)  # type: ignore[no-any-return]  # a union
     except msgspec.ValidationError as error:
-        raise from_decoder(error, path, Node, given) from None
+        raise from_decoder(error, path, Node, document) from None
 
 
 def check_node(node: Node, limits: Limits, path: str) -> Node:
-    """Check of a node what its verb must obey: addresses, parties, depth; raises BadInput."""
+    """Check a node against its verb's rules: URLs, parties, depth. Raises BadInput."""
     verb = verb_of(node)
     if verb is not None:
         check_action(verb, limits, path)

@@ -1,7 +1,7 @@
-"""What is wrong with a node's shape: all of it, not just what a decoder meets first.
+"""Collects all shape faults of a document; a decoder reports only the first one.
 
-A field that is at fault is noted and taken out, and what is left is read again. Where a template
-stands for what has a pattern, a number say, something of that pattern takes its place.
+A faulty field is recorded and removed, and the rest is read again. A template in a field with a
+pattern, such as a number, is replaced by a sample of that pattern.
 """
 
 import copy
@@ -19,21 +19,21 @@ MAX_FAULTS = 20  # of one node
 BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
 _AT = re.compile(r" - at `(?:key` in `)?\$(?P<path>.*)`$")
 _MISSING = re.compile(r"required field `(?P<field>[^`]*)`")
-_STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]")
+_STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]")
 _SAMPLES = {
     patterns.URL: "https://example.com/",
     patterns.NUMBER: "+4721930000",
     patterns.CALLER_ID: "+4721930000",
     patterns.NAME: "name",
     patterns.LANGUAGE: "en",
-    patterns.KEY: "1",
+    patterns.DTMF_KEY: "1",
     patterns.TERMINATOR: "#",
 }
 
 
-def explain(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
-    """Read what is given, as far as it goes; None when too little is left. Names all faults."""
-    left, faults = copy.deepcopy(given), list[BadInput]()
+def explain(document: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
+    """Convert a document and return it with its faults; None when it can't be converted."""
+    left, faults = copy.deepcopy(document), list[BadInput]()
     for _ in range(2 * MAX_FAULTS):
         try:
             return msgspec.convert(left, shape), faults
@@ -45,7 +45,7 @@ def explain(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
                 continue
             fault = _fault(from_decoder(error, path, shape, left), str(error))
             if fault.path in {each.path for each in faults}:
-                return None, faults  # it is missed now, having been taken out
+                return None, faults  # the removed field is now reported as missing
             faults.append(fault)
             if len(faults) >= MAX_FAULTS or not _remove_field(left, steps, str(error)):
                 return None, faults
@@ -55,21 +55,21 @@ def explain(given: Any, shape: Any, path: str) -> tuple[Any, list[BadInput]]:
 def _fault(fault: BadInput, error: str) -> BadInput:
     missing = _MISSING.search(error)
     if missing and missing["field"] in BRANCHES:
-        return BadInput(fault.path, "a node is required that follows then", "missing_branch")
+        return BadInput(fault.path, "a next node is required", "missing_branch")
     if fault.path.endswith(".type") and fault.message.startswith("Invalid value"):
         return BadInput(fault.path, fault.message, "unknown_node_type")
     return fault
 
 
 def _sample(error: str, document: Any, steps: list[str | int]) -> str | None:
-    """Give what may stand where a template does; the edges of nodes are no place for templates."""
+    """Return a sample value for a template; edges of nodes may not be templates."""
     if not steps or steps[0] != "data" or not is_template(_at(document, steps)):
         return None
     return next((each for pattern, each in _SAMPLES.items() if f"{pattern!r}" in error), None)
 
 
 def _remove_field(document: Any, steps: list[str | int], error: str) -> bool:
-    """Take a faulty field out; False when that mends nothing."""
+    """Remove a faulty field; return False when that is impossible."""
     if unknown := re.search(r"unknown field `(?P<field>[^`]*)`", error):
         steps = [*steps, unknown["field"]]
     parent = _at(document, steps[:-1]) if steps else None
@@ -86,7 +86,7 @@ def _steps(error: str) -> list[str | int]:
 
 def _split(path: str) -> Iterator[str | int]:
     for step in _STEP.finditer(path):
-        yield step["key"] if step["key"] is not None else int(step["place"])
+        yield step["key"] if step["key"] is not None else int(step["index"])
 
 
 def _at(document: Any, steps: list[str | int]) -> Any:

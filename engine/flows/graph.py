@@ -1,4 +1,4 @@
-"""A flow as a graph: where it leads nowhere, what nobody comes to, where it turns in circles."""
+"""Checks a flow's graph: edges to missing nodes, unreachable nodes, cycles without input."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -16,12 +16,12 @@ from wire.flow import (
 
 Nodes = Mapping[str, Node]
 Edges = dict[str, tuple[str, ...]]
-# These wait for somebody: for a caller, a party, a server; a flow within may.
+# These nodes wait for a caller, a party or a server; a nested flow may.
 _WAITING = (GatherNode, MenuNode, RecordNode, DialNode, RequestNode, FlowNode)
 
 
 def unknown_targets(start: str, names: Collection[str], nodes: Nodes) -> Iterator[BadInput]:
-    """Name the edges to nodes that are not there."""
+    """Report the edges to nodes that do not exist."""
     if start not in names:
         yield BadInput("start", f"no node {start}", "unknown_node")
     for name, node in nodes.items():
@@ -31,7 +31,7 @@ def unknown_targets(start: str, names: Collection[str], nodes: Nodes) -> Iterato
 
 
 def edges(nodes: Nodes) -> Edges:
-    """List where each node leads, as far as that is there."""
+    """Return each node's existing targets."""
     return {
         name: tuple(dict.fromkeys(target for _, target in exits(node) if target in nodes))
         for name, node in nodes.items()
@@ -39,41 +39,41 @@ def edges(nodes: Nodes) -> Edges:
 
 
 def unreachable_nodes(start: str, nodes: Nodes) -> Iterator[BadInput]:
-    """Name the nodes that no way from the start comes to."""
-    leads, found, left = edges(nodes), set[str](), [start]
+    """Report the nodes that can't be reached from the start."""
+    targets, found, left = edges(nodes), set[str](), [start]
     while left:
         name = left.pop()
         if name not in found:
             found.add(name)
-            left += leads.get(name, ())
+            left += targets.get(name, ())
     for name in nodes:
         if name not in found:
             yield BadInput(f"nodes.{name}", "no node leads here", "unreachable_node")
 
 
 def cycles(nodes: Nodes) -> Iterator[BadInput]:
-    """Name the circles in which nothing waits for anybody: they would turn without a pause."""
-    leads = edges({name: node for name, node in nodes.items() if not isinstance(node, _WAITING)})
-    while leads := _without_dead_ends(leads):
-        circle = _find_cycle(leads)
-        path = " → ".join([*circle, circle[0]])
-        text = f"a circle without input: {path}; put a menu, gather, record, dial or request in"
-        yield BadInput(f"nodes.{circle[0]}", text, "cycle_without_input")
-        leads = {name: targets for name, targets in leads.items() if name not in circle}
+    """Report the cycles without a waiting node: they would run without a pause."""
+    graph = edges({name: node for name, node in nodes.items() if not isinstance(node, _WAITING)})
+    while graph := _without_dead_ends(graph):
+        cycle = _find_cycle(graph)
+        path = " → ".join([*cycle, cycle[0]])
+        text = f"a cycle without input: {path}; add a menu, gather, record, dial or request node"
+        yield BadInput(f"nodes.{cycle[0]}", text, "cycle_without_input")
+        graph = {name: targets for name, targets in graph.items() if name not in cycle}
 
 
-def _without_dead_ends(leads: Edges) -> Edges:
-    """Take out what leads nowhere, again and again: what is left leads into a circle."""
+def _without_dead_ends(graph: Edges) -> Edges:
+    """Remove dead ends until only nodes that lead into a cycle remain."""
     while True:
-        left = {name: tuple(t for t in targets if t in leads) for name, targets in leads.items()}
+        left = {name: tuple(t for t in targets if t in graph) for name, targets in graph.items()}
         left = {name: targets for name, targets in left.items() if targets}
-        if left == leads:
+        if left == graph:
             return left
-        leads = left
+        graph = left
 
 
-def _find_cycle(leads: Edges) -> list[str]:
-    walked = [next(iter(leads))]
-    while (following := leads[walked[-1]][0]) not in walked:
+def _find_cycle(graph: Edges) -> list[str]:
+    walked = [next(iter(graph))]
+    while (following := graph[walked[-1]][0]) not in walked:
         walked.append(following)
     return walked[walked.index(following) :]

@@ -1,4 +1,4 @@
-"""Whether an API request can be kept: where it goes, what it sends, which names it uses."""
+"""Validates an API request before it is stored: its URL, its body, its variable names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from engine.calls.flows.templates import filled, is_name, names
+from engine.calls.flows.templates import fill_decoded, is_name, names
 from engine.flows.errors import explain
-from wire.errors import BadInput, Faults
+from wire.errors import BadInput, InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits, check_url
 
@@ -28,16 +28,16 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-def check_request(document: Any, limits: Limits, kept: Mapping[str, str | None]) -> ApiRequest:
-    """Read an API request; `kept` are secrets that it has already. Raises Faults."""
+def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None]) -> ApiRequest:
+    """Read an API request and merge it with its stored `secrets`. Raises Faults."""
     request, faults = explain(document, ApiRequest, "")
     if request is not None:
-        merged = {**kept, **request.secrets}
+        merged = {**stored, **request.secrets}
         secrets = {name: each for name, each in merged.items() if each is not None}
         request = msgspec.structs.replace(request, secrets=secrets)
         faults += _find_faults(request, limits)
     if faults or request is None:
-        raise Faults(tuple(faults))
+        raise InputErrors(tuple(faults))
     return request  # type: ignore[no-any-return]  # of that shape
 
 
@@ -57,7 +57,7 @@ def _find_faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:
 
 
 def _check_url(url: str, limits: Limits) -> Iterator[BadInput]:
-    sample = filled(url, lambda _name: "x").replace(" ", "")
+    sample = fill_decoded(url, lambda _name: "x").replace(" ", "")
     try:
         host = urlsplit(sample).netloc
         check_url(sample, limits, "url")
@@ -67,7 +67,7 @@ def _check_url(url: str, limits: Limits) -> Iterator[BadInput]:
     except ValueError:
         host = ""
     if not host or not url.split("://", 1)[1].startswith(host):
-        yield BadInput("url", "the host must stand there as it is, without templates", "bad_url")
+        yield BadInput("url", "the host must not contain templates", "bad_url")
     elif "@" in host or any(each.isspace() or not each.isprintable() for each in sample):
         yield BadInput("url", "an https:// address is expected", "bad_url")
 
@@ -84,7 +84,7 @@ def _check_names(request: ApiRequest) -> Iterator[BadInput]:
             where = _join(part, path)
             root, _, secret = name.partition(".")
             if not is_name(name):
-                text = f"{{{{{name}}}}} is no name of a value"
+                text = f"{{{{{name}}}}} is not a variable name"
                 yield BadInput(where, text, "unknown_variable")
             elif root == "secrets" and secret not in request.secrets:
                 yield BadInput(where, f"no secret {secret}", "unknown_secret")

@@ -1,4 +1,4 @@
-"""The names that a flow uses in templates and conditions: which of them something sets before."""
+"""Checks the variable names that a flow uses in templates and conditions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,39 +26,39 @@ DIAL_NAMES = frozenset(
 )
 RECORD_NAMES = frozenset({"record.url", "record.duration"})
 DIGIT_NAMES = frozenset({"digits"})
-ANY = "*"  # what a flow within may set
+ANY = "*"  # a nested flow may set any name
 
 
 def undefined_names(
     start: str, nodes: Nodes, raw: Mapping[str, Any], inputs: tuple[str, ...], apis: ApiRequests
 ) -> Iterator[BadInput]:
-    """Name the variables that no way to a node sets before it uses them."""
+    """Report the variables that no path to a node sets before the node uses them."""
     before = _defined_before(start, nodes, frozenset(f"vars.{name}" for name in inputs), apis)
     for name, node in nodes.items():
-        known = before.get(name, frozenset())
+        defined = before.get(name, frozenset())
         for field, used, user in _used_names(node, raw[name], apis):
-            if why := _fault(used, known):
+            if why := _fault(used, defined):
                 path = f"nodes.{name}.{field}"
                 yield BadInput(path, f"{user}{{{{{used}}}}} {why}", "unknown_variable")
 
 
-def _fault(used: str, known: frozenset[str]) -> str:
+def _fault(used: str, defined: frozenset[str]) -> str:
     root = used.partition(".")[0]
     if not is_name(used) or root in {"event", "secrets"}:
-        return "is no name of a value"
-    if root in {"contact", "custom"} or used in CALL_NAMES or used in known:
+        return "is not a variable name"
+    if root in {"contact", "custom"} or used in CALL_NAMES or used in defined:
         return ""
     if root == "call":
-        return f"is no fact of a call; one of {', '.join(sorted(CALL_NAMES))}"
-    return "" if ANY in known else "is set on no way to this node"
+        return f"is not a property of a call; one of {', '.join(sorted(CALL_NAMES))}"
+    return "" if ANY in defined else "is not set on any path to this node"
 
 
 def _used_names(node: Node, raw: Any, apis: ApiRequests) -> Iterator[tuple[str, str, str]]:
     for field, name in names(raw):
         yield field, name, ""
     if isinstance(node, ConditionNode):
-        for place, case in enumerate(node.cases):
-            yield f"cases[{place}].variable", case.variable, ""
+        for index, case in enumerate(node.cases):
+            yield f"cases[{index}].variable", case.variable, ""
     if isinstance(node, RequestNode) and node.data.api in apis:
         request = apis[node.data.api]
         for name in sorted(names_of(request)):
@@ -67,7 +67,7 @@ def _used_names(node: Node, raw: Any, apis: ApiRequests) -> Iterator[tuple[str, 
 
 
 def names_of(request: ApiRequest) -> set[str]:
-    """List the names that an API request uses."""
+    """Return the variable names that an API request uses."""
     parts = (request.url, request.headers, request.json, request.text)
     return {name for part in parts for _, name in names(part)}
 
@@ -85,7 +85,7 @@ def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
         case RequestNode(data=data):
             request = apis.get(data.api)
             if request is None:
-                return frozenset({ANY})  # that it is not there is said elsewhere
+                return frozenset({ANY})  # the missing request is reported elsewhere
             return frozenset(f"answers.{name}.{e}" for e in (*request.answers, "status", "reason"))
         case FlowNode():
             return frozenset({ANY})
@@ -96,12 +96,12 @@ def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
 def _defined_before(
     start: str, nodes: Nodes, inputs: frozenset[str], apis: ApiRequests
 ) -> dict[str, frozenset[str]]:
-    """Find, for each node that is come to, what any way there may have set."""
-    leads, before, left = edges(nodes), {start: inputs}, [start]
+    """Return, for each reachable node, the names that any path to it may set."""
+    graph, before, left = edges(nodes), {start: inputs}, [start]
     while left:
         name = left.pop()
         after = before[name] | _names_set_by(name, nodes[name], apis)
-        for target in leads[name]:
+        for target in graph[name]:
             known = before.get(target)
             if known is None or not after <= known:
                 before[target] = after | (known or frozenset())

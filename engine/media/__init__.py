@@ -1,1 +1,1 @@
-"""What a leg hears: fetched or spoken, transcoded to 8 kHz, kept, and served to the PBX."""
+"""Audio for legs: downloaded or synthesized, transcoded to 8 kHz, cached, and served to the PBX."""

@@ -1,10 +1,10 @@
-"""A clip, the one form in which audio is kept and played, and how one fails to be made."""
+"""The clip, the only form in which audio is cached and played; its limits and its error."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from wire.media import Clip as Clip  # noqa: PLC0414 - the form in which media gives what it makes
+from wire.media import Clip as Clip  # noqa: PLC0414 - re-exported: the result type of this package
 
 SAMPLE_RATE_HZ = 8_000
 HEADER_BYTES = 44
@@ -27,16 +27,16 @@ Reason = Literal[
 
 
 class MadeClip(Struct, frozen=True):
-    """A source's clip (None: as before), for how long it is fresh (None: for ever), its origin."""
+    """A source's new clip (None: unchanged), how long it is fresh (None: forever), its origin."""
 
     clip: Clip | None
     fresh_ms: int | None
     etag: str = ""
-    speaker: str = ""
+    provider: str = ""
 
 
 class MediaError(Exception):
-    """A source that gave no clip: a reason for programs, a text for people."""
+    """No clip could be made from a source: a reason for programs, a text for people."""
 
     def __init__(self, reason: Reason, text: str) -> None:
         super().__init__(f"{reason}: {text}")
@@ -45,7 +45,7 @@ class MediaError(Exception):
 
 
 class MediaLimits(Struct, frozen=True):
-    """How much a source may take, and how long things are remembered."""
+    """Limits of a source's size and time, of the cache, and of retries."""
 
     download_bytes: int = 20 * 1024 * 1024
     download_s: float = 15
@@ -63,5 +63,5 @@ class MediaLimits(Struct, frozen=True):
 
 
 def duration_ms(file_bytes: int) -> int:
-    """Tell how long a clip's file plays, from its size."""
+    """Return a clip's duration, from its file's size."""
     return round((file_bytes - HEADER_BYTES) / BYTES_PER_MS)

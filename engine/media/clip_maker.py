@@ -1,4 +1,4 @@
-"""Make a clip out of a source: download or speak it, then transcode it."""
+"""Makes a clip from a source: downloads or synthesizes it, then transcodes it."""
 
 import asyncio
 import io
@@ -20,98 +20,96 @@ from engine.media.tts.provider import TtsProvider, rank_providers, synthesize
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.sniff import Container
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from wire.media import Audio, Source, Speech, Tone
 
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
+AMPLITUDE = 8_000  # a quarter of full scale: audible, not startling
 
 
 class ClipMaker:
-    """Everything that takes time, or a stranger's data, to make a clip."""
+    """Makes clips: does the slow work, and the work on untrusted data."""
 
     def __init__(
         self,
-        shelf: ClipFiles,
+        files: ClipFiles,
         session: ClientSession,
-        speakers: Sequence[TtsProvider],
+        providers: Sequence[TtsProvider],
         limits: MediaLimits,
     ) -> None:
         self.transcoder = Worker(limits)
-        self._large = Worker(limits)
-        self._shelf = shelf
+        self._large_files = Worker(limits)
+        self._files = files
         self._session = session
-        self._speakers = speakers
+        self._providers = providers
         self._limits = limits
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        """Make a clip, unless nothing changed at its address since `etag`; raises MediaFailed."""
+        """Make a clip, unless its URL is unchanged since `etag`; raises MediaError."""
         try:
             match source:
                 case Audio(url):
-                    return await self._fetched(url, etag, now_ms)
+                    return await self._download(url, etag, now_ms)
                 case Speech():
-                    return await self._spoken(source, now_ms)
+                    return await self._synthesize(source, now_ms)
                 case Tone():
-                    return MadeClip(await self._clip(beep(source), now_ms), None)
+                    return MadeClip(await self._from_wav(beep(source), now_ms), None)
         except OSError as error:
             raise MediaError("not_stored", str(error)) from error
 
-    def first_speaker(self, speech: Speech) -> str:
-        """Name who would speak a text if all goes well."""
-        return next((speaker.name for speaker in rank_providers(self._speakers, speech)), "")
+    def first_provider(self, speech: Speech) -> str:
+        """Return the name of the preferred provider for a text."""
+        return next((each.name for each in rank_providers(self._providers, speech)), "")
 
     async def close(self) -> None:
-        """End the processes."""
+        """Stop the worker processes."""
         await self.transcoder.close()
-        await self._large.close()
-        for speaker in self._speakers:
-            await speaker.close()
+        await self._large_files.close()
+        for provider in self._providers:
+            await provider.close()
 
-    async def _fetched(self, url: str, etag: str, now_ms: int) -> MadeClip:
-        async with self._part() as raw:
-            got = await download(self._session, url, etag, raw, self._limits)
-            clip = await self._transcoded(raw, got.kind, now_ms) if got.kind else None
-        return MadeClip(clip, got.fresh_ms, got.etag or etag)
+    async def _download(self, url: str, etag: str, now_ms: int) -> MadeClip:
+        async with self._temporary_file() as raw:
+            result = await download(self._session, url, etag, raw, self._limits)
+            clip = await self._transcode(raw, result.kind, now_ms) if result.kind else None
+        return MadeClip(clip, result.fresh_ms, result.etag or etag)
 
-    async def _spoken(self, speech: Speech, now_ms: int) -> MadeClip:
-        wav, speaker = await synthesize(self._speakers, speech)
-        clip = await self._clip(wav, now_ms)
-        # A substitute's speech is tried again with the right speaker after a while.
-        fresh_ms = None if speaker == self.first_speaker(speech) else self._limits.fresh_ms
-        return MadeClip(clip, fresh_ms, speaker=speaker)
+    async def _synthesize(self, speech: Speech, now_ms: int) -> MadeClip:
+        wav, provider = await synthesize(self._providers, speech)
+        clip = await self._from_wav(wav, now_ms)
+        # Speech by a substitute is retried with the preferred provider after a while.
+        fresh_ms = None if provider == self.first_provider(speech) else self._limits.fresh_ms
+        return MadeClip(clip, fresh_ms, provider=provider)
 
-    async def _clip(self, wav: bytes, now_ms: int) -> Clip:
-        async with self._part() as raw:
+    async def _from_wav(self, wav: bytes, now_ms: int) -> Clip:
+        async with self._temporary_file() as raw:
             await asyncio.to_thread(raw.write_bytes, wav)
-            return await self._transcoded(raw, "wav", now_ms)
+            return await self._transcode(raw, "wav", now_ms)
 
-    async def _transcoded(self, raw: Path, kind: Container, now_ms: int) -> Clip:
-        async with self._part() as part:
-            job = Transcode(str(raw), kind, str(part), self._limits.clip_ms)
+    async def _transcode(self, raw: Path, kind: Container, now_ms: int) -> Clip:
+        async with self._temporary_file() as clip:
+            job = Transcode(str(raw), kind, str(clip), self._limits.clip_ms)
             size = (await asyncio.to_thread(raw.stat)).st_size
-            await self._worker(size).run(job)
-            return await self._shelf.keep(part, now_ms)
+            await self._worker_for(size).run(job)
+            return await self._files.add(clip, now_ms)
 
-    def _worker(self, size_bytes: int) -> Worker:
-        # Long files queue behind each other, never before the prompts that callers wait for.
-        return self._large if size_bytes > LARGE_BYTES else self.transcoder
+    def _worker_for(self, size_bytes: int) -> Worker:
+        # Large files have their own queue: they never delay the prompts that callers wait for.
+        return self._large_files if size_bytes > LARGE_BYTES else self.transcoder
 
     @asynccontextmanager
-    async def _part(self) -> AsyncIterator[Path]:
-        part = self._shelf.part()
-        async with AsyncExitStack() as cleaning:
-            cleaning.push_async_callback(asyncio.to_thread, part.unlink, missing_ok=True)
+    async def _temporary_file(self) -> AsyncIterator[Path]:
+        part = self._files.new_part()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(asyncio.to_thread, part.unlink, missing_ok=True)
             yield part
 
 
-AMPLITUDE = 8_000  # a quarter of what is possible: to be heard, not to be startled by
-
-
 def beep(tone: Tone) -> bytes:
-    """Make a tone of 16 bits, mono."""
+    """Return a WAV file with a sine tone (16 bits, mono)."""
     count = SAMPLE_RATE_HZ * tone.duration_ms // 1000
-    turn = 2 * math.pi * tone.hz / SAMPLE_RATE_HZ
-    samples = (round(AMPLITUDE * math.sin(turn * each)) for each in range(count))
+    step = 2 * math.pi * tone.hz / SAMPLE_RATE_HZ
+    samples = (round(AMPLITUDE * math.sin(step * n)) for n in range(count))
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(1)
@@ -122,25 +120,24 @@ def beep(tone: Tone) -> bytes:
 
 
 class MeteredClipMaker:
-    """A maker whose clips are timed and counted."""
+    """Wraps a clip maker and records its durations and errors as metrics."""
 
-    def __init__(self, maker: ClipMakerPort, meter: Meter) -> None:
+    def __init__(self, maker: ClipMakerPort, meter: Metrics) -> None:
         self._maker = maker
-        self._counts = meter.outside
+        self._metrics = meter.outside
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        """Make a clip; raises MediaFailed."""
+        """Make a clip and measure it; raises MediaError."""
         kind = "audio" if isinstance(source, Audio) else "speech"
-        began_s = perf_counter()
+        started_s = perf_counter()
         try:
             made = await self._maker.make(source, etag, now_ms)
         except MediaError as failure:
-            self._counts.media_faults.of(kind)[failure.reason] += 1
-            self._counts.media.of(kind, "failed").observe(perf_counter() - began_s)
+            self._metrics.media_faults.of(kind)[failure.reason] += 1
+            self._metrics.media.of(kind, "failed").observe(perf_counter() - started_s)
             raise
-        self._counts.media.of(kind, "made").observe(perf_counter() - began_s)
+        self._metrics.media.of(kind, "made").observe(perf_counter() - started_s)
         return made
 
     async def close(self) -> None:
-        """End what it runs."""
         await self._maker.close()

@@ -1,4 +1,4 @@
-"""Bring the audio at an address into a file, within limits, and say whether it is audio at all."""
+"""Downloads audio into a file, within limits, and detects its container."""
 
 import asyncio
 import re
@@ -21,25 +21,22 @@ from engine.media.worker.sniff import HEAD_BYTES, Container, detect_container
 _MAX_AGE = re.compile(r"\bmax-age\s*=\s*\"?(\d{1,9})")
 _MUST_REVALIDATE = re.compile(r"\bno-(cache|store)\b")
 _MAX_FRESH_MS = 7 * 24 * 3_600_000
-
-
-def fresh_ms(cache_control: str, default_ms: int, shortest_ms: int) -> int:
-    """Read a Cache-Control header; at least `shortest_ms`, for a no-store clip is played too."""
-    rule = cache_control.lower()
-    if _MUST_REVALIDATE.search(rule):
-        return shortest_ms
-    if found := _MAX_AGE.search(rule):
-        return max(shortest_ms, min(int(found[1]) * 1000, _MAX_FRESH_MS))
-    return default_ms
-
-
 _WRITE_BYTES = 1 << 20
-
 NOT_MODIFIED = 304
 
 
+def fresh_ms(cache_control: str, default_ms: int, min_ms: int) -> int:
+    """Return how long a Cache-Control header allows; at least `min_ms`, also for no-store."""
+    rule = cache_control.lower()
+    if _MUST_REVALIDATE.search(rule):
+        return min_ms
+    if found := _MAX_AGE.search(rule):
+        return max(min_ms, min(int(found[1]) * 1000, _MAX_FRESH_MS))
+    return default_ms
+
+
 class Downloaded(Struct, frozen=True):
-    """What came: the container's kind (None: not modified), its ETag, for how long it is fresh."""
+    """The container (None: not modified), the ETag, and how long the audio is fresh."""
 
     kind: Container | None
     etag: str
@@ -49,7 +46,7 @@ class Downloaded(Struct, frozen=True):
 async def download(
     session: ClientSession, url: str, etag: str, target: Path, limits: MediaLimits
 ) -> Downloaded:
-    """Fetch audio into `target`, unless its ETag is still `etag`; raises MediaFailed."""
+    """Download audio into `target`, unless its ETag is still `etag`; raises MediaError."""
     try:
         async with session.get(
             url,
@@ -63,15 +60,15 @@ async def download(
             return Downloaded(kind, response.headers.get("ETag", ""), _freshness(response, limits))
     except TimeoutError:
         raise MediaError("timeout", f"no audio within {limits.download_s:g} s") from None
-    except (InvalidURL, UnicodeError) as error:  # the latter from IDNA, of a host that is no name
-        raise MediaError("refused_address", f"not an address to fetch from: {error}") from None
+    except (InvalidURL, UnicodeError) as error:  # UnicodeError: IDNA can't encode the host
+        raise MediaError("refused_address", f"not a valid address: {error}") from None
     except ClientError as error:
         raise _to_media_error(error) from None
 
 
 def _headers(etag: str) -> dict[str, str]:
-    asked = {"Accept": "audio/*, */*;q=0.1", "Accept-Encoding": "identity"}
-    return asked | ({"If-None-Match": etag} if etag else {})
+    headers = {"Accept": "audio/*, */*;q=0.1", "Accept-Encoding": "identity"}
+    return headers | ({"If-None-Match": etag} if etag else {})
 
 
 def _check_status(response: ClientResponse) -> None:
@@ -94,7 +91,7 @@ async def _save(response: ClientResponse, target: Path, limits: MediaLimits) -> 
 
 
 async def _copy(response: ClientResponse, file: BinaryIO, limits: MediaLimits) -> Container:
-    head, kind, total, waiting = b"", None, 0, bytearray()
+    head, kind, total, buffer = b"", None, 0, bytearray()
     async for chunk in response.content.iter_chunked(1 << 16):
         total += len(chunk)
         if total > limits.download_bytes:
@@ -104,11 +101,11 @@ async def _copy(response: ClientResponse, file: BinaryIO, limits: MediaLimits) -
             kind = detect_container(head)
             if kind is None and len(head) == HEAD_BYTES:
                 raise MediaError("not_audio", "not audio of a known format")
-        waiting += chunk
-        if len(waiting) > _WRITE_BYTES:
-            await asyncio.to_thread(file.write, bytes(waiting))
-            waiting.clear()
-    await asyncio.to_thread(file.write, bytes(waiting))
+        buffer += chunk
+        if len(buffer) > _WRITE_BYTES:
+            await asyncio.to_thread(file.write, bytes(buffer))
+            buffer.clear()
+    await asyncio.to_thread(file.write, bytes(buffer))
     if kind is None:
         raise MediaError("not_audio", "not audio of a known format")
     return kind
@@ -123,7 +120,7 @@ def _too_large(limits: MediaLimits) -> MediaError:
 
 
 def _to_media_error(error: ClientError) -> MediaError:
-    # The guard's refusal is a PermissionError; so is a firewall's on this machine.
+    # The address guard raises PermissionError; so does a local firewall.
     if isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError):
         return MediaError("refused_address", str(error))
     return MediaError("unreachable", f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""The directory of clips: named by content, evicted by last use, found again after a restart."""
+"""The directory of clip files: named by content, evicted by last use, reloaded after a restart."""
 
 import asyncio
 import hashlib
@@ -12,7 +12,7 @@ _PART_PREFIX = "part-"
 
 
 class _ClipFile:
-    """A clip's file: its size, and when it was last used."""
+    """A clip file's size and last use."""
 
     __slots__ = ("size_bytes", "used_ms")
 
@@ -22,79 +22,79 @@ class _ClipFile:
 
 
 class ClipFiles:
-    """The clips' files of one engine; the directory is its own, shared with no other process."""
+    """The clip files of one engine; no other process uses the directory."""
 
     def __init__(self, directory: Path, limits: MediaLimits) -> None:
         self._directory = directory
         self._limits = limits
-        self._kept: dict[str, _ClipFile] = {}
-        self._moving = asyncio.Lock()  # a clip made anew is not unlinked as the evicted one
+        self._clips: dict[str, _ClipFile] = {}
+        self._lock = asyncio.Lock()  # an eviction must not unlink a clip that is added again
         self.total_bytes = 0
 
     def load(self, used_ms: Mapping[str, int]) -> None:
-        """Find the files on disk (blocking) and clear up unfinished ones, given each last use."""
+        """Load the files on disk (blocking), with their last uses; remove unfinished ones."""
         self._directory.mkdir(parents=True, exist_ok=True)
         for file in self._directory.iterdir():
             if file.name.startswith(_PART_PREFIX):
                 file.unlink()
             elif file.suffix == ".wav":
-                found = file.stat()
+                stat = file.stat()
                 self._add(
-                    file.stem, found.st_size, used_ms.get(file.stem, int(found.st_mtime * 1000))
+                    file.stem, stat.st_size, used_ms.get(file.stem, int(stat.st_mtime * 1000))
                 )
 
-    def part(self) -> Path:
-        """Name a new unfinished file."""
+    def new_part(self) -> Path:
+        """Return a new path for an unfinished file."""
         return self._directory / f"{_PART_PREFIX}{secrets.token_hex(8)}"
 
-    async def keep(self, part: Path, now_ms: int) -> Clip:
-        """Take a finished clip's file in under its content's name."""
-        async with self._moving:
+    async def add(self, part: Path, now_ms: int) -> Clip:
+        """Rename a finished file after its content and return the clip."""
+        async with self._lock:
             key, size_bytes = await asyncio.to_thread(self._rename, part)
             self._add(key, size_bytes, now_ms)
         return Clip(key, duration_ms(size_bytes))
 
-    def use(self, key: str, now_ms: int) -> None:
-        """Note that a clip is being used; a clip that is gone is passed over."""
-        if kept := self._kept.get(key):
-            kept.used_ms = now_ms
+    def mark_used(self, key: str, now_ms: int) -> None:
+        """Set a clip's last use; do nothing if the clip is missing."""
+        if clip := self._clips.get(key):
+            clip.used_ms = now_ms
 
     def path(self, key: str) -> Path | None:
-        """Where a clip lies, or None."""
-        return self._path(key) if key in self._kept else None
+        """Return a clip's file, or None."""
+        return self._path(key) if key in self._clips else None
 
     def forget(self, key: str) -> None:
-        """Strike a clip whose file somebody removed."""
-        if kept := self._kept.pop(key, None):
-            self.total_bytes -= kept.size_bytes
+        """Drop a clip whose file is missing."""
+        if clip := self._clips.pop(key, None):
+            self.total_bytes -= clip.size_bytes
 
     def used_ms(self) -> dict[str, int]:
-        """Tell each clip's last use, to be kept with the index."""
-        return {key: kept.used_ms for key, kept in self._kept.items()}
+        """Return each clip's last use, which is stored with the index."""
+        return {key: clip.used_ms for key, clip in self._clips.items()}
 
     async def evict(self, now_ms: int) -> set[str]:
-        """Drop the clips longest unused until the rest fit, but none of the last hour."""
+        """Remove the least recently used clips until the rest fit, but none in use."""
         if self.total_bytes <= self._limits.cache_bytes:
             return set()
-        async with self._moving:
-            gone = self._surplus(now_ms - self._limits.in_use_ms)
-            await asyncio.to_thread(self._unlink, gone)
-        return gone
+        async with self._lock:
+            removed = self._remove_surplus(now_ms - self._limits.in_use_ms)
+            await asyncio.to_thread(self._unlink, removed)
+        return removed
 
-    def _surplus(self, idle_since_ms: int) -> set[str]:
-        idle = {k: v.used_ms for k, v in self._kept.items() if v.used_ms < idle_since_ms}
-        gone = set()
+    def _remove_surplus(self, idle_since_ms: int) -> set[str]:
+        idle = {k: v.used_ms for k, v in self._clips.items() if v.used_ms < idle_since_ms}
+        removed = set()
         for key in sorted(idle, key=idle.__getitem__):
             if self.total_bytes <= self._limits.cache_bytes:
                 break
-            self.total_bytes -= self._kept.pop(key).size_bytes
-            gone.add(key)
-        return gone
+            self.total_bytes -= self._clips.pop(key).size_bytes
+            removed.add(key)
+        return removed
 
     def _add(self, key: str, size_bytes: int, used_ms: int) -> None:
-        if key not in self._kept:
+        if key not in self._clips:
             self.total_bytes += size_bytes
-        self._kept[key] = _ClipFile(size_bytes, used_ms)
+        self._clips[key] = _ClipFile(size_bytes, used_ms)
 
     def _rename(self, part: Path) -> tuple[str, int]:
         with part.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Open a library: what was kept is known at once, and is looked after while the engine runs."""
+"""Opens the clip cache: loads its index, and saves and evicts while the engine runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,7 +15,7 @@ from engine.media.clip_maker import ClipMaker, MeteredClipMaker
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
 from engine.media.tts.provider import TtsProvider
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from wire.media import Speech
 
 _MIN_INTERVAL_S = 1.0
@@ -28,58 +28,58 @@ _log = structlog.get_logger()
 async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
     directory: Path,
     session: ClientSession,
-    speakers: Sequence[TtsProvider],
+    providers: Sequence[TtsProvider],
     now_ms: Callable[[], int],
     limits: MediaLimits = _LIMITS,
     *,
-    meter: Meter | None = None,
+    meter: Metrics | None = None,
 ) -> AsyncIterator[ClipCache]:
-    """Open the library in `directory`, this engine's own; the session is a guarded one."""
-    shelf, index = ClipFiles(directory, limits), ClipIndex(limits.cache_sources)
-    studio = ClipMaker(shelf, session, speakers, limits)
-    await asyncio.to_thread(_restore, directory, shelf, index, studio)
-    library = ClipCache(shelf, index, MeteredClipMaker(studio, meter or Meter()), now_ms, limits)
-    keeper = _Maintenance(directory, shelf, index, now_ms)
-    task = asyncio.create_task(keeper.run(library.changed))
+    """Open the cache in `directory`, which no other process uses; the session is a guarded one."""
+    files, index = ClipFiles(directory, limits), ClipIndex(limits.cache_sources)
+    maker = ClipMaker(files, session, providers, limits)
+    await asyncio.to_thread(_restore, directory, files, index, maker)
+    cache = ClipCache(files, index, MeteredClipMaker(maker, meter or Metrics()), now_ms, limits)
+    maintenance = _Maintenance(directory, files, index, now_ms)
+    task = asyncio.create_task(maintenance.run(cache.changed))
     try:
-        yield library
+        yield cache
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        await library.close()
-        await keeper.save()
+        await cache.close()
+        await maintenance.save()
 
 
-def _restore(directory: Path, shelf: ClipFiles, index: ClipIndex, studio: ClipMaker) -> None:
+def _restore(directory: Path, files: ClipFiles, index: ClipIndex, maker: ClipMaker) -> None:
     saved = load_index(_index_file(directory))
-    shelf.load(saved.used_ms)
+    files.load(saved.used_ms)
     for entry in saved.entries:
-        if shelf.path(entry.clip.key):
-            index.put(_with_freshness(entry, studio))
+        if files.path(entry.clip.key):
+            index.put(_with_freshness(entry, maker))
 
 
-def _with_freshness(entry: IndexEntry, studio: ClipMaker) -> IndexEntry:
-    """Let a text that another speaker would now speak be spoken anew at its next use."""
+def _with_freshness(entry: IndexEntry, maker: ClipMaker) -> IndexEntry:
+    """Expire speech whose preferred provider has changed, so that its next use makes it again."""
     source = entry.source
-    if isinstance(source, Speech) and studio.first_speaker(source) != entry.speaker:
+    if isinstance(source, Speech) and maker.first_provider(source) != entry.provider:
         return msgspec.structs.replace(entry, fresh_until_ms=0)
     return entry
 
 
 class _Maintenance:
-    """Saves the index soon after a change, and keeps the directory within its size."""
+    """Saves the index after changes, and keeps the directory within its size limit."""
 
     def __init__(
-        self, directory: Path, shelf: ClipFiles, index: ClipIndex, now_ms: Callable[[], int]
+        self, directory: Path, files: ClipFiles, index: ClipIndex, now_ms: Callable[[], int]
     ) -> None:
         self._directory = directory
-        self._shelf = shelf
+        self._files = files
         self._index = index
         self._now_ms = now_ms
 
     async def run(self, changed: asyncio.Event) -> None:
-        """Work for ever: at a change, though at most once a second, and each minute."""
+        """Run forever: after a change, at most once a second, and every minute."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MAX_INTERVAL_S):
@@ -91,17 +91,17 @@ class _Maintenance:
 
     async def _evict(self) -> None:
         try:
-            self._index.drop_clips(await self._shelf.evict(self._now_ms()))
+            self._index.drop_clips(await self._files.evict(self._now_ms()))
         except OSError as error:
-            _log.warning("media_not_evicted", error=str(error))
+            _log.warning("media eviction failed", error=str(error))
 
     async def save(self) -> None:
-        """Write the index; a full disk costs only the next start's knowledge."""
-        saved = SavedIndex(self._index.entries(), self._shelf.used_ms())
+        """Write the index; if that fails, only the next start loses it."""
+        saved = SavedIndex(self._index.entries(), self._files.used_ms())
         try:
             await asyncio.to_thread(save_index, _index_file(self._directory), saved)
         except OSError as error:
-            _log.warning("media_index_not_saved", error=str(error))
+            _log.warning("media index not saved", error=str(error))
 
 
 def _index_file(directory: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The clips over HTTP, for the PBX: GET and HEAD /media/{key}.wav."""
+"""Serves clips to the PBX over HTTP: GET and HEAD /media/{key}.wav."""
 
 import asyncio
 
@@ -8,21 +8,21 @@ from engine.media.clip_cache import ClipCache
 
 _HEADERS = {
     "Content-Type": "audio/wav",
-    # A key is its content's digest: what it names never changes.
+    # A key is its content's digest, so its file never changes.
     "Cache-Control": "public, max-age=31536000, immutable",
 }
 
 
-def media_routes(library: ClipCache) -> list[web.RouteDef]:
-    """Routes for the engine's HTTP server; anything but a known clip's key is a 404."""
+def media_routes(cache: ClipCache) -> list[web.RouteDef]:
+    """Return the routes for the engine's HTTP server; an unknown key is a 404."""
 
     async def clip(request: web.Request) -> web.StreamResponse:
         key = request.match_info["key"]
-        path = await library.coming(key)
+        path = await cache.wait_for(key)
         if path is None:
             raise web.HTTPNotFound
         if not await asyncio.to_thread(path.is_file):
-            library.forget(key)
+            cache.forget(key)
             raise web.HTTPNotFound
         return web.FileResponse(path, headers=_HEADERS)
 

@@ -1,1 +1,1 @@
-"""Recordings on their way from a PBX to the archive: a directory, or a bucket."""
+"""Moves recordings from a PBX to the archive: a directory, or an S3 bucket."""

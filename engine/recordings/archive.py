@@ -1,4 +1,4 @@
-"""The archive: a directory, or a bucket of any store that speaks S3; nothing half is ever seen."""
+"""The recording archive: a directory or an S3 bucket; a partial file is never visible."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -11,17 +11,17 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 
 from engine.recordings.errors import ArchiveError
 
-RETRY_TIMEOUT_S = 8  # less than a call waits for its recording
+RETRY_TIMEOUT_S = 8  # shorter than a call waits for its recording
 
 
 class Archive:
-    """Where recordings are kept; `open_archive` gives it."""
+    """Stores recordings; `open_archive` creates it."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
     async def size(self, path: str) -> int | None:
-        """Tell a file's size, or None when there is none; raises FilingFailed."""
+        """Return a file's size in bytes, or None if it does not exist; raises ArchiveError."""
         try:
             return (await obstore.head_async(self._store, path))["size"]
         except FileNotFoundError:
@@ -30,7 +30,7 @@ class Archive:
             raise ArchiveError("archive", str(error)) from error
 
     async def put(self, path: str, file: IO[bytes]) -> None:
-        """Store a file, whole or not at all; raises FilingFailed."""
+        """Store a file atomically; raises ArchiveError."""
         try:
             await obstore.put_async(self._store, path, file)
         except (BaseError, OSError) as error:
@@ -45,7 +45,7 @@ def open_archive(url: str, s3: Mapping[str, str]) -> Archive:
         return Archive(LocalStore(folder, mkdir=True))
     store = S3Store.from_url(
         url.rstrip("/"),
-        config=dict(s3),  # type: ignore[arg-type]  # names are checked by the store itself
+        config=dict(s3),  # type: ignore[arg-type]  # the store checks the names
         client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": True},
         retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_TIMEOUT_S)},
     )

@@ -1,4 +1,4 @@
-"""Filing: the tapes of one PBX become one WAV file in the archive, however long they are."""
+"""Joins a PBX's recording parts into one WAV file in the archive."""
 
 import asyncio
 import tempfile
@@ -22,14 +22,14 @@ _NOT_FOUND = 404
 
 
 class RecordingPart(Struct, frozen=True):
-    """One tape: its file's name on the PBX, and when it began (wall-clock milliseconds)."""
+    """One recorded part: its file name on the PBX, and its start (wall-clock milliseconds)."""
 
     name: str
-    began_ms: int
+    started_ms: int
 
 
 class RecordingArchiver:
-    """Files the tapes of one PBX; `ari_url` ends with /ari, `http` is authorized there."""
+    """Archives the recordings of one PBX; `ari_url` ends with /ari, `http` has its credentials."""
 
     def __init__(
         self, ari_url: str, http: aiohttp.ClientSession, archive: Archive, spool: Path
@@ -39,44 +39,44 @@ class RecordingArchiver:
         self._archive = archive
         self._spool = spool
 
-    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """Put tapes, in their order and with silence between them, into one file.
+    async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
+        """Store the parts as one file, ordered by start, with silence in the gaps.
 
-        Gives its length in ms, or None when the PBX has no such tape; raises FilingFailed. What
-        is in the archive already is left as it is: a file there is whole.
+        Returns the duration in ms, or None if the PBX has none of the parts; raises ArchiveError.
+        An existing file in the archive is kept: it is complete.
         """
-        kept = await self._archive.size(path)
-        if kept is not None:
-            return wav.duration_ms(channels, kept)
+        stored_bytes = await self._archive.size(path)
+        if stored_bytes is not None:
+            return wav.duration_ms(channels, stored_bytes)
         try:
             with await asyncio.to_thread(_open_temporary, self._spool) as out:
-                length = await self._spooled(out, channels, parts)
-                if length is not None:
+                duration_ms = await self._spool_parts(out, channels, parts)
+                if duration_ms is not None:
                     await self._archive.put(path, out)
         except OSError as error:
             raise ArchiveError("disk", str(error)) from error
-        return length
+        return duration_ms
 
-    async def _spooled(
+    async def _spool_parts(
         self, out: IO[bytes], channels: int, parts: Sequence[RecordingPart]
     ) -> int | None:
         out.write(wav.header(channels, 0))
-        per_ms, begins_ms = wav.bytes_per_ms(channels), None
-        for part in sorted(parts, key=lambda part: part.began_ms):
-            async with self._opened(part.name) as chunks:
+        per_ms, first_ms = wav.bytes_per_ms(channels), None
+        for part in sorted(parts, key=lambda part: part.started_ms):
+            async with self._open_part(part.name) as chunks:
                 if chunks is None:
                     continue
-                begins_ms = part.began_ms if begins_ms is None else begins_ms
-                due = wav.HEADER_BYTES + (part.began_ms - begins_ms) * per_ms
-                await asyncio.to_thread(_pad_with_silence, out, due)
+                first_ms = part.started_ms if first_ms is None else first_ms
+                offset = wav.HEADER_BYTES + (part.started_ms - first_ms) * per_ms
+                await asyncio.to_thread(_pad_with_silence, out, offset)
                 async for chunk in chunks:
                     await asyncio.to_thread(out.write, chunk)
-        if begins_ms is None:
+        if first_ms is None:
             return None
         return await asyncio.to_thread(_finish, out, channels)
 
     @asynccontextmanager
-    async def _opened(self, name: str) -> AsyncIterator[AsyncIterator[bytes] | None]:
+    async def _open_part(self, name: str) -> AsyncIterator[AsyncIterator[bytes] | None]:
         address = URL(f"{self._url}/recordings/stored/{name}/file", encoded=True)
         try:
             async with self._http.get(address, timeout=_TIMEOUT) as reply:
@@ -91,18 +91,18 @@ class RecordingArchiver:
 
 
 def _open_temporary(folder: Path) -> IO[bytes]:
-    """Open a file that is gone with its last user (blocking)."""
+    """Open an unnamed temporary file (blocking)."""
     return tempfile.TemporaryFile(dir=folder)
 
 
-def _pad_with_silence(out: IO[bytes], until: int) -> None:
-    """Write silence up to a place in the file (blocking)."""
-    while (left := until - out.tell()) > 0:
+def _pad_with_silence(out: IO[bytes], offset: int) -> None:
+    """Write silence up to an offset in the file (blocking)."""
+    while (left := offset - out.tell()) > 0:
         out.write(SILENCE[:left])
 
 
 def _finish(out: IO[bytes], channels: int) -> int:
-    """Complete the last frame, write the header, and tell the length (blocking)."""
+    """Complete the last frame, write the header, and return the duration (blocking)."""
     size = out.seek(0, 2)
     out.write(bytes(-(size - wav.HEADER_BYTES) % (wav.SAMPLE_BYTES * channels)))
     size = out.seek(0, 2)

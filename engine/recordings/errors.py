@@ -1,10 +1,10 @@
-"""How filing a recording fails, for now: nothing is lost by it, it is tried again."""
+"""The error of archiving a recording; the operation is retried and nothing is lost."""
 
 from typing import Literal
 
 
 class ArchiveError(Exception):
-    """A recording could not be fetched from its `pbx`, or not be put into the `archive`."""
+    """A recording could not be fetched from its `pbx` or stored in the `archive`."""
 
     def __init__(self, where: Literal["pbx", "archive", "disk", "busy"], text: str) -> None:
         super().__init__(f"{where}: {text}")

@@ -1,20 +1,19 @@
-"""WAV files of 16 bits at 8 kHz, as a PBX writes its tapes: the header, and how long they are."""
+"""WAV files of 16 bits at 8 kHz, the PBX's recording format: header and duration."""
 
 import struct
 
 RATE_HZ = 8_000
 SAMPLE_BYTES = 2
 HEADER_BYTES = 44
-_MAX_SIZE = 0xFFFF_FFFF  # what the header can say
+_MAX_SIZE = 0xFFFF_FFFF  # the header's size field has 32 bits
 
 
 def bytes_per_ms(channels: int) -> int:
-    """Tell how many bytes a millisecond takes."""
     return RATE_HZ // 1000 * SAMPLE_BYTES * channels
 
 
 def header(channels: int, data_bytes: int) -> bytes:
-    """Make the header of a file with so many bytes of samples (RIFF, PCM)."""
+    """Return the RIFF header of a PCM file with `data_bytes` of samples."""
     frame_bytes = SAMPLE_BYTES * channels
     data_bytes = min(data_bytes, _MAX_SIZE - HEADER_BYTES)
     shape = (1, channels, RATE_HZ, RATE_HZ * frame_bytes, frame_bytes, 8 * SAMPLE_BYTES)
@@ -28,5 +27,5 @@ def header(channels: int, data_bytes: int) -> bytes:
 
 
 def duration_ms(channels: int, file_bytes: int) -> int:
-    """Tell how long a file plays."""
+    """Return a file's duration."""
     return max(0, file_bytes - HEADER_BYTES) // bytes_per_ms(channels)

@@ -1,4 +1,4 @@
-"""Every other language, and SSML, by the espeak-ng program: a process a text."""
+"""Synthesizes other languages and SSML with espeak-ng, one process per text."""
 
 import asyncio
 import re
@@ -8,13 +8,14 @@ from engine.media.clip import MediaError
 from engine.media.tts.ssml import sanitize
 from wire.media import Speech
 
+_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MAX_SYNTHESIS_S = 20
 _MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 _LANGUAGE = re.compile(r"^ *\d+ +([a-z]{2,3})\b|\(([a-z]{2,3})[\w-]* \d+\)", re.MULTILINE)
 
 
 class Espeak:
-    """Speaks by running espeak-ng; `languages` is what the program installed offers."""
+    """The espeak-ng provider; `languages` are those of the installed program."""
 
     name = "espeak"
     voices: frozenset[str] = frozenset()
@@ -24,9 +25,9 @@ class Espeak:
         self.languages = languages
         self._program = program
 
-    async def speak(self, speech: Speech) -> bytes:
-        """Speak at espeak's ordinary pace; the text goes in by stdin, where no option is read."""
-        # Unclean markup would let a text read files: espeak-ng obeys <audio src="...">.
+    async def synthesize(self, speech: Speech) -> bytes:
+        """Return a WAV file; the text goes to stdin, so it can't be read as an option."""
+        # Markup is sanitized: espeak-ng would read files named in <audio src="...">.
         text = sanitize(speech.text) if speech.ssml else speech.text
         markup = ["-m"] if speech.ssml else []
         voice = ["-v", speech.language]
@@ -35,11 +36,11 @@ class Espeak:
         )
 
     async def close(self) -> None:
-        """Nothing runs between texts."""
+        """Do nothing: no process runs between texts."""
 
 
 async def find_espeak(program: str = "espeak-ng") -> Espeak | None:
-    """Ask the program for its languages; None when it is not installed."""
+    """Return the provider, or None if the program is not installed."""
     try:
         listed = await _run(program, "--voices")
     except FileNotFoundError:
@@ -48,15 +49,15 @@ async def find_espeak(program: str = "espeak-ng") -> Espeak | None:
 
 
 def parse_languages(listed: str) -> frozenset[str]:
-    """Primary language subtags in the table of `espeak-ng --voices`."""
+    """Return the primary language subtags in the output of `espeak-ng --voices`."""
     return frozenset(first or other for first, other in _LANGUAGE.findall(listed))
 
 
 async def _run(*command: str, text: str = "") -> bytes:
-    # Who reads no text may have ended before it could be written.
-    reads = PIPE if text else DEVNULL
+    # Without a text there is no pipe: the process may exit before a write to it.
+    stdin = PIPE if text else DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=reads, stdout=PIPE, stderr=DEVNULL, env={"LANG": "C.UTF-8", "PATH": _PATH}
+        *command, stdin=stdin, stdout=PIPE, stderr=DEVNULL, env={"LANG": "C.UTF-8", "PATH": _PATH}
     )
     try:
         async with asyncio.timeout(_MAX_SYNTHESIS_S):
@@ -68,11 +69,8 @@ async def _run(*command: str, text: str = "") -> bytes:
             process.kill()
         await process.communicate()
     if process.returncode or not wav:
-        raise MediaError("speech_failed", f"espeak said nothing ({process.returncode})")
+        raise MediaError("speech_failed", f"espeak returned no audio ({process.returncode})")
     return wav
-
-
-_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 async def _communicate(process: Process, text: str) -> bytes:
@@ -85,7 +83,7 @@ async def _communicate(process: Process, text: str) -> bytes:
     wav = bytearray()
     while chunk := await pipe_out.read(1 << 16):
         wav += chunk
-        if len(wav) > _MAX_OUTPUT_BYTES:  # one <break> can ask for hours
+        if len(wav) > _MAX_OUTPUT_BYTES:  # one <break> can last hours
             raise MediaError("speech_failed", "the spoken text is too long")
     await process.wait()
     return bytes(wav)

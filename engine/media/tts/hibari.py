@@ -1,4 +1,4 @@
-"""English by a small neural voice, offline: hibari's model lies in its package."""
+"""Synthesizes English with hibari, a small neural voice; its model is part of the package."""
 
 from engine.media.clip import MediaLimits
 from engine.media.worker.process import Worker
@@ -9,7 +9,7 @@ _DEFAULT_VOICE = "heart"
 
 
 class Hibari:
-    """Speaks English in its own worker process; about a second for the first text, then 50 ms."""
+    """The hibari provider, in its own worker process: 1 s for the first text, then 50 ms."""
 
     name = "hibari"
     languages = frozenset({"en"})
@@ -21,11 +21,10 @@ class Hibari:
         self.voices = voices
         self.worker = Worker(limits)
 
-    async def speak(self, speech: Speech) -> bytes:
-        """Speak in the voice asked for, if it is one of hibari's, else in the default one."""
+    async def synthesize(self, speech: Speech) -> bytes:
+        """Return a WAV file in the requested voice if hibari has it, else in the default voice."""
         voice = speech.voice if speech.voice in self.voices else None
         return await self.worker.run(Synthesize(speech.text, voice or _DEFAULT_VOICE))
 
     async def close(self) -> None:
-        """End the worker."""
         await self.worker.close()

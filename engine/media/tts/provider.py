@@ -1,4 +1,4 @@
-"""Who can speak a text: the interface of speakers, and the order in which they are asked."""
+"""The interface of text-to-speech providers, and the order in which they are tried."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,11 +8,11 @@ from wire.media import Speech
 
 
 class TtsProvider(Protocol):
-    """One provider of speech."""
+    """A text-to-speech provider."""
 
     @property
     def name(self) -> str:
-        """The provider's name; a customer may ask for it as a voice."""
+        """The provider's name; a verb may name it as its voice."""
 
     @property
     def languages(self) -> frozenset[str]:
@@ -20,32 +20,32 @@ class TtsProvider(Protocol):
 
     @property
     def voices(self) -> frozenset[str]:
-        """The voices that it knows by name."""
+        """The names of its voices."""
 
     @property
     def ssml(self) -> bool:
-        """Whether it understands marked-up text."""
+        """Whether it supports SSML."""
 
-    async def speak(self, speech: Speech) -> bytes:
-        """Speak and return a WAV file of any rate; raises MediaFailed."""
+    async def synthesize(self, speech: Speech) -> bytes:
+        """Return a WAV file of any sample rate; raises MediaError."""
 
     async def close(self) -> None:
-        """End what it runs."""
+        """Stop its processes."""
 
 
-def rank_providers(speakers: Sequence[TtsProvider], speech: Speech) -> list[TtsProvider]:
-    """Order those who can speak it: who knows the voice asked for first, else as configured."""
+def rank_providers(providers: Sequence[TtsProvider], speech: Speech) -> list[TtsProvider]:
+    """Return the providers that support a text: those with its voice first."""
     language = speech.language.split("-")[0].lower()
-    able = [s for s in speakers if language in s.languages and (s.ssml or not speech.ssml)]
-    return sorted(able, key=lambda s: speech.voice not in {s.name, *s.voices})
+    able = [p for p in providers if language in p.languages and (p.ssml or not speech.ssml)]
+    return sorted(able, key=lambda p: speech.voice not in {p.name, *p.voices})
 
 
-async def synthesize(speakers: Sequence[TtsProvider], speech: Speech) -> tuple[bytes, str]:
-    """Have the first who succeeds speak; returns the WAV file and the speaker's name."""
+async def synthesize(providers: Sequence[TtsProvider], speech: Speech) -> tuple[bytes, str]:
+    """Return the WAV file and the name of the first provider that succeeds."""
     failure = MediaError("speech_failed", f"no speaker for language {speech.language}")
-    for speaker in rank_providers(speakers, speech):
+    for provider in rank_providers(providers, speech):
         try:
-            return await speaker.speak(speech), speaker.name
+            return await provider.synthesize(speech), provider.name
         except MediaError as error:
-            failure = MediaError("speech_failed", f"{speaker.name}: {error.text}")
+            failure = MediaError("speech_failed", f"{provider.name}: {error.text}")
     raise failure

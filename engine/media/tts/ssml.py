@@ -1,4 +1,4 @@
-"""SSML made safe: only the marks that shape speech are kept, and the text is well-formed again."""
+"""Sanitizes SSML: keeps only elements that shape speech, and returns well-formed text."""
 
 from xml.etree import ElementTree as ET
 
@@ -17,23 +17,23 @@ _ALLOWED_ELEMENTS: dict[str, frozenset[str]] = {
 
 
 def sanitize(text: str) -> str:
-    """Rebuild SSML, with or without <speak>, out of known marks; raises MediaFailed."""
-    if "<!" in text or "<?" in text:  # no entities, so no exploding ones
+    """Rebuild SSML, with or without <speak>, from allowed elements; raises MediaError."""
+    if "<!" in text or "<?" in text:  # no entities, so no entity expansion attacks
         raise MediaError("speech_failed", "SSML with a declaration, comment or instruction")
     whole = text if text.lstrip().startswith("<speak") else f"<speak>{text}</speak>"
     try:
-        root = ET.fromstring(whole)  # noqa: S314  no declarations, and a verb's text is small
+        root = ET.fromstring(whole)  # noqa: S314 - no declarations, and a verb's text is small
         return ET.tostring(_copy(root, root.tail), encoding="unicode")
     except (ET.ParseError, RecursionError) as error:
         raise MediaError("speech_failed", f"SSML that is not well-formed: {error}") from None
 
 
 def _copy(element: ET.Element, tail: str | None) -> ET.Element:
-    """Copy an element; one that is not known, such as <audio>, stays as a plain sentence."""
+    """Copy an element; an unknown one, such as <audio>, becomes a plain sentence."""
     name = element.tag.rpartition("}")[2]  # without its XML namespace
-    known = _ALLOWED_ELEMENTS.get(name)
-    marks = {key: value for key, value in element.items() if key in (known or ())}
-    copy = ET.Element(name if known is not None else "s", marks)
+    attributes = _ALLOWED_ELEMENTS.get(name)
+    kept = {key: value for key, value in element.items() if key in (attributes or ())}
+    copy = ET.Element(name if attributes is not None else "s", kept)
     copy.text, copy.tail = element.text, tail
     copy.extend(_copy(child, child.tail) for child in element)
     return copy

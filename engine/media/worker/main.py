@@ -1,8 +1,8 @@
-"""The worker process: decodes strangers' audio and runs the neural voices, away from the engine.
+"""The worker process: decodes untrusted audio and runs neural voices outside the engine.
 
 Started as `python -m engine.media.worker.main MEMORY_BYTES JOB_S PARENT_PID`.
-Jobs come over stdin, replies go over stdout.
-It ends with its parent: by the pipe's end or, in the middle of a job, by a signal.
+Jobs arrive on stdin, replies go to stdout.
+It ends with its parent: at the end of the pipe or, during a job, by a signal.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ _FILE_BYTES = 256 * 1024 * 1024
 
 
 def main(memory_bytes: int, job_s: int, parent_pid: int) -> None:
-    """Do jobs until the engine closes the pipe."""
+    """Run jobs until the engine closes the pipe."""
     _die_with(parent_pid)
     _set_limits(memory_bytes)
     # Native libraries print to descriptor 1; the replies keep a private one.
@@ -52,7 +52,7 @@ def _run_job(job: Job) -> Reply:
         match job:
             case Transcode():
                 # Imported by the job: each worker loads only the libraries it uses.
-                from engine.media.worker.transcode import transcode  # noqa: PLC0415  PyAV: not in the speaker
+                from engine.media.worker.transcode import transcode  # noqa: PLC0415  PyAV: not for synthesis
 
                 transcode(job)
                 return JobDone()
@@ -60,29 +60,29 @@ def _run_job(job: Job) -> Reply:
                 return JobDone(_synthesize(text, voice))
     except MediaError as failure:
         return JobFailed(failure.reason, failure.text)
-    except Exception as error:  # noqa: BLE001  whatever a library makes of the input is the reply
+    except Exception as error:  # noqa: BLE001  any error of a library is the reply
         reason: Reason = "unreadable" if isinstance(job, Transcode) else "speech_failed"
         return JobFailed(reason, f"{type(error).__name__}: {error}")
 
 
 def _synthesize(text: str, voice: str) -> bytes:
-    speaker = _load_voice(voice)
-    sound = speaker(text, seed=0)  # the same text sounds, and is stored, the same
+    model = _load_voice(voice)
+    sound = model(text, seed=0)  # deterministic: the same text gives the same clip
     if not len(sound):
-        raise MediaError("speech_failed", "nothing to say in it")
+        raise MediaError("speech_failed", "no speech in the text")
     file = io.BytesIO()
     with wave.open(file, "wb") as wav:
-        wav.setparams((1, 2, speaker.sample_rate, 0, "NONE", "not compressed"))
+        wav.setparams((1, 2, model.sample_rate, 0, "NONE", "not compressed"))
         wav.writeframes((sound.clip(-1.0, 1.0) * 32767.0).astype("<i2").tobytes())
     return file.getvalue()
 
 
 @lru_cache(maxsize=2)
 def _load_voice(name: str) -> "Hibari":
-    from hibari import Hibari  # noqa: PLC0415  half a second, and only the speaking worker needs it
+    from hibari import Hibari  # noqa: PLC0415  takes half a second; only synthesis needs it
     from hibari.voices import voice_path  # noqa: PLC0415  likewise
 
-    # Of a voice without its model at hand, hibari would download one.
+    # By default hibari downloads a missing model.
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)
 
 
@@ -101,7 +101,7 @@ def _limit_cpu(job_s: int) -> None:
 
 def _die_with(parent_pid: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent_pid:  # it ended before the call above
+    if os.getppid() != parent_pid:  # the parent ended before the call above
         sys.exit()
 
 

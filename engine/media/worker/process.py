@@ -22,22 +22,22 @@ _SOURCES = Path(engine.__file__).parents[1]
 
 
 class Worker:
-    """One worker process; a job that hangs or kills it fails alone, the next has a new one."""
+    """One worker process; if a job hangs or kills it, the next job starts a new one."""
 
     def __init__(self, limits: MediaLimits) -> None:
         self._limits = limits
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._process: Process | None = None
 
     @property
     def pid(self) -> int | None:
-        """The process, if there is one."""
+        """The process id, if the process runs."""
         return self._process.pid if self._process else None
 
     async def run(self, job: Job) -> bytes:
-        """Have a job done and return what was spoken; raises MediaFailed."""
-        async with self._turn:
-            process = await self._alive()
+        """Run a job and return its WAV file, if any; raises MediaError."""
+        async with self._lock:
+            process = await self._running_process()
             try:
                 async with asyncio.timeout(self._limits.job_s):
                     reply = await _exchange(process, job)
@@ -48,14 +48,13 @@ class Worker:
                 await self.close()
                 raise _worker_error(job, f"ended the worker ({process.returncode})") from None
             except BaseException:
-                await self.close()  # its reply would be taken for the next job's
+                await self.close()  # else its reply would be read as the next job's
                 raise
         if isinstance(reply, JobFailed):
             raise MediaError(reply.reason, reply.text)
         return reply.wav
 
     async def close(self) -> None:
-        """End the process."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -63,7 +62,7 @@ class Worker:
             process.kill()
         await process.communicate()
 
-    async def _alive(self) -> Process:
+    async def _running_process(self) -> Process:
         if self._process is not None and _has_ended(self._process.pid):
             await self.close()
         if self._process is None:
@@ -86,7 +85,7 @@ class Worker:
 
 
 def _has_ended(pid: int) -> bool:
-    """Ask the kernel, without reaping: the event loop may not have heard of an end just now."""
+    """Return whether a process has exited, without reaping it; the event loop may not know yet."""
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

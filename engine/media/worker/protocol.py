@@ -1,4 +1,4 @@
-"""What the engine asks of a worker process, what it answers, and how both travel."""
+"""The messages between the engine and a worker process, and their framing."""
 
 from typing import BinaryIO
 
@@ -11,29 +11,29 @@ LENGTH_BYTES = 4
 
 
 class Transcode(Struct, frozen=True, tag="transcode"):
-    """Make a clip's file at `target` from the file at `path`, at most `longest_ms` of it."""
+    """Transcode the file at `path` into a clip file at `target`, of at most `max_ms`."""
 
     path: str
     container: str
     target: str
-    longest_ms: int
+    max_ms: int
 
 
 class Synthesize(Struct, frozen=True, tag="utter"):
-    """Speak an English text in one of the neural voices."""
+    """Synthesize an English text with a neural voice."""
 
     text: str
     voice: str
 
 
 class JobDone(Struct, frozen=True, tag="done"):
-    """The job is done; what was spoken comes as a WAV file's bytes."""
+    """The job succeeded; synthesized speech is a WAV file's bytes."""
 
     wav: bytes = b""
 
 
 class JobFailed(Struct, frozen=True, tag="failed"):
-    """The job could not be done."""
+    """The job failed."""
 
     reason: Reason
     text: str
@@ -46,7 +46,7 @@ replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 
 
 def frame(message: Job | Reply) -> bytes:
-    """Encode a message with its length before it."""
+    """Encode a message with its length in front."""
     body = msgspec.msgpack.encode(message)
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 

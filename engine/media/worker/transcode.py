@@ -1,4 +1,4 @@
-"""Decode a stranger's audio file into a clip's file; runs in a worker process."""
+"""Transcodes an untrusted audio file into a clip file; runs in a worker process."""
 
 import wave
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ from engine.media.worker.protocol import Transcode
 
 
 def transcode(job: Transcode) -> None:
-    """Write the clip's file; raises MediaFailed (not_audio, unreadable, too_long)."""
+    """Write the clip file; raises MediaError (not_audio, unreadable, too_long)."""
     try:
-        # The demuxer is given, and no protocol is let in: a playlist inside can open nothing.
+        # The demuxer is fixed and protocols are disabled: a playlist can't open other files.
         with (
             Path(job.path).open("rb") as file,
             av.open(
@@ -30,25 +30,25 @@ def transcode(job: Transcode) -> None:
 
 
 def _write(job: Transcode, samples: Iterator[bytes]) -> None:
-    longest_bytes = job.longest_ms * SAMPLE_RATE_HZ // 1000 * 2
+    max_bytes = job.max_ms * SAMPLE_RATE_HZ // 1000 * 2
     written = 0
     with wave.open(job.target, "wb") as clip:
         clip.setparams((1, 2, SAMPLE_RATE_HZ, 0, "NONE", "not compressed"))
         for chunk in samples:
             written += len(chunk)
-            if written > longest_bytes:
-                raise MediaError("too_long", f"longer than {job.longest_ms / 1000:g} s")
+            if written > max_bytes:
+                raise MediaError("too_long", f"longer than {job.max_ms / 1000:g} s")
             clip.writeframesraw(chunk)
     if not written:
-        raise MediaError("unreadable", "no sound in it")
+        raise MediaError("unreadable", "no audio samples")
 
 
 def _samples(opened: InputContainer) -> Iterator[bytes]:
     if not opened.streams.audio:
-        raise MediaError("not_audio", "no audio track in it")
+        raise MediaError("not_audio", "no audio track")
     resampler = AudioResampler("s16", "mono", SAMPLE_RATE_HZ)
     for frame in _frames(opened, opened.streams.audio[0]):
-        frame.pts = None  # a gap in the timestamps is no silence
+        frame.pts = None  # gaps in the timestamps do not become silence
         for out in resampler.resample(frame):
             yield _bytes(out)
     for out in resampler.resample(None):
@@ -56,7 +56,7 @@ def _samples(opened: InputContainer) -> Iterator[bytes]:
 
 
 def _frames(opened: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
-    """Decode all that can be decoded: players skip a damaged packet, so do we."""
+    """Decode all packets; skip damaged ones, as players do."""
     for packet in opened.demux(stream):
         try:
             yield from packet.decode()

@@ -1,4 +1,4 @@
-"""What the media contract tests share: sounds, an origin that may misbehave, measurements."""
+"""Shared parts of the media contract tests: sounds, a faulty origin server, measurements."""
 
 import asyncio
 import io
@@ -35,10 +35,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def sound(kind: str, tone_hz: float = 440, length_s: float = 1.0, rate_hz: int = 48_000) -> bytes:
-    """Make a stereo tone at half of full scale, in a format."""
+    """Return a stereo tone at half of full scale, in a format."""
     container, codec, sample_format = FORMATS[kind]
-    moments = np.arange(int(length_s * rate_hz)) / rate_hz
-    mono = (16_384 * np.sin(2 * np.pi * tone_hz * moments)).astype(np.int16)
+    times_s = np.arange(int(length_s * rate_hz)) / rate_hz
+    mono = (16_384 * np.sin(2 * np.pi * tone_hz * times_s)).astype(np.int16)
     frame = av.AudioFrame.from_ndarray(np.repeat(mono, 2).reshape(1, -1), "s16", "stereo")
     frame.sample_rate = rate_hz
     file = io.BytesIO()
@@ -54,17 +54,17 @@ def sound(kind: str, tone_hz: float = 440, length_s: float = 1.0, rate_hz: int =
 
 
 class Origin:
-    """A customer's server; counts what it is asked."""
+    """A customer's server that records its requests."""
 
     def __init__(self) -> None:
         self.bodies: dict[str, tuple[bytes, dict[str, str]]] = {}
         self.handlers: dict[str, Handler] = {}
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Give the body or run the handler of a path; else 404."""
+        """Return the body or run the handler of a path; else 404."""
         name = request.match_info["name"]
-        self.asked.append((name, request.headers.get("If-None-Match", "")))
+        self.requests.append((name, request.headers.get("If-None-Match", "")))
         if handler := self.handlers.get(name):
             return await handler(request)
         if name not in self.bodies:
@@ -75,8 +75,8 @@ class Origin:
         return web.Response(body=body, headers=headers)
 
 
-class Stage:
-    """An origin, a guarded session, and a clock that the test moves."""
+class MediaBench:
+    """An origin server, a guarded session, and a clock that the test sets."""
 
     def __init__(self, origin: Origin, server: BaseTestServer, session: ClientSession) -> None:
         self.origin = origin
@@ -85,22 +85,22 @@ class Stage:
         self._server = server
 
     def at(self, name: str) -> Audio:
-        """Name a source of the origin."""
+        """Return a source at the origin server."""
         return Audio(str(self._server.make_url(f"/{name}")))
 
     @asynccontextmanager
-    async def library(
-        self, directory: Path, *speakers: TtsProvider, limits: MediaLimits = LIMITS
+    async def open_cache(
+        self, directory: Path, *providers: TtsProvider, limits: MediaLimits = LIMITS
     ) -> AsyncIterator[ClipCache]:
-        """Open a library that fetches through the guard."""
+        """Open a clip cache that downloads through the address guard."""
         async with open_clip_cache(
-            directory, self.session, speakers, lambda: self.now_ms, limits
-        ) as library:
-            yield library
+            directory, self.session, providers, lambda: self.now_ms, limits
+        ) as cache:
+            yield cache
 
 
 def samples(file: Path) -> np.ndarray:
-    """Read a clip's samples and check its form: 44 bytes of header, 8 kHz, mono, 16 bits."""
+    """Read a clip's samples and check its format: 44 bytes of header, 8 kHz, mono, 16 bits."""
     data = file.read_bytes()
     with wave.open(io.BytesIO(data)) as wav:
         assert wav.getparams()[:3] == (1, 2, 8000)
@@ -111,18 +111,18 @@ def samples(file: Path) -> np.ndarray:
 
 def level_db(signal_: np.ndarray, tone_hz: float) -> float:
     """Measure a tone in an 8 kHz signal, in dB of full scale."""
-    moments = np.arange(len(signal_)) / 8000
-    part = abs(np.mean(signal_ * np.exp(-2j * np.pi * tone_hz * moments))) * 2 / 32_768
+    times_s = np.arange(len(signal_)) / 8000
+    part = abs(np.mean(signal_ * np.exp(-2j * np.pi * tone_hz * times_s))) * 2 / 32_768
     return float(20 * np.log10(part + 1e-9))
 
 
 async def redirect(_: web.Request) -> web.StreamResponse:
-    """Lead to a metadata service."""
+    """Redirect to a metadata service."""
     raise web.HTTPFound("http://169.254.169.254/latest/meta-data/")
 
 
 async def fails(_: web.Request) -> web.StreamResponse:
-    """Be out of order."""
+    """Return status 500."""
     raise web.HTTPInternalServerError
 
 
@@ -135,7 +135,7 @@ async def huge(request: web.Request) -> web.StreamResponse:
 
 
 async def endless(request: web.Request) -> web.StreamResponse:
-    """Send sound for ever."""
+    """Send sound forever."""
     response = web.StreamResponse()
     await response.prepare(request)
     await response.write(sound("wav"))
@@ -144,7 +144,7 @@ async def endless(request: web.Request) -> web.StreamResponse:
 
 
 async def drip(request: web.Request) -> web.StreamResponse:
-    """Send a byte now and then."""
+    """Send a byte every 20 ms."""
     response = web.StreamResponse()
     await response.prepare(request)
     for byte in sound("wav"):
@@ -170,9 +170,9 @@ REFUSED: dict[str, tuple[bytes | Handler, str]] = {
 }
 
 
-async def until(true: Callable[[], bool], longest_s: float = 5) -> None:
+async def until(true: Callable[[], bool], max_s: float = 5) -> None:
     """Wait until a condition holds."""
-    end = time.monotonic() + longest_s
+    end = time.monotonic() + max_s
     while not true():
         assert time.monotonic() < end
         await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A stage for media: an origin on loopback, and the libraries that fetch from it."""
+"""The media test bench: an origin server on loopback, and helpers that read clips."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,31 +13,31 @@ from aiohttp.test_utils import TestServer
 from engine.media.clip import Clip, MediaError
 from engine.media.clip_cache import ClipCache
 from engine.webhooks.address_guard import guarded_session
-from tests.contract.media.sounds import Origin, Stage, samples
+from tests.contract.media.sounds import MediaBench, Origin, samples
 from wire.media import Audio, Speech
 
 
 @asynccontextmanager
-async def staged() -> AsyncIterator[Stage]:
-    """Start an origin on loopback, which the guard lets through."""
+async def media_bench() -> AsyncIterator[MediaBench]:
+    """Start an origin server on loopback, which the guard allows."""
     async with AsyncExitStack() as stack:
         origin = Origin()
         app = web.Application()
         app.router.add_get("/{name}", origin.answer)
         server = await stack.enter_async_context(TestServer(app))
         session = guarded_session((ip_network("127.0.0.0/8"),))
-        yield Stage(origin, server, await stack.enter_async_context(session))
+        yield MediaBench(origin, server, await stack.enter_async_context(session))
 
 
-async def heard(library: ClipCache, clip: Clip) -> np.ndarray:
-    """Read what a clip sounds like."""
-    path = library.path(clip.key)
+async def read_samples(cache: ClipCache, clip: Clip) -> np.ndarray:
+    """Read a clip's samples."""
+    path = cache.path(clip.key)
     assert path is not None
     return await asyncio.to_thread(samples, path)
 
 
-async def failure(library: ClipCache, source: Audio | Speech) -> MediaError:
-    """Fetch what must fail."""
+async def failure(cache: ClipCache, source: Audio | Speech) -> MediaError:
+    """Fetch a source that must fail."""
     with pytest.raises(MediaError) as caught:
-        await library.fetch(source)
+        await cache.fetch(source)
     return caught.value

@@ -1,4 +1,4 @@
-"""Speech for real: the neural voice, espeak for what that does not speak, each text once."""
+"""Speech with real providers: the neural voice, and espeak for other texts."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,20 +9,20 @@ import pytest
 from engine.media.clip import MediaLimits
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
-from tests.contract.media.sounds import LIMITS, Stage
-from tests.contract.media.stage import failure, heard, staged
+from tests.contract.media.sounds import LIMITS, MediaBench
+from tests.contract.media.stage import failure, media_bench, read_samples
 from wire.media import Speech
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
-    """Give a stage to a test."""
-    async with staged() as stage:
-        yield stage
+async def bench() -> AsyncIterator[MediaBench]:
+    """Start the bench."""
+    async with media_bench() as bench:
+        yield bench
 
 
-async def test_spoken(stage: Stage, tmp_path: Path) -> None:
-    """English is spoken by the neural voice, other languages and SSML by espeak, each text once."""
+async def test_spoken(bench: MediaBench, tmp_path: Path) -> None:
+    """The neural voice speaks English, espeak speaks other languages and SSML; each text once."""
     espeak = await find_espeak()
     assert espeak is not None
     texts = {
@@ -31,26 +31,26 @@ async def test_spoken(stage: Stage, tmp_path: Path) -> None:
         Speech('<speak>One<break time="2s"/>two</speak>', ssml=True): (2000, 6000),
         Speech("--help; $(reboot)", voice="espeak"): (300, 6000),
     }
-    async with stage.library(tmp_path, Hibari(LIMITS), espeak, limits=MediaLimits()) as library:
-        for speech, (shortest_ms, longest_ms) in texts.items():
-            clip = await library.fetch(speech)
-            assert shortest_ms < clip.duration_ms < longest_ms, speech
-            assert np.abs(await heard(library, clip)).max() > 2000, speech
-            assert library.known(speech) == clip
-        assert (await failure(library, Speech("a", language="tlh"))).reason == "speech_failed"
-        assert (await failure(library, Speech("<p>", ssml=True))).reason == "speech_failed"
+    async with bench.open_cache(tmp_path, Hibari(LIMITS), espeak, limits=MediaLimits()) as cache:
+        for speech, (min_ms, max_ms) in texts.items():
+            clip = await cache.fetch(speech)
+            assert min_ms < clip.duration_ms < max_ms, speech
+            assert np.abs(await read_samples(cache, clip)).max() > 2000, speech
+            assert cache.cached(speech) == clip
+        assert (await failure(cache, Speech("a", language="tlh"))).reason == "speech_failed"
+        assert (await failure(cache, Speech("<p>", ssml=True))).reason == "speech_failed"
 
 
-async def test_substitute_speaks(stage: Stage, tmp_path: Path) -> None:
-    """When the neural voice has nothing for a text, espeak speaks it, for the time being."""
+async def test_substitute_speaks(bench: MediaBench, tmp_path: Path) -> None:
+    """If the neural voice fails, espeak speaks the text for the time being."""
     espeak = await find_espeak()
     assert espeak is not None
     starved = Hibari(MediaLimits(worker_memory_bytes=1 << 20))
-    async with stage.library(tmp_path, starved, espeak) as library:
-        clip = await library.fetch(Speech("Hello"))
+    async with bench.open_cache(tmp_path, starved, espeak) as cache:
+        clip = await cache.fetch(Speech("Hello"))
         assert clip.duration_ms > 300
 
 
 async def test_no_espeak() -> None:
-    """A machine without espeak has no such speaker."""
+    """Without the program there is no espeak provider."""
     assert await find_espeak("no-such-program") is None

@@ -1,4 +1,4 @@
-"""The worker process: what happens when it, its job or its engine comes to a bad end."""
+"""The worker process: what happens when it, its job or its engine dies."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.contract.media.sounds import LIMITS, sound, until
 
 
 async def test_worker_killed(tmp_path: Path) -> None:
-    """A worker killed in a job fails that job alone; one killed between jobs fails none."""
+    """A worker killed during a job fails only that job; one killed between jobs fails none."""
     source, target = tmp_path / "a.mp3", tmp_path / "a.wav"
     fifo = tmp_path / "never"
     await asyncio.to_thread(source.write_bytes, sound("mp3"))
@@ -43,12 +43,12 @@ async def test_worker_killed(tmp_path: Path) -> None:
 
 _ORPHAN = """
 import asyncio, sys
-from engine.media.clip import Limits
+from engine.media.clip import MediaLimits
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.process import Worker
 
 async def main():
-    worker = Worker(Limits())
+    worker = Worker(MediaLimits())
     job = asyncio.create_task(worker.run(Transcode(sys.argv[1], "mp3", sys.argv[1], 1)))
     while worker.pid is None:
         await asyncio.sleep(0)
@@ -76,7 +76,7 @@ async def test_worker_dies_with_engine(tmp_path: Path) -> None:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process is no more, or only waits to be reaped."""
+    """Return whether a process has ended, or is a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -84,7 +84,7 @@ def ended(pid: int) -> bool:
 
 
 async def test_worker_hangs(tmp_path: Path) -> None:
-    """A job that does not end is ended, and the next one is done."""
+    """A job that hangs is killed, and the next one runs."""
     source, fifo = tmp_path / "a.wav", tmp_path / "never"
     await asyncio.to_thread(source.write_bytes, sound("wav"))
     os.mkfifo(fifo)

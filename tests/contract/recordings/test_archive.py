@@ -1,4 +1,4 @@
-"""The archive, one suite over a directory and over a bucket of a server that speaks S3."""
+"""The archive: one suite for a directory and for a bucket of an S3 server."""
 
 import io
 import socket
@@ -18,7 +18,7 @@ LARGE = bytes(range(256)) * 50_000  # 12.8 MB: stored in several parts
 
 
 class S3(Server):
-    """A server that speaks S3 and keeps what it is given in memory."""
+    """An S3 server that stores objects in memory."""
 
     ready_within_s = 60
 
@@ -33,12 +33,12 @@ class S3(Server):
         }
 
     def command(self) -> tuple[str, ...]:
-        """Return moto's server."""
+        """Return the command of moto's server."""
         serve = "import sys; from moto.server import main; main(sys.argv[1:])"
         return (sys.executable, "-c", serve, "-H", "127.0.0.1", "-p", str(self.port))
 
     async def answers(self) -> bool:
-        """Make the bucket, which tells whether it is ready."""
+        """Create the bucket; return whether that succeeds."""
         try:
             async with (
                 aiohttp.ClientSession() as session,
@@ -59,8 +59,8 @@ async def archive(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         yield open_archive("s3://calls/eu", s3.settings)
 
 
-async def test_what_is_stored_is_there(archive: Archive) -> None:
-    """Small or large, in folders that are made for it; again is over it."""
+async def test_a_stored_file_exists(archive: Archive) -> None:
+    """Small or large, in new folders; a second put replaces the file."""
     path = "acme/2026-11-21/call.wav"
     assert await archive.size(path) is None
     for body in (b"", b"RIFF", LARGE):
@@ -68,13 +68,13 @@ async def test_what_is_stored_is_there(archive: Archive) -> None:
         assert await archive.size(path) == len(body)
 
 
-async def test_a_file_that_breaks_off_leaves_nothing(archive: Archive) -> None:
-    """Nothing half is ever seen under the final name."""
+async def test_an_interrupted_file_is_not_stored(archive: Archive) -> None:
+    """A partial file never appears under the final name."""
 
     class Breaking(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
             if self.tell() > len(LARGE) // 2:
-                raise OSError("the disk is gone")
+                raise OSError("the disk failed")
             return super().read(size)
 
     with pytest.raises(ArchiveError):
@@ -82,24 +82,24 @@ async def test_a_file_that_breaks_off_leaves_nothing(archive: Archive) -> None:
     assert await archive.size("call.wav") is None
 
 
-async def test_a_bucket_that_is_not_there_fails() -> None:
-    """Within the time that a call waits for it."""
+async def test_a_missing_bucket_fails() -> None:
+    """It fails within the time that a call waits for it."""
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        taken.bind(("127.0.0.1", 0))  # without listening
         settings = {
             "endpoint": f"http://127.0.0.1:{taken.getsockname()[1]}",
             "region": "eu-north-1",
             "access_key_id": "key",
             "secret_access_key": "secret",
         }
-        away = open_archive("s3://calls/eu", settings)
+        missing = open_archive("s3://calls/eu", settings)
         with pytest.raises(ArchiveError) as failed:
-            await away.size("call.wav")
+            await missing.size("call.wav")
     assert failed.value.where == "archive"
 
 
-async def test_a_directory_that_is_not_there_fails(tmp_path: Path) -> None:
-    """A file stands in its place."""
+async def test_a_missing_directory_fails(tmp_path: Path) -> None:
+    """A file has replaced the directory."""
     archive = open_archive(f"file://{tmp_path}/recordings", {})
     (tmp_path / "recordings").rmdir()
     (tmp_path / "recordings").touch()

@@ -1,4 +1,4 @@
-"""Filing: raw tapes of a PBX become one WAV file, also hours of it, or nothing at all."""
+"""The archiver joins a PBX's raw parts into one WAV file, or stores nothing."""
 
 import io
 import wave
@@ -18,14 +18,14 @@ from engine.recordings.errors import ArchiveError
 MS = b"\x01\x00\x02\x00" * 8  # of stereo: left 1, right 2
 
 
-class Tapes:
-    """A PBX that serves tapes by name; one of None breaks off."""
+class PbxFiles:
+    """A PBX that serves parts by name; the transfer of a None part breaks off."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes | None] = {}
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Serve a tape."""
+        """Serve a part."""
         name = request.match_info["name"]
         if name not in self.files:
             return web.Response(status=404)
@@ -41,15 +41,15 @@ class Tapes:
 
 
 class Bench:
-    """A cabinet between a PBX and a directory."""
+    """An archiver between a PBX and a directory."""
 
-    def __init__(self, tapes: Tapes, cabinet: RecordingArchiver, archive: Path) -> None:
-        self.tapes = tapes
-        self.cabinet = cabinet
+    def __init__(self, files: PbxFiles, archiver: RecordingArchiver, archive: Path) -> None:
+        self.pbx = files
+        self.archiver = archiver
         self.archive = archive
 
     def read(self, path: str) -> tuple[int, list[int]]:
-        """Give a file's channels and samples."""
+        """Return a file's channels and samples."""
         with wave.open(io.BytesIO((self.archive / path).read_bytes())) as file:
             samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
             return file.getnchannels(), samples.tolist()
@@ -57,81 +57,81 @@ class Bench:
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    """Serve tapes, and file them."""
-    tapes, archive = Tapes(), tmp_path / "archive"
+    """Serve parts, and archive them."""
+    files, archive = PbxFiles(), tmp_path / "archive"
     app = web.Application()
-    app.router.add_get("/ari/recordings/stored/{name}/file", tapes.serve)
+    app.router.add_get("/ari/recordings/stored/{name}/file", files.serve)
     async with TestServer(app) as server, aiohttp.ClientSession() as http:
-        kept = open_archive(f"file://{archive}", {})
+        store = open_archive(f"file://{archive}", {})
         yield Bench(
-            tapes, RecordingArchiver(str(server.make_url("/ari")), http, kept, tmp_path), archive
+            files, RecordingArchiver(str(server.make_url("/ari")), http, store, tmp_path), archive
         )
 
 
-async def test_a_tape_is_filed(bench: Bench) -> None:
-    """As it is, with a header."""
-    bench.tapes.files["a~k1"] = MS * 40
-    assert await bench.cabinet.file("acme/a.wav", 2, [RecordingPart("a~k1", 5)]) == 40
+async def test_one_part_is_archived(bench: Bench) -> None:
+    """It is unchanged, with a WAV header."""
+    bench.pbx.files["a~k1"] = MS * 40
+    assert await bench.archiver.archive("acme/a.wav", 2, [RecordingPart("a~k1", 5)]) == 40
     assert bench.read("acme/a.wav") == (2, [1, 2] * 320)
 
 
-async def test_a_message_is_filed(bench: Bench) -> None:
-    """In mono."""
-    bench.tapes.files["v1"] = b"\x03\x00" * 80
-    assert await bench.cabinet.file("v1.wav", 1, [RecordingPart("v1", 5)]) == 10
+async def test_a_voicemail_is_archived(bench: Bench) -> None:
+    """A voicemail is mono."""
+    bench.pbx.files["v1"] = b"\x03\x00" * 80
+    assert await bench.archiver.archive("v1.wav", 1, [RecordingPart("v1", 5)]) == 10
     assert bench.read("v1.wav") == (1, [3] * 80)
 
 
-async def test_tapes_follow_each_other_in_time(bench: Bench) -> None:
-    """In the order in which they began; what lies between is silence, what overlaps is not cut."""
-    bench.tapes.files = {"first": MS * 10, "second": MS * 5, "third": MS}
+async def test_parts_are_ordered_by_start(bench: Bench) -> None:
+    """Gaps are filled with silence; overlaps are not cut."""
+    bench.pbx.files = {"first": MS * 10, "second": MS * 5, "third": MS}
     parts = [
         RecordingPart("second", 1_030),
         RecordingPart("first", 1_000),
         RecordingPart("gone", 900),
         RecordingPart("third", 1_033),
     ]
-    assert await bench.cabinet.file("call.wav", 2, parts) == 36
+    assert await bench.archiver.archive("call.wav", 2, parts) == 36
     samples = bench.read("call.wav")[1]
     assert samples == [1, 2] * 80 + [0] * 320 + [1, 2] * 48
 
 
-async def test_without_a_tape_there_is_nothing(bench: Bench) -> None:
-    """No file is made of nothing."""
-    assert await bench.cabinet.file("call.wav", 2, [RecordingPart("gone", 5)]) is None
+async def test_nothing_is_stored_without_a_part(bench: Bench) -> None:
+    """No file is created."""
+    assert await bench.archiver.archive("call.wav", 2, [RecordingPart("gone", 5)]) is None
     assert not (bench.archive / "call.wav").exists()
 
 
-async def test_a_torn_sample_is_completed(bench: Bench) -> None:
-    """A PBX that died in the midst of one."""
-    bench.tapes.files["torn"] = MS + b"\x01"
-    await bench.cabinet.file("call.wav", 2, [RecordingPart("torn", 5)])
+async def test_a_partial_sample_is_completed(bench: Bench) -> None:
+    """The PBX died while it wrote a sample."""
+    bench.pbx.files["torn"] = MS + b"\x01"
+    await bench.archiver.archive("call.wav", 2, [RecordingPart("torn", 5)])
     assert bench.read("call.wav")[1] == [1, 2] * 8 + [1, 0]
 
 
-async def test_what_is_filed_stays(bench: Bench) -> None:
-    """Again is the same: a part that is left on the PBX never takes the place of the whole."""
-    bench.tapes.files = {"first": MS * 10, "second": MS * 5}
+async def test_an_archived_file_is_kept(bench: Bench) -> None:
+    """Archiving again changes nothing: a remaining part never replaces the complete file."""
+    bench.pbx.files = {"first": MS * 10, "second": MS * 5}
     both = [RecordingPart("first", 0), RecordingPart("second", 10)]
-    assert await bench.cabinet.file("call.wav", 2, both) == 15
-    del bench.tapes.files["first"]
-    assert await bench.cabinet.file("call.wav", 2, both) == 15
+    assert await bench.archiver.archive("call.wav", 2, both) == 15
+    del bench.pbx.files["first"]
+    assert await bench.archiver.archive("call.wav", 2, both) == 15
     assert len(bench.read("call.wav")[1]) == 15 * 16
 
 
-async def test_a_pbx_that_breaks_off_leaves_nothing(bench: Bench) -> None:
-    """What could not be had whole is not filed, and will be tried again."""
-    bench.tapes.files = {"first": MS, "second": None}
+async def test_an_interrupted_transfer_stores_nothing(bench: Bench) -> None:
+    """An incomplete recording is not stored; it is retried."""
+    bench.pbx.files = {"first": MS, "second": None}
     with pytest.raises(ArchiveError) as failed:
-        await bench.cabinet.file(
+        await bench.archiver.archive(
             "call.wav", 2, [RecordingPart("first", 0), RecordingPart("second", 10)]
         )
     assert failed.value.where == "pbx"
     assert not (bench.archive / "call.wav").exists()
 
 
-async def test_hours_are_filed(bench: Bench) -> None:
-    """An hour of stereo passes through in pieces."""
-    bench.tapes.files["long"] = bytes(3_600_000 * 32)
-    assert await bench.cabinet.file("call.wav", 2, [RecordingPart("long", 0)]) == 3_600_000
+async def test_an_hour_is_archived(bench: Bench) -> None:
+    """An hour of stereo is processed in chunks."""
+    bench.pbx.files["long"] = bytes(3_600_000 * 32)
+    assert await bench.archiver.archive("call.wav", 2, [RecordingPart("long", 0)]) == 3_600_000
     assert (bench.archive / "call.wav").stat().st_size == 44 + 3_600_000 * 32

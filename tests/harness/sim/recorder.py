@@ -1,10 +1,10 @@
-"""SimAmi and SimCabinet: one life's ways to what a PBX records, and to the archive."""
+"""SimAmi and SimArchiver: one life's ways to what a PBX records, and to the archive."""
 
 import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from engine.ami.client import AmiAway, Answer
+from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.recordings.archiver import RecordingPart
 from engine.recordings.errors import ArchiveError
 from tests.harness.sim.connection import SimLine
@@ -28,24 +28,24 @@ class SimAmi:
         self._line = line
         self._weather = weather
 
-    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+    async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Ask for an action; its answer may be lost, and the engine may die at either end."""
         line = self._line
         await _pass(line, self._weather, "action")
         await line.loop.sleep(line.way_ms())
         if not line.is_up:
-            raise AmiAway("sim: down")
+            raise AmiUnavailable("sim: down")
         answer = line.pbx.manage(action, fields)
         if noticed_ms := self._weather.loses():
             await line.loop.sleep(noticed_ms)
-            raise AmiAway("sim: the answer was lost")
+            raise AmiUnavailable("sim: the answer was lost")
         await line.loop.sleep(line.way_ms())
         await _pass(line, self._weather, "answer")
         return answer
 
 
 class SimArchiver:
-    """The archive (`engine.runtime.recording.recorder.Cabinet`); it is away when the store is."""
+    """A simulated RecordingArchiver; it is unavailable while the store is."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class SimArchiver:
         self._archive = archive
         self._chance = chance
 
-    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
+    async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """File tapes, now and then so slowly that a call does not wait."""
         del channels
         pbx = self._line.pbx

@@ -1,43 +1,40 @@
-"""Planted faults of recording: parts that say they did, and did not, or too soon."""
+"""Planted recording faults: parts that report success without doing the work."""
 
 from collections.abc import Sequence
 
-from engine.ami.client import Answer
+from engine.ami.client import AmiResponse
 from engine.recordings.archiver import RecordingPart
 from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import RecordingArchiver
 
 
 class Mute:
-    """A manager interface that says it did some actions, and did not."""
+    """A manager interface that reports success for some actions but drops them."""
 
     def __init__(self, ami: Ami, drops: str) -> None:
         self._ami = ami
         self._drops = drops
 
-    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
-        """Ask for an action, or not."""
-        return Answer(True) if action == self._drops else await self._ami.ask(action, fields)
+    async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
+        return AmiResponse(True) if action == self._drops else await self._ami.ask(action, fields)
 
 
 class Shredder:
-    """A cabinet that says it filed, and did not."""
+    """An archiver that reports success but stores nothing."""
 
-    def __init__(self, cabinet: RecordingArchiver) -> None:
-        self._cabinet = cabinet
+    def __init__(self, archiver: RecordingArchiver) -> None:
+        self._archiver = archiver
 
-    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """File nothing."""
+    async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         del path, channels, parts
         return 1_000
 
 
 class Piecemeal:
-    """A cabinet that files the first of several tapes only."""
+    """An archiver that stores only the first of several parts."""
 
-    def __init__(self, cabinet: RecordingArchiver) -> None:
-        self._cabinet = cabinet
+    def __init__(self, archiver: RecordingArchiver) -> None:
+        self._archiver = archiver
 
-    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """File one."""
-        return await self._cabinet.file(path, channels, parts[:1])
+    async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
+        return await self._archiver.archive(path, channels, parts[:1])

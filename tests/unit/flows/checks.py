@@ -1,10 +1,10 @@
-"""Flows to be checked, and what is found in them."""
+"""Builders of flows, and their faults."""
 
 from typing import Any
 
 from engine.flows.check import check_graph
 from tests.sim.graphs import API
-from wire.errors import Faults
+from wire.errors import InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits
 
@@ -22,14 +22,14 @@ Found = dict[str, str]
 
 
 def faults(document: Any, apis: dict[str, ApiRequest] | None = None) -> Found:
-    """Check a flow; give its faults by their places."""
+    """Check a flow; return its fault codes by path."""
     try:
         check_graph(document, Limits(), APIS if apis is None else apis)
-    except Faults as error:
+    except InputErrors as error:
         return {each.path: each.code for each in error.faults}
     return {}
 
 
-def nodes(start: str = "a", **given: Any) -> dict[str, Any]:
-    """Make a flow that begins at `a`."""
-    return {"start": start, "nodes": given}
+def nodes(start: str = "a", **by_name: Any) -> dict[str, Any]:
+    """Return a flow that starts at node `start`."""
+    return {"start": start, "nodes": by_name}

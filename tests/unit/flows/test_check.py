@@ -1,4 +1,4 @@
-"""What is wrong with a flow is found when it is stored: all of it, each with its place."""
+"""A flow's faults are found when it is stored: all of them, each with its path."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
 
 
 def test_a_good_flow() -> None:
-    """Every kind of node, edges, templates where texts are: nothing to say."""
+    """All kinds of nodes, edges and templates in texts: no faults."""
     good = nodes(
         "set",
         set={"type": "set", "variables": {"key": "{{call.from}}"}, "next": "lookup"},
@@ -37,7 +37,7 @@ def test_a_good_flow() -> None:
         (nodes(a={"type": "sing"}), {"nodes.a.type": "unknown_node_type"}),
         (nodes(a=say("x", after="b")), {"nodes.a.after": "invalid"}),
         (
-            nodes(a={"type": "set", "variables": {"n": 2**63}}),  # no call could be stored with it
+            nodes(a={"type": "set", "variables": {"n": 2**63}}),  # a call with it can't be stored
             {"nodes.a.variables[...]": "invalid"},
         ),
         (
@@ -84,13 +84,13 @@ def test_a_good_flow() -> None:
          "keys"],
 )  # fmt: skip
 def test_faults_of_shape(document: Any, expected: Found) -> None:
-    """Each node's fields, branches that are missing among them."""
+    """Faulty fields and missing branches of each node."""
     found = faults(document)
     assert {path: found.get(path) for path in expected} == expected
 
 
 def test_a_flow_for_messages_needs_no_call() -> None:
-    """What only a call can run is named, node by node; the rest is checked as in any flow."""
+    """Nodes that only calls can run are reported; the rest is checked as in any flow."""
     good = nodes(
         "set",
         set={"type": "set", "variables": {"key": "1"}, "next": "lookup"},
@@ -108,8 +108,8 @@ def test_a_flow_for_messages_needs_no_call() -> None:
     assert faults({**bad, "kind": "fax"}) == {"kind": "invalid"}
 
 
-def test_requests_that_are_not_there() -> None:
-    """The account must have each API request; and what that uses must be set, too."""
+def test_missing_requests() -> None:
+    """The account must have each API request, and the variables that it uses must be set."""
     flow = nodes(a={**LOOKUP, "success": "end"}, end=END)
     assert faults(flow, {}) == {"nodes.a.data.requestId": "unknown_request"}
     assert faults(flow) == {"nodes.a.data.requestId": "unknown_variable"}
@@ -117,6 +117,6 @@ def test_requests_that_are_not_there() -> None:
 
 
 def test_too_many_nodes() -> None:
-    """The number of nodes has a limit."""
+    """The number of nodes is limited."""
     many = {"start": "n0", "nodes": {f"n{n}": END for n in range(201)}}
     assert faults(many) == {"nodes": "invalid"}

@@ -1,21 +1,21 @@
-"""What is wrong with an API request is found when it is stored."""
+"""An API request's faults are found when it is stored."""
 
 from typing import Any
 
 import pytest
 
 from engine.flows.requests import check_request
-from wire.errors import Faults
+from wire.errors import InputErrors
 from wire.tree import Limits
 
 URL = "https://crm.example/people?n={{ call.from }}"
 
 
 def faults(**fields: Any) -> dict[str, str]:
-    """Check a request; give its faults by their places."""
+    """Check a request; return its fault codes by path."""
     try:
         check_request({"url": URL, **fields}, Limits(), {"old": "s"})
-    except Faults as error:
+    except InputErrors as error:
         return {each.path: each.code for each in error.faults}
     return {}
 
@@ -33,11 +33,11 @@ def test_a_good_request() -> None:
     assert faults(**good) == {}
 
 
-def test_secrets_are_kept_and_taken_away() -> None:
-    """One that is left out stays, null takes it away."""
-    kept = {"a": "1", "b": "2", "c": "3"}
-    given = {"url": URL, "secrets": {"b": None, "c": "4"}}
-    assert check_request(given, Limits(), kept).secrets == {"a": "1", "c": "4"}
+def test_secrets_are_kept_and_removed() -> None:
+    """An omitted secret is kept, null removes it."""
+    stored = {"a": "1", "b": "2", "c": "3"}
+    document = {"url": URL, "secrets": {"b": None, "c": "4"}}
+    assert check_request(document, Limits(), stored).secrets == {"a": "1", "c": "4"}
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ def test_secrets_are_kept_and_taken_away() -> None:
     ],
 )
 def test_faults(fields: dict[str, Any], expected: dict[str, str]) -> None:
-    """Each is named by its field."""
+    """Each fault has its field's path."""
     assert faults(**fields) == expected

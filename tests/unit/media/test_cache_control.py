@@ -21,4 +21,4 @@ from engine.media.download import fresh_ms
 )
 def test_fresh(header: str, expected_ms: int) -> None:
     """max-age is honoured between ten seconds and a week; without it an hour holds."""
-    assert fresh_ms(header, default_ms=3_600_000, shortest_ms=10_000) == expected_ms
+    assert fresh_ms(header, default_ms=3_600_000, min_ms=10_000) == expected_ms

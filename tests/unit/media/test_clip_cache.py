@@ -1,4 +1,4 @@
-"""The library: known at once, made once, renewed behind; with a twin of the studio."""
+"""The clip cache: cached at once, made once, refreshed in the background; with a fake maker."""
 
 import asyncio
 from pathlib import Path
@@ -11,148 +11,148 @@ from wire.media import Audio
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> CacheBench:
-    """Give an empty library."""
+def bench(tmp_path: Path) -> CacheBench:
+    """Create an empty cache."""
     return CacheBench(tmp_path)
 
 
-async def test_unknown_then_known(room: CacheBench) -> None:
-    """A source is unknown until it was fetched, then known at once and not made again."""
-    assert room.library.known(A) is None
-    assert await room.library.fetch(A) == ONE
-    assert room.library.known(A) == ONE
-    assert await room.library.fetch(A) == ONE
-    assert len(room.studio.asked) == 1
+async def test_unknown_then_known(bench: CacheBench) -> None:
+    """A source is cached after its first fetch, and not made again."""
+    assert bench.cache.cached(A) is None
+    assert await bench.cache.fetch(A) == ONE
+    assert bench.cache.cached(A) == ONE
+    assert await bench.cache.fetch(A) == ONE
+    assert len(bench.maker.requests) == 1
 
 
-async def test_single_flight(room: CacheBench) -> None:
-    """Many who wait have it made once, and one who gives up stops nobody."""
-    room.studio.open.clear()
-    waiters = [asyncio.create_task(room.library.fetch(A)) for _ in range(10)]
-    await room.settled()
+async def test_single_flight(bench: CacheBench) -> None:
+    """Concurrent callers share one clip, and one cancelled caller does not affect the others."""
+    bench.maker.open.clear()
+    waiters = [asyncio.create_task(bench.cache.fetch(A)) for _ in range(10)]
+    await bench.run_background_tasks()
     waiters[0].cancel()
-    await room.settled()
-    room.studio.open.set()
+    await bench.run_background_tasks()
+    bench.maker.open.set()
     results = await asyncio.gather(*waiters, return_exceptions=True)
     assert isinstance(results[0], asyncio.CancelledError)
     assert results[1:] == [ONE] * 9
-    assert len(room.studio.asked) == 1
+    assert len(bench.maker.requests) == 1
 
 
-async def test_all_give_up(room: CacheBench) -> None:
-    """A failure that nobody waits for any more is still remembered."""
-    room.studio.open.clear()
-    room.studio.gives[A] = MediaError("timeout", "late")
-    waiter = asyncio.create_task(room.library.fetch(A))
-    await room.settled()
+async def test_all_callers_cancelled(bench: CacheBench) -> None:
+    """A failure is stored even if all callers are cancelled."""
+    bench.maker.open.clear()
+    bench.maker.results[A] = MediaError("timeout", "late")
+    waiter = asyncio.create_task(bench.cache.fetch(A))
+    await bench.run_background_tasks()
     waiter.cancel()
-    room.studio.open.set()
-    await room.settled()
+    bench.maker.open.set()
+    await bench.run_background_tasks()
     with pytest.raises(MediaError, match="timeout"):
-        await room.library.fetch(A)
-    assert len(room.studio.asked) == 1
+        await bench.cache.fetch(A)
+    assert len(bench.maker.requests) == 1
 
 
-async def test_failure_remembered_for_a_while(room: CacheBench) -> None:
-    """A bad address is not hammered: its failure holds for ten seconds."""
-    room.studio.gives[A] = MediaError("not_found", "HTTP status 404")
+async def test_failure_remembered_for_a_while(bench: CacheBench) -> None:
+    """A failing URL is not hammered: its failure is stored for ten seconds."""
+    bench.maker.results[A] = MediaError("not_found", "HTTP status 404")
     for _ in range(3):
         with pytest.raises(MediaError, match="not_found: HTTP status 404"):
-            await room.library.fetch(A)
-    assert len(room.studio.asked) == 1
-    room.now_ms = 10_000
-    room.studio.gives[A] = MadeClip(ONE, None)
-    assert await room.library.fetch(A) == ONE
+            await bench.cache.fetch(A)
+    assert len(bench.maker.requests) == 1
+    bench.now_ms = 10_000
+    bench.maker.results[A] = MadeClip(ONE, None)
+    assert await bench.cache.fetch(A) == ONE
 
 
-async def test_stale_is_played_and_renewed(room: CacheBench) -> None:
-    """A stale clip is given at once; its address is asked behind, once, for the next caller."""
-    room.studio.gives[A] = MadeClip(ONE, 1000, '"v1"')
-    await room.library.fetch(A)
-    room.now_ms = 1000
-    room.studio.gives[A] = MadeClip(TWO, 1000, '"v2"')
-    assert [room.library.known(A) for _ in range(3)] == [ONE] * 3
-    await room.settled()
-    assert room.library.known(A) == TWO
-    assert room.studio.asked == [(A, ""), (A, '"v1"')]
+async def test_stale_is_played_and_refreshed(bench: CacheBench) -> None:
+    """A stale clip is returned at once and refreshed once in the background."""
+    bench.maker.results[A] = MadeClip(ONE, 1000, '"v1"')
+    await bench.cache.fetch(A)
+    bench.now_ms = 1000
+    bench.maker.results[A] = MadeClip(TWO, 1000, '"v2"')
+    assert [bench.cache.cached(A) for _ in range(3)] == [ONE] * 3
+    await bench.run_background_tasks()
+    assert bench.cache.cached(A) == TWO
+    assert bench.maker.requests == [(A, ""), (A, '"v1"')]
 
 
-async def test_not_modified(room: CacheBench) -> None:
-    """An address that says 'not modified' makes the same clip fresh again."""
-    room.studio.gives[A] = MadeClip(ONE, 1000, '"v1"')
-    await room.library.fetch(A)
-    room.studio.gives[A] = MadeClip(None, 1000, '"v1"')
-    room.now_ms = 1500
-    assert room.library.known(A) == ONE
-    await room.settled()
-    room.now_ms = 2499
-    assert room.library.known(A) == ONE
-    await room.settled()
-    assert len(room.studio.asked) == 2
+async def test_not_modified(bench: CacheBench) -> None:
+    """A 'not modified' response makes the same clip fresh again."""
+    bench.maker.results[A] = MadeClip(ONE, 1000, '"v1"')
+    await bench.cache.fetch(A)
+    bench.maker.results[A] = MadeClip(None, 1000, '"v1"')
+    bench.now_ms = 1500
+    assert bench.cache.cached(A) == ONE
+    await bench.run_background_tasks()
+    bench.now_ms = 2499
+    assert bench.cache.cached(A) == ONE
+    await bench.run_background_tasks()
+    assert len(bench.maker.requests) == 2
 
 
-async def test_renewal_fails(room: CacheBench) -> None:
-    """When a renewal fails the old clip plays on; the address is asked again ten seconds later."""
-    room.studio.gives[A] = MadeClip(ONE, 1000)
-    await room.library.fetch(A)
-    room.studio.gives[A] = MediaError("http_status", "HTTP status 503")
-    for now_ms, asked in ((1000, 2), (10_999, 2), (11_000, 3)):
-        room.now_ms = now_ms
-        assert room.library.known(A) == ONE
-        await room.settled()
-        assert len(room.studio.asked) == asked
+async def test_refresh_fails(bench: CacheBench) -> None:
+    """If a refresh fails, the old clip stays; the URL is tried again ten seconds later."""
+    bench.maker.results[A] = MadeClip(ONE, 1000)
+    await bench.cache.fetch(A)
+    bench.maker.results[A] = MediaError("http_status", "HTTP status 503")
+    for now_ms, requests in ((1000, 2), (10_999, 2), (11_000, 3)):
+        bench.now_ms = now_ms
+        assert bench.cache.cached(A) == ONE
+        await bench.run_background_tasks()
+        assert len(bench.maker.requests) == requests
 
 
-async def test_removed_at_its_address(room: CacheBench) -> None:
-    """A renewal that finds the audio gone makes the source unknown."""
-    room.studio.gives[A] = MadeClip(ONE, 1000)
-    await room.library.fetch(A)
-    room.now_ms = 1000
-    room.studio.gives[A] = MediaError("not_found", "HTTP status 410")
-    assert room.library.known(A) == ONE
-    await room.settled()
-    assert room.library.known(A) is None
+async def test_removed_at_its_url(bench: CacheBench) -> None:
+    """A refresh that finds the audio removed drops the source."""
+    bench.maker.results[A] = MadeClip(ONE, 1000)
+    await bench.cache.fetch(A)
+    bench.now_ms = 1000
+    bench.maker.results[A] = MediaError("not_found", "HTTP status 410")
+    assert bench.cache.cached(A) == ONE
+    await bench.run_background_tasks()
+    assert bench.cache.cached(A) is None
 
 
-async def test_prefetch(room: CacheBench) -> None:
-    """Prefetching makes clips a few at a time, drops what is too much, and swallows failures."""
+async def test_prefetch(bench: CacheBench) -> None:
+    """Prefetching limits concurrency and queue length, and swallows failures."""
     sources = [Audio(f"https://a.example/{n}") for n in range(9)]
-    room.studio.gives[sources[1]] = MediaError("not_audio", "a page")
-    room.studio.open.clear()
-    room.library.prefetch(sources)
-    await room.settled()
-    room.studio.open.set()
-    await room.settled()
-    assert room.studio.busiest == 2
-    assert [bool(room.library.known(s)) for s in sources] == [
+    bench.maker.results[sources[1]] = MediaError("not_audio", "a page")
+    bench.maker.open.clear()
+    bench.cache.prefetch(sources)
+    await bench.run_background_tasks()
+    bench.maker.open.set()
+    await bench.run_background_tasks()
+    assert bench.maker.max_busy == 2
+    assert [bool(bench.cache.cached(s)) for s in sources] == [
         True,
         False,
         *[True] * 3,
         *[False] * 4,
     ]
     with pytest.raises(MediaError, match="not_audio"):
-        await room.library.fetch(sources[1])
+        await bench.cache.fetch(sources[1])
 
 
-async def test_close(room: CacheBench) -> None:
-    """Closing gives up what is being made."""
-    room.studio.open.clear()
-    room.library.prefetch([A, B])
-    waiter = asyncio.create_task(room.library.fetch(A))
-    await room.settled()
-    await room.library.close()
+async def test_close(bench: CacheBench) -> None:
+    """Closing cancels the clips being made."""
+    bench.maker.open.clear()
+    bench.cache.prefetch([A, B])
+    waiter = asyncio.create_task(bench.cache.fetch(A))
+    await bench.run_background_tasks()
+    await bench.cache.close()
     with pytest.raises(asyncio.CancelledError):
         await waiter
 
 
 async def test_a_clip_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
-    """Its key is asked for before it is there: one that nobody makes is not waited for."""
-    room = CacheBench(tmp_path)
-    assert await room.library.coming(ONE.key) is None
-    room.studio.open.clear()
-    room.library.prefetch((A,))
-    coming = asyncio.create_task(room.library.coming(TWO.key))
+    """A key may be requested before its clip exists; without a clip being made there is no wait."""
+    bench = CacheBench(tmp_path)
+    assert await bench.cache.wait_for(ONE.key) is None
+    bench.maker.open.clear()
+    bench.cache.prefetch((A,))
+    waiting = asyncio.create_task(bench.cache.wait_for(TWO.key))
     await asyncio.sleep(0)
-    assert not coming.done()
-    room.studio.open.set()
-    assert await coming is None
+    assert not waiting.done()
+    bench.maker.open.set()
+    assert await waiting is None

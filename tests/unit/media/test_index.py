@@ -1,4 +1,4 @@
-"""The index of sources: bounded, and back after a restart."""
+"""The index of sources: bounded, and loaded after a restart."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from wire.media import Audio, Source, Speech
 
 
 def entry(source: Source, key: str = "a" * 32) -> IndexEntry:
-    """Make an entry of a second's clip."""
+    """Return an entry with a clip of one second."""
     return IndexEntry(source, Clip(key, 1000), 5, '"tag"', "espeak")
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
-    """What is saved is loaded, in the same order, texts and addresses alike."""
+    """A saved index is loaded in the same order, texts and URLs alike."""
     entries = (entry(Speech("hi", "heart", "en", ssml=True)), entry(Audio("https://a.example/1")))
     save_index(tmp_path / "index.json", SavedIndex(entries, {"a" * 32: 7}))
     assert load_index(tmp_path / "index.json") == SavedIndex(entries, {"a" * 32: 7})
@@ -21,7 +21,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_damaged_or_missing(tmp_path: Path) -> None:
-    """A damaged index, like none at all, is an empty one."""
+    """A damaged or missing index is an empty one."""
     file = tmp_path / "index.json"
     assert load_index(file) == SavedIndex()
     file.write_bytes(b'{"entries": [{"source"')
@@ -29,7 +29,7 @@ def test_damaged_or_missing(tmp_path: Path) -> None:
 
 
 def test_bounded() -> None:
-    """Of too many sources the one longest unused is forgotten."""
+    """Beyond the limit the least recently used source is dropped."""
     index = ClipIndex(limit=2)
     one, two, three = (Audio(f"https://a.example/{n}") for n in range(3))
     index.put(entry(one))
@@ -39,8 +39,8 @@ def test_bounded() -> None:
     assert [e.source for e in index.entries()] == [one, three]
 
 
-def test_clips_gone() -> None:
-    """Sources of evicted clips are forgotten."""
+def test_dropped_clips() -> None:
+    """Sources of evicted clips are dropped."""
     index = ClipIndex(limit=5)
     index.put(entry(Audio("https://a.example/1"), "a" * 32))
     index.put(entry(Audio("https://a.example/2"), "b" * 32))

@@ -1,22 +1,21 @@
-"""The making of clips, counted."""
+"""Metrics of clip making."""
 
 import pytest
 
 from engine.media.clip import MadeClip, MediaError
 from engine.media.clip_maker import MeteredClipMaker
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from wire.media import Audio, Source, Speech
 
 
 class Scripted:
-    """Makes nothing new, or fails."""
+    """Returns an unchanged clip, or fails."""
 
     def __init__(self, failure: MediaError | None = None) -> None:
         self._failure = failure
         self.is_closed = False
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        """Do as told."""
         assert source
         assert not etag
         assert now_ms
@@ -31,7 +30,7 @@ class Scripted:
 
 async def test_clips_are_counted_by_kind() -> None:
     """Fetched audio and spoken text take different times, and fail for different reasons."""
-    meter, maker = Meter(), Scripted()
+    meter, maker = Metrics(), Scripted()
     metered = MeteredClipMaker(maker, meter)
     await metered.make(Audio("https://x.example/a.wav"), "", 1)
     await metered.make(Speech("Hello."), "", 1)
@@ -44,7 +43,7 @@ async def test_clips_are_counted_by_kind() -> None:
 
 async def test_a_failure_is_counted_by_why() -> None:
     """The reason is the label; the failure goes on to whoever asked."""
-    meter = Meter()
+    meter = Metrics()
     metered = MeteredClipMaker(Scripted(MediaError("not_found", "404")), meter)
     with pytest.raises(MediaError):
         await metered.make(Audio("https://x.example/a.wav"), "", 1)

@@ -1,4 +1,4 @@
-"""A library whose studio is a twin: it gives what the test put in, when the test lets it."""
+"""A clip cache with a fake clip maker: results and timing are set by the test."""
 
 import asyncio
 from pathlib import Path
@@ -14,47 +14,47 @@ ONE, TWO = Clip("1" * 32, 100), Clip("2" * 32, 200)
 
 
 class FakeClipMaker:
-    """A studio that gives what the test put in, when the test lets it."""
+    """Returns the results that the test sets, when the test allows it."""
 
     def __init__(self) -> None:
-        self.gives: dict[Source, MadeClip | MediaError] = {}
-        self.asked: list[tuple[Source, str]] = []
+        self.results: dict[Source, MadeClip | MediaError] = {}
+        self.requests: list[tuple[Source, str]] = []
         self.open = asyncio.Event()
         self.open.set()
         self.busy = 0
-        self.busiest = 0
+        self.max_busy = 0
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        """Wait for the test, then give or fail."""
+        """Wait for the test, then return or fail."""
         del now_ms
-        self.asked.append((source, etag))
+        self.requests.append((source, etag))
         self.busy += 1
-        self.busiest = max(self.busiest, self.busy)
+        self.max_busy = max(self.max_busy, self.busy)
         try:
             await self.open.wait()
         finally:
             self.busy -= 1
-        given = self.gives.get(source, MadeClip(ONE, None))
-        if isinstance(given, MediaError):
-            raise given
-        return given
+        result = self.results.get(source, MadeClip(ONE, None))
+        if isinstance(result, MediaError):
+            raise result
+        return result
 
     async def close(self) -> None:
-        """Nothing runs."""
+        """Do nothing."""
 
 
 class CacheBench:
-    """A library, its twin studio, and a clock that the test moves."""
+    """A cache, its fake clip maker, and a clock that the test sets."""
 
     def __init__(self, directory: Path) -> None:
         limits = MediaLimits(prefetch_at_once=2, prefetch_waiting=5)
         self.now_ms = 0
-        self.studio = FakeClipMaker()
-        self.library = ClipCache(
-            ClipFiles(directory, limits), ClipIndex(100), self.studio, lambda: self.now_ms, limits
+        self.maker = FakeClipMaker()
+        self.cache = ClipCache(
+            ClipFiles(directory, limits), ClipIndex(100), self.maker, lambda: self.now_ms, limits
         )
 
-    async def settled(self) -> None:
-        """Let what runs behind come to its end."""
+    async def run_background_tasks(self) -> None:
+        """Let the background tasks finish."""
         for _ in range(20):
             await asyncio.sleep(0)

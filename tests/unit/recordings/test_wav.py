@@ -1,4 +1,4 @@
-"""WAV files: what other programs read in the header."""
+"""WAV files: other programs can read the header."""
 
 import io
 import wave
@@ -9,8 +9,8 @@ from engine.recordings import wav
 
 
 @pytest.mark.parametrize("channels", [1, 2])
-def test_a_header_says_what_follows(channels: int) -> None:
-    """16 bits, 8 kHz, so many channels and samples."""
+def test_a_header_describes_the_samples(channels: int) -> None:
+    """16 bits, 8 kHz, and the right number of channels and samples."""
     data = bytes(range(64)) * channels * 10
     with wave.open(io.BytesIO(wav.header(channels, len(data)) + data)) as file:
         shape = (file.getnchannels(), file.getsampwidth(), file.getframerate())

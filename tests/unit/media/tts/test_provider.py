@@ -1,4 +1,4 @@
-"""Who speaks a text."""
+"""Which provider speaks a text."""
 
 import pytest
 
@@ -15,8 +15,8 @@ LISTED = """Pty Language       Age/Gender VoiceName          File               
 """
 
 
-class Twin:
-    """A speaker that says its own name, or fails."""
+class FakeProvider:
+    """A provider that returns its own name, or fails."""
 
     def __init__(
         self, name: str, languages: str, *, ssml: bool = False, fails: bool = False
@@ -27,19 +27,19 @@ class Twin:
         self.ssml = ssml
         self.fails = fails
 
-    async def speak(self, speech: Speech) -> bytes:
-        """Give the speaker's name for a sound."""
+    async def synthesize(self, speech: Speech) -> bytes:
+        """Return the provider's name as its audio."""
         if self.fails:
             raise MediaError("unreadable", f"no {speech.text}")
         return self.name.encode()
 
     async def close(self) -> None:
-        """Nothing runs."""
+        """Do nothing."""
 
 
-NEURAL = Twin("neural", "en")
-PLAIN = Twin("plain", "en hi de", ssml=True)
-BROKEN = Twin("broken", "en", fails=True)
+NEURAL = FakeProvider("neural", "en")
+PLAIN = FakeProvider("plain", "en hi de", ssml=True)
+BROKEN = FakeProvider("broken", "en", fails=True)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ BROKEN = Twin("broken", "en", fails=True)
         (Speech("a", ssml=True), ["plain"]),
         (Speech("a", voice="plain"), ["plain", "neural"]),
         (Speech("a", voice="plain-voice"), ["plain", "neural"]),
-        (Speech("a", voice="nobody"), ["neural", "plain"]),
+        (Speech("a", voice="unknown"), ["neural", "plain"]),
         (Speech("a", language="tlh"), []),
     ],
 )
 def test_ranked(speech: Speech, names: list[str]) -> None:
-    """Language and markup must fit; a voice that is known goes first; else the configured order."""
-    assert [speaker.name for speaker in rank_providers([NEURAL, PLAIN], speech)] == names
+    """Language and SSML must fit; a provider with the voice goes first; else as configured."""
+    assert [provider.name for provider in rank_providers([NEURAL, PLAIN], speech)] == names
 
 
 async def test_substitute() -> None:
-    """When the first speaker fails the next one speaks."""
+    """If the first provider fails, the next one speaks."""
     assert await synthesize([BROKEN, PLAIN], Speech("a")) == (b"plain", "plain")
 
 
@@ -70,13 +70,13 @@ async def test_substitute() -> None:
     ("speech", "text"),
     [(Speech("a"), "broken: no a"), (Speech("a", language="fr"), "no speaker for language fr")],
 )
-async def test_nobody(speech: Speech, text: str) -> None:
-    """When nobody can speak a text, the last failure says so."""
+async def test_no_provider_succeeds(speech: Speech, text: str) -> None:
+    """If no provider can speak a text, the last failure is raised."""
     with pytest.raises(MediaError) as caught:
         await synthesize([BROKEN], speech)
     assert (caught.value.reason, caught.value.text) == ("speech_failed", text)
 
 
 def test_languages() -> None:
-    """Espeak's table gives primary subtags, also of its second names."""
+    """Espeak's table gives primary subtags, also of alternative names."""
     assert parse_languages(LISTED) == {"af", "cmn", "zh", "en", "nb", "no"}

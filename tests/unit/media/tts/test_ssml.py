@@ -1,4 +1,4 @@
-"""SSML is rebuilt out of marks that only shape speech."""
+"""SSML is rebuilt from elements that only shape speech."""
 
 import pytest
 
@@ -22,13 +22,13 @@ from engine.media.tts.ssml import sanitize
         ),
     ],
 )
-def test_known_marks(text: str, clean: str) -> None:
-    """Known marks and attributes stay, the rest of the markup goes, and the words stay."""
+def test_allowed_elements(text: str, clean: str) -> None:
+    """Allowed elements and attributes stay, other markup is removed, the text stays."""
     assert sanitize(text) == clean
 
 
-def test_audio_goes() -> None:
-    """A mark that would have espeak open a file becomes a sentence of its alternative text."""
+def test_audio_is_removed() -> None:
+    """An element that makes espeak open a file becomes a sentence with its alternative text."""
     text = '<speak>Before <audio src="/etc/passwd">other <b>words</b></audio> after</speak>'
     assert sanitize(text) == "<speak>Before <s>other <s>words</s></s> after</speak>"
 

@@ -1,4 +1,4 @@
-"""Containers are told by their first bytes."""
+"""Containers are detected by their first bytes."""
 
 import pytest
 
