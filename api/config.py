@@ -12,7 +12,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from api.common.mail import Mail, Security
+from api.common.mail import MailServer, Security
 from api.messaging_platform.settings import MsgappSettings
 from wire.tree import Limits
 
@@ -24,7 +24,7 @@ DatabaseUrl = Annotated[
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
-class Stored(BaseSettings):
+class DatabaseSettings(BaseSettings):
     """What an administrator's command needs, too: where the database is."""
 
     model_config = SettingsConfigDict(
@@ -49,7 +49,7 @@ class Stored(BaseSettings):
         return sources
 
 
-class Settings(Stored):
+class Settings(DatabaseSettings):
     """All that an operator can set on the REST layer."""
 
     api_host: str = "127.0.0.1"
@@ -88,11 +88,11 @@ class Settings(Stored):
         return Limits(allow_insecure=self.allow_insecure_webhooks, sip_hosts=self.sip_hosts)
 
     @property
-    def mail(self) -> Mail | None:
+    def mail(self) -> MailServer | None:
         """The server that sends e-mail, if there is one."""
         if not self.smtp_host:
             return None
-        return Mail(
+        return MailServer(
             host=self.smtp_host,
             port=self.smtp_port,
             security=self.smtp_security,

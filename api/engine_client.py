@@ -13,19 +13,26 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from api.http.errors import Conflict, Invalid, NotFound, NotNow, Refused
+from api.http.errors import ApiError, Conflict, InvalidRequest, NotFound, ServiceUnavailable
 from wire.rpc import Problem
 
 T = TypeVar("T")
-ANSWER_S = 15.0
-CONNECT_S = 3.0
-FAILED = 400
-MOST_ID = 256  # longer than any: engines take no line of more than 8 KB, and know no problem then
-KINDS: dict[int, type[Refused]] = {400: Invalid, 404: NotFound, 409: Conflict, 413: Invalid}
+RESPONSE_TIMEOUT_S = 15.0
+CONNECT_TIMEOUT_S = 3.0
+ERROR_STATUS = 400
+MAX_ID_CHARS = (
+    256  # longer than any: engines take no line of more than 8 KB, and know no problem then
+)
+ERRORS_BY_STATUS: dict[int, type[ApiError]] = {
+    400: InvalidRequest,
+    404: NotFound,
+    409: Conflict,
+    413: InvalidRequest,
+}
 _ID = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*")
 
 
-class NoEngine(NotNow):
+class EngineUnavailable(ServiceUnavailable):
     """No engine answers, or not as one does."""
 
     code = "no_engine"
@@ -36,7 +43,7 @@ class EngineClient:
 
     def __init__(self, http: aiohttp.ClientSession, urls: Sequence[str]) -> None:
         self.http = http
-        self._turns = Turns(urls)
+        self._turns = EngineRotation(urls)
 
     async def ask(
         self,
@@ -51,7 +58,7 @@ class EngineClient:
         try:
             return msgspec.json.decode(answer, type=shape)
         except msgspec.DecodeError as error:
-            raise NoEngine(f"an engine's answer is not understood ({error})") from None
+            raise EngineUnavailable(f"an engine's answer is not understood ({error})") from None
 
     async def raw(
         self, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None
@@ -67,14 +74,14 @@ class EngineClient:
                 self._turns.failed(engine)
                 if method != "GET":
                     break
-        raise NoEngine("no engine answers", retry_after_s=1)
+        raise EngineUnavailable("no engine answers", retry_after_s=1)
 
     @asynccontextmanager
     async def stream(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """Ask for something that does not end, which must say something every few seconds."""
-        limit = aiohttp.ClientTimeout(connect=CONNECT_S, sock_read=ANSWER_S)
+        limit = aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S, sock_read=RESPONSE_TIMEOUT_S)
         for engine in self._turns:
             url = f"{engine}/rpc/v1{path}"
             try:
@@ -83,18 +90,18 @@ class EngineClient:
                 self._turns.failed(engine)
                 continue
             async with reply:
-                if reply.status >= FAILED:
+                if reply.status >= ERROR_STATUS:
                     raise _refusal(reply.status, await reply.read(), None)
                 yield reply.content
                 return
-        raise NoEngine("no engine answers", retry_after_s=1)
+        raise EngineUnavailable("no engine answers", retry_after_s=1)
 
     async def _asked(
         self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None
     ) -> bytes:
         async with self.http.request(method, url, data=data, params=query) as reply:
             answer = await reply.read()
-            if reply.status >= FAILED:
+            if reply.status >= ERROR_STATUS:
                 raise _refusal(reply.status, answer, reply.headers.get("Retry-After"))
             return answer
 
@@ -106,16 +113,16 @@ def call_path(call_id: str, deed: str = "") -> str:
 
 def id_in_path(text: str) -> str:
     """Check that an id can be part of a path and mean nothing else there; raises NotFound."""
-    if len(text) > MOST_ID or _ID.fullmatch(text) is None:
+    if len(text) > MAX_ID_CHARS or _ID.fullmatch(text) is None:
         raise NotFound("no such id")
     return text
 
 
 @asynccontextmanager
-async def opened(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]:
+async def open_client(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]:
     """Give a client for as long as the context lasts."""
     headers = {"Authorization": f"Bearer {token}"}
-    limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
+    limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(
         headers=headers,
@@ -127,23 +134,23 @@ async def opened(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]
         yield EngineClient(http, urls)
 
 
-def _refusal(status: int, answer: bytes, again: str | None) -> Refused:
+def _refusal(status: int, answer: bytes, again: str | None) -> ApiError:
     try:
         told: Any = msgspec.json.decode(answer, type=Problem)
     except msgspec.DecodeError:
-        return NoEngine(f"something else answers where an engine should (HTTP {status})")
-    if kind := KINDS.get(status):
+        return EngineUnavailable(f"something else answers where an engine should (HTTP {status})")
+    if kind := ERRORS_BY_STATUS.get(status):
         return kind(told.detail or told.title, told.code, errors=told.errors)
     wait_s = int(again) if again and again.isdecimal() else 1
-    if status == NotNow.status:
-        return NotNow(told.detail or told.title, told.code, retry_after_s=wait_s)
-    return NoEngine(f"an engine can't do this now (HTTP {status})", retry_after_s=wait_s)
+    if status == ServiceUnavailable.status:
+        return ServiceUnavailable(told.detail or told.title, told.code, retry_after_s=wait_s)
+    return EngineUnavailable(f"an engine can't do this now (HTTP {status})", retry_after_s=wait_s)
 
 
-RESTS_S = 10.0  # one that hangs costs its asker the whole patience: few should pay
+COOLDOWN_S = 10.0  # one that hangs costs its asker the whole patience: few should pay
 
 
-class Turns:
+class EngineRotation:
     """The engines' addresses, each time from another on; of this process only."""
 
     def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
@@ -161,4 +168,4 @@ class Turns:
 
     def failed(self, url: str) -> None:
         """Let one rest that did not answer."""
-        self._rested_s[url] = self._clock() + RESTS_S
+        self._rested_s[url] = self._clock() + COOLDOWN_S

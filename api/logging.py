@@ -10,12 +10,12 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-SECRET = frozenset(
+SECRET_KEYS = frozenset(
     {"authorization", "api_key", "api_secret", "body", "custom_data", "password", "token"}
 )
 
 
-def set_up(level: str, out: TextIO = sys.stderr) -> None:
+def configure_logging(level: str, out: TextIO = sys.stderr) -> None:
     """Send structlog's events to `out`, standard error unless another is given."""
     shown = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -27,7 +27,7 @@ def set_up(level: str, out: TextIO = sys.stderr) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            discreet,
+            redact,
             *(() if out.isatty() else (structlog.processors.format_exc_info,)),
             shown,
         ],
@@ -37,8 +37,8 @@ def set_up(level: str, out: TextIO = sys.stderr) -> None:
     )
 
 
-def discreet(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+def redact(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     """Take out what no log may hold."""
-    for name in SECRET & line.keys():
+    for name in SECRET_KEYS & line.keys():
         line[name] = "(left out)"
     return line

@@ -7,31 +7,33 @@ from contextlib import AsyncExitStack
 
 import uvicorn
 
-from api.accounts.bootstrap import make_given
-from api.app import application, opened
-from api.cdrs.ingest.consumer import Consumer, consuming, own_name
+from api.accounts.bootstrap import create_configured_account
+from api.app import create_app, open_services
+from api.cdrs.ingest.consumer import EventConsumer, consumer_name, run_consumer
 from api.config import Settings
 from api.db.migrate import migrate
-from api.http.header_limits import BoundedHeads
-from api.jobs.cleanup import sweeping
-from api.jobs.worker import working
-from api.policy_sync.sync import pushing
+from api.http.header_limits import HeaderLimits
+from api.jobs.cleanup import run_cleanup
+from api.jobs.worker import run_worker
+from api.policy_sync.sync import run_policy_sync
 
 
 async def serve(settings: Settings) -> None:
     """Bring the database up to date, make the account that the settings name, and serve."""
     async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(opened(settings))
+        parts = await house.enter_async_context(open_services(settings))
         await migrate(parts.database)
-        await make_given(parts.accounts, parts.keys, settings)
+        await create_configured_account(parts.accounts, parts.keys, settings)
         # None waits for another.
         for handlers in (parts.cdrs.jobs, parts.lists.jobs, parts.people.jobs):
-            await house.enter_async_context(working(parts.jobs, handlers, parts.metrics))
-        name = own_name(settings.api_port)
-        await house.enter_async_context(consuming(Consumer(parts.engine, parts.database, name)))
-        await house.enter_async_context(pushing(parts.pusher))
-        await house.enter_async_context(sweeping(parts.idempotency))
-        app = application(parts)
+            await house.enter_async_context(run_worker(parts.jobs, handlers, parts.metrics))
+        name = consumer_name(settings.api_port)
+        await house.enter_async_context(
+            run_consumer(EventConsumer(parts.engine, parts.database, name))
+        )
+        await house.enter_async_context(run_policy_sync(parts.pusher))
+        await house.enter_async_context(run_cleanup(parts.idempotency))
+        app = create_app(parts)
         _quiet_garbage_collector()
         await _served(server(settings, app))
 
@@ -56,7 +58,7 @@ async def _served(running: uvicorn.Server) -> None:
 
 
 def server(
-    settings: Settings, app: object, heads: type[BoundedHeads] = BoundedHeads
+    settings: Settings, app: object, heads: type[HeaderLimits] = HeaderLimits
 ) -> uvicorn.Server:
     """Make the HTTP server of an application."""
     return uvicorn.Server(

@@ -65,7 +65,7 @@ class Account(Struct, frozen=True):
     email: str | None = None
 
 
-class Accounts:
+class AccountStore:
     """What is kept of accounts."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:

@@ -7,7 +7,7 @@ from fastapi.openapi.models import APIKey, APIKeyIn
 from fastapi.security.base import SecurityBase
 from msgspec import Meta, Struct
 
-from api.auth.service import REFUSED, Doorkeeper, Principal
+from api.auth.service import NOT_AUTHENTICATED, Authenticator, Principal
 from api.http.errors import Unauthenticated
 from api.http.msgspec_adapter import answer, described, reading
 from wire.base import Name
@@ -26,7 +26,7 @@ class TokenRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="came
 SCHEME = "Bearer"  # it may stand before the token, and need not
 
 
-class TokenGiven(Struct, frozen=True, rename="camel"):
+class TokenResponse(Struct, frozen=True, rename="camel"):
     """A token, and for how many seconds it is good."""
 
     access_token: str
@@ -37,13 +37,13 @@ class TokenGiven(Struct, frozen=True, rename="camel"):
 router = APIRouter(tags=["Authentication"])
 
 
-async def doorkeeper(request: Request) -> Doorkeeper:
+async def doorkeeper(request: Request) -> Authenticator:
     """Give the doorkeeper of this process."""
-    found: Doorkeeper = request.app.state.parts.doorkeeper
+    found: Authenticator = request.app.state.parts.doorkeeper
     return found
 
 
-class Door(SecurityBase):
+class AuthorizationHeader(SecurityBase):
     """Tells who asks, and the document how: as one dependency, for each costs every request."""
 
     scheme_name = "APIKeyHeader"
@@ -59,14 +59,14 @@ class Door(SecurityBase):
         """Tell who asks; 401 for nobody."""
         header = request.headers.get("Authorization")
         if not header:
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(NOT_AUTHENTICATED)
         principal = await (await doorkeeper(request)).principal(header, _address(request))
         request.state.account_id = principal.account_id  # for the log
         return principal
 
 
-authenticated = Door()
-Authenticated = Annotated[Principal, Depends(authenticated)]
+authenticate = AuthorizationHeader()
+AuthenticatedUser = Annotated[Principal, Depends(authenticate)]
 
 
 @router.post(
@@ -74,7 +74,7 @@ Authenticated = Annotated[Principal, Depends(authenticated)]
     **described(
         "Get an access token",
         asked=TokenRequest,
-        answered=TokenGiven,
+        answered=TokenResponse,
         statuses=(401, 429),
         example={"apiKey": "swk_…", "apiSecret": "sws_…"},
     ),
@@ -83,13 +83,13 @@ async def get_access_token(
     account_id: Annotated[str, Path(alias="accountId")],
     request: Request,
     asked: Annotated[TokenRequest, Depends(reading(TokenRequest))],
-    keeper: Annotated[Doorkeeper, Depends(doorkeeper)],
+    keeper: Annotated[Authenticator, Depends(doorkeeper)],
 ) -> Response:
     """Give a token for an account's credentials."""
     token, expires_in = await keeper.token(
         account_id, asked.api_key, asked.api_secret, asked.agent_id, _address(request)
     )
-    return answer(TokenGiven(token, expires_in))
+    return answer(TokenResponse(token, expires_in))
 
 
 def _address(request: Request) -> str:

@@ -9,19 +9,19 @@ import hashlib
 
 from msgspec import Struct
 
-from api.auth.hashing import matches
-from api.auth.store import Key, Keys, key_id
+from api.auth.hashing import verify_secret
+from api.auth.store import ApiKey, KeyStore, parse_key_id
 from api.auth.throttle import Throttle
-from api.auth.tokens import Tokens
-from api.common.bounded_dict import Remembered
+from api.auth.tokens import AccessTokens
+from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
 from api.http.errors import Unauthenticated
 from wire.errors import BadInput
 
-PROVEN_MS = 300_000
-CHECKED_MS = 2_000
-AT_ONCE = 2  # hashes in work: each takes a processor's whole attention
-REFUSED = "User not authenticated"
+PROOF_CACHE_MS = 300_000
+KEY_CACHE_MS = 2_000
+MAX_CONCURRENT_HASHES = 2  # hashes in work: each takes a processor's whole attention
+NOT_AUTHENTICATED = "User not authenticated"
 
 
 class Principal(Struct, frozen=True):
@@ -40,17 +40,17 @@ class _Claim(Struct, frozen=True):
     until_ms: int
 
 
-class Doorkeeper:
+class Authenticator:
     """Lets principals in, and gives them tokens."""
 
-    def __init__(self, keys: Keys, tokens: Tokens, now_ms: Clock) -> None:
+    def __init__(self, keys: KeyStore, tokens: AccessTokens, now_ms: Clock) -> None:
         self._keys = keys
         self._tokens = tokens
         self._now_ms = now_ms
         self._throttle = Throttle(now_ms)
-        self._proven: Remembered[bytes, _Claim] = Remembered()
-        self._standing: Remembered[str, tuple[int, Key | None]] = Remembered()
-        self._hashing = asyncio.Semaphore(AT_ONCE)
+        self._proven: BoundedDict[bytes, _Claim] = BoundedDict()
+        self._standing: BoundedDict[str, tuple[int, ApiKey | None]] = BoundedDict()
+        self._hashing = asyncio.Semaphore(MAX_CONCURRENT_HASHES)
 
     async def principal(self, header: str, where: str) -> Principal:
         """Tell who stands behind a header's value; raises Unauthenticated, or TooMany."""
@@ -60,14 +60,14 @@ class Doorkeeper:
         claim = await self._claim(presented, where)
         key = await self._key(claim.key_id)
         if key is None or not self._counts(key):
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(NOT_AUTHENTICATED)
         return Principal(key.account_id, key.id, key.agent_id or claim.agent_id)
 
     async def token(
         self, account_id: str, api_key: str, api_secret: str, agent_id: str | None, where: str
     ) -> tuple[str, int]:
         """Give a token and its seconds for credentials; raises Unauthenticated, or TooMany."""
-        known = key_id(api_key)
+        known = parse_key_id(api_key)
         who = f"{where} {known or ''}"
         self._throttle.check(who)
         key = await self._key(known) if known else None
@@ -79,7 +79,7 @@ class Doorkeeper:
             or not await self._is(api_secret, key.secret_hash)
         ):
             self._throttle.failed(who)
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(NOT_AUTHENTICATED)
         if key.agent_id and agent_id not in {None, key.agent_id}:
             raise BadInput("agentId", f"this key is agent {key.agent_id}'s")
         token = self._tokens.given(key.id, key.account_id, key.agent_id or agent_id)
@@ -95,25 +95,25 @@ class Doorkeeper:
     async def _prove(self, presented: str, where: str) -> _Claim:
         if claims := self._tokens.read(presented):
             return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
-        known = key_id(presented)
+        known = parse_key_id(presented)
         who = f"{where} {known or ''}"
         self._throttle.check(who)
         if (key := await self._key(known or "")) and await self._is(presented, key.key_hash):
-            return _Claim(key.id, None, self._now_ms() + PROVEN_MS)
+            return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
         self._throttle.failed(who)
-        raise Unauthenticated(REFUSED)
+        raise Unauthenticated(NOT_AUTHENTICATED)
 
-    async def _key(self, of: str) -> Key | None:
+    async def _key(self, of: str) -> ApiKey | None:
         until_ms, key = self._standing.get(of) or (0, None)
         if until_ms <= self._now_ms():
             key = await self._keys.get(of) if of else None
-            self._standing.put(of, (self._now_ms() + CHECKED_MS, key))
+            self._standing.put(of, (self._now_ms() + KEY_CACHE_MS, key))
         return key
 
     async def _is(self, secret: str, kept: str) -> bool:
         async with self._hashing:
-            return await asyncio.to_thread(matches, secret, kept)
+            return await asyncio.to_thread(verify_secret, secret, kept)
 
-    def _counts(self, key: Key) -> bool:
+    def _counts(self, key: ApiKey) -> bool:
         is_current = key.expires_ms is None or key.expires_ms > self._now_ms()
         return key.is_account_active and is_current

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, insert, se
 from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
-from api.auth.hashing import COST, hashed
+from api.auth.hashing import COST, hash_secret
 from api.common.clock import Clock
 from api.db.database import Database, metadata
 from api.http.errors import Conflict, NotFound
@@ -36,7 +36,7 @@ class Credentials(Struct, frozen=True):
     api_secret: str
 
 
-class Key(Struct, frozen=True):
+class ApiKey(Struct, frozen=True):
     """What is kept of a key; one that has expired or been revoked opens nothing."""
 
     id: str
@@ -49,19 +49,19 @@ class Key(Struct, frozen=True):
     is_account_active: bool
 
 
-def drawn() -> Credentials:
+def generate_credentials() -> Credentials:
     """Draw credentials at random: 256 bits each."""
     key = f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
     return Credentials(key, f"sws_{secrets.token_urlsafe(32)}")
 
 
-def key_id(api_key: str) -> str | None:
+def parse_key_id(api_key: str) -> str | None:
     """Read a key's id off the key; None if it is none."""
     found = _KEY.fullmatch(api_key)
     return found["id"] if found else None
 
 
-class Keys:
+class KeyStore:
     """What is kept of keys."""
 
     def __init__(self, database: Database, now_ms: Clock, hash_cost: int = COST) -> None:
@@ -71,15 +71,15 @@ class Keys:
 
     async def add(self, account_id: str, given: Credentials, agent_id: str | None = None) -> str:
         """Keep credentials for an account, or for one agent of it; gives the key's id."""
-        known = key_id(given.api_key)
+        known = parse_key_id(given.api_key)
         if known is None:
             raise Conflict("an API key looks like swk_, 12 hex digits, _ and 43 letters")
         row = {
             "id": known,
             "account_id": account_id,
             "agent_id": agent_id,
-            "key_hash": await asyncio.to_thread(hashed, given.api_key, self._hash_cost),
-            "secret_hash": await asyncio.to_thread(hashed, given.api_secret, self._hash_cost),
+            "key_hash": await asyncio.to_thread(hash_secret, given.api_key, self._hash_cost),
+            "secret_hash": await asyncio.to_thread(hash_secret, given.api_secret, self._hash_cost),
             "created_ms": self._now_ms(),
         }
         try:
@@ -89,17 +89,17 @@ class Keys:
             raise Conflict(f"no account {account_id}, or key {known} is there already") from None
         return known
 
-    async def get(self, of: str) -> Key | None:
+    async def get(self, of: str) -> ApiKey | None:
         """Read a key by its id."""
         async with self._database.reading() as connection:
             row = (await connection.execute(_shown().where(keys.c.id == of))).mappings().first()
-        return Key(**row) if row else None
+        return ApiKey(**row) if row else None
 
-    async def all(self, account_id: str) -> list[Key]:
+    async def all(self, account_id: str) -> list[ApiKey]:
         """List an account's keys."""
         query = _shown().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
         async with self._database.reading() as connection:
-            return [Key(**row) for row in (await connection.execute(query)).mappings()]
+            return [ApiKey(**row) for row in (await connection.execute(query)).mappings()]
 
     async def expire(self, account_id: str, of: str, at_ms: int) -> None:
         """Let a key, and every token that it gave, end at a time: now, to revoke it."""

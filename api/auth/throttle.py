@@ -3,11 +3,11 @@
 from collections import OrderedDict
 
 from api.common.clock import Clock
-from api.http.errors import TooMany
+from api.http.errors import TooManyRequests
 
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 WINDOW_MS = 60_000
-MOST_KNOWN = 10_000
+MAX_ENTRIES = 10_000
 
 
 class Throttle:
@@ -21,8 +21,10 @@ class Throttle:
         """Raise TooMany for one who has failed too often."""
         until_ms, count = self._failures.get(who, (0, 0))
         left_ms = until_ms - self._now_ms()
-        if count >= MOST_FAILURES and left_ms > 0:
-            raise TooMany("too many failures to authenticate", retry_after_s=-(-left_ms // 1_000))
+        if count >= MAX_FAILURES and left_ms > 0:
+            raise TooManyRequests(
+                "too many failures to authenticate", retry_after_s=-(-left_ms // 1_000)
+            )
 
     def failed(self, who: str) -> None:
         """Count a failure."""
@@ -31,5 +33,5 @@ class Throttle:
         if until_ms <= now_ms:
             until_ms, count = now_ms + WINDOW_MS, 0
         self._failures[who] = (until_ms, count + 1)
-        if len(self._failures) > MOST_KNOWN:
+        if len(self._failures) > MAX_ENTRIES:
             self._failures.popitem(last=False)

@@ -17,7 +17,7 @@ OPTIONS: Options = {
 }
 
 
-class Tokens:
+class AccessTokens:
     """Gives tokens and reads them."""
 
     def __init__(self, secret: str, lifetime_s: int, now_ms: Clock) -> None:

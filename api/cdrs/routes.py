@@ -5,14 +5,21 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from api.auth.routes import Authenticated
-from api.cdrs.exports.service import Exports, ExportView
+from api.auth.routes import AuthenticatedUser
+from api.cdrs.exports.service import ExportService, ExportView
 from api.cdrs.plugin import CdrSlice
-from api.cdrs.schemas import DispositionBody, ExportBody, Exporting, History, Listing, Prefix
-from api.cdrs.service import CdrPage, ClientIds, Service
+from api.cdrs.schemas import (
+    CdrExportQuery,
+    CdrListQuery,
+    CustomerHistoryQuery,
+    DispositionBody,
+    ExportBody,
+    Prefix,
+)
+from api.cdrs.service import CdrPage, CdrService, ClientIds
 from api.cdrs.today import TodayStats
 from api.cdrs.views import CdrView
-from api.http.errors import Invalid
+from api.http.errors import InvalidRequest
 from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Call records"])
@@ -24,21 +31,21 @@ def slice_of(request: Request) -> CdrSlice:
     return found
 
 
-async def _records(request: Request) -> Service:
+async def _records(request: Request) -> CdrService:
     return slice_of(request).records
 
 
-async def _exports(request: Request) -> Exports:
+async def _exports(request: Request) -> ExportService:
     return slice_of(request).exports
 
 
-Records = Annotated[Service, Depends(_records)]
-ExportsOf = Annotated[Exports, Depends(_exports)]
+Records = Annotated[CdrService, Depends(_records)]
+ExportsOf = Annotated[ExportService, Depends(_exports)]
 
 
 @router.get("/srmain/cdr", **described("List call records", answered=CdrPage, statuses=(401,)))
 async def list_records(
-    who: Authenticated, asked: Annotated[Listing, Query()], records: Records
+    who: AuthenticatedUser, asked: Annotated[CdrListQuery, Query()], records: Records
 ) -> Response:
     """Give a page of the calls that have ended, newest first."""
     return answer(await records.list(who.account_id, asked))
@@ -55,8 +62,8 @@ async def list_records(
     ),
 )
 async def start_export(
-    who: Authenticated,
-    asked: Annotated[Exporting, Query()],
+    who: AuthenticatedUser,
+    asked: Annotated[CdrExportQuery, Query()],
     body: Annotated[ExportBody, Depends(reading(ExportBody))],
     exports: ExportsOf,
 ) -> Response:
@@ -68,10 +75,10 @@ async def start_export(
     "/srmain/cdr/me/today-stats",
     **described("An agent's day so far", answered=TodayStats, statuses=(401,)),
 )
-async def today_stats(who: Authenticated, records: Records) -> Response:
+async def today_stats(who: AuthenticatedUser, records: Records) -> Response:
     """Add up today's calls of the agent that the token is for."""
     if who.agent_id is None:
-        raise Invalid("the token is no agent's: ask for one with agentId", "agent_required")
+        raise InvalidRequest("the token is no agent's: ask for one with agentId", "agent_required")
     return answer(await records.today(who.account_id, who.agent_id))
 
 
@@ -80,7 +87,7 @@ async def today_stats(who: Authenticated, records: Records) -> Response:
     **described("A customer's calls", answered=CdrPage, statuses=(401,)),
 )
 async def customer_history(
-    who: Authenticated, asked: Annotated[History, Query()], records: Records
+    who: AuthenticatedUser, asked: Annotated[CustomerHistoryQuery, Query()], records: Records
 ) -> Response:
     """Give a page of the calls in which a number took part, newest first."""
     return answer(await records.history(who.account_id, asked))
@@ -90,7 +97,7 @@ async def customer_history(
     "/srmain/cdr/{prefix}/getClientIds",
     **described("Client ids that begin so", answered=ClientIds, statuses=(401,)),
 )
-async def client_ids(who: Authenticated, prefix: Prefix, records: Records) -> Response:
+async def client_ids(who: AuthenticatedUser, prefix: Prefix, records: Records) -> Response:
     """List the ids of clients that have call records."""
     return answer(await records.clients(who.account_id, prefix))
 
@@ -101,7 +108,7 @@ async def client_ids(who: Authenticated, prefix: Prefix, records: Records) -> Re
 )
 async def get_export(
     export_id: Annotated[str, Path(alias="exportId")],
-    who: Authenticated,
+    who: AuthenticatedUser,
     exports: ExportsOf,
 ) -> Response:
     """Tell how far an export is."""
@@ -114,7 +121,7 @@ async def get_export(
 )
 async def download(
     export_id: Annotated[str, Path(alias="exportId")],
-    who: Authenticated,
+    who: AuthenticatedUser,
     exports: ExportsOf,
 ) -> StreamingResponse:
     """Send an export's file."""
@@ -130,7 +137,7 @@ async def download(
 )
 async def get_record(
     call_id: Annotated[str, Path(alias="id")],
-    who: Authenticated,
+    who: AuthenticatedUser,
     records: Records,
 ) -> Response:
     """Give a call's record, with its timeline."""
@@ -149,7 +156,7 @@ async def get_record(
 )
 async def set_disposition(
     call_id: Annotated[str, Path(alias="id")],
-    who: Authenticated,
+    who: AuthenticatedUser,
     body: Annotated[DispositionBody, Depends(reading(DispositionBody))],
     records: Records,
 ) -> Response:

@@ -13,14 +13,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
-from api.common.timestamps import read_ms
+from api.common.timestamps import parse_ms
 from wire import patterns
 
-MOST_NAMES = 20
-LONGEST_NAME = 128
-MOST_LISTED = 1_000
-FARTHEST = 100_000  # beyond, a cursor: passing over rows costs time
-MOST_EXPORTED = 5_000_000
+MAX_NAMES = 20
+MAX_NAME_CHARS = 128
+MAX_LIMIT = 1_000
+MAX_OFFSET = 100_000  # beyond, a cursor: passing over rows costs time
+MAX_EXPORT_ROWS = 5_000_000
 PLAIN = r"[^\x00-\x1f\x7f%*?\\]"
 _PLAIN = re.compile(f"{PLAIN}*")
 _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")
@@ -35,18 +35,18 @@ def _number(text: str) -> str:
 
 
 def _time(text: Any) -> int | None:
-    return read_ms(text) if isinstance(text, str) else text
+    return parse_ms(text) if isinstance(text, str) else text
 
 
-def names_in(text: str) -> tuple[str, ...]:
+def split_names(text: str) -> tuple[str, ...]:
     """Split names at their commas."""
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 def _names(text: str) -> str:
-    names = names_in(_plain(text))
-    if len(names) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in names):
-        raise ValueError(f"expected at most {MOST_NAMES} names of {LONGEST_NAME} letters")
+    names = split_names(_plain(text))
+    if len(names) > MAX_NAMES or any(len(name) > MAX_NAME_CHARS for name in names):
+        raise ValueError(f"expected at most {MAX_NAMES} names of {MAX_NAME_CHARS} letters")
     return text
 
 
@@ -56,60 +56,60 @@ def _plain(words: str) -> str:
     return words
 
 
-Words = Annotated[str, Field(max_length=256), AfterValidator(_plain)]
+PlainText = Annotated[str, Field(max_length=256), AfterValidator(_plain)]
 Number = Annotated[str, Field(max_length=330), AfterValidator(_number)]
-Moment = Annotated[
+Timestamp = Annotated[
     int | None, BeforeValidator(_time), Documented({"type": "string", "format": "date-time"})
 ]
-Names = Annotated[str, Field(max_length=4_096), AfterValidator(_names)]
+AgentNames = Annotated[str, Field(max_length=4_096), AfterValidator(_names)]
 Prefix = Annotated[str, Path(min_length=1, max_length=256), AfterValidator(_plain)]
 
 
-class Wanted(BaseModel):
+class CdrFilterQuery(BaseModel):
     """The filters of the list and of exports."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
 
     dialed_number: Number = Field(description="One of the numbers that were really called.")
-    disposition_level1_id: Words
-    disposition_level2_id: Words
-    disposition_level3_id: Words
-    req_id: Words = ""
-    start_time: Moment = Field(None, description="Calls that began then or later; with endTime.")
-    end_time: Moment = Field(None, description="Calls that began before; with startTime.")
-    client_id: Words = ""
+    disposition_level1_id: PlainText
+    disposition_level2_id: PlainText
+    disposition_level3_id: PlainText
+    req_id: PlainText = ""
+    start_time: Timestamp = Field(None, description="Calls that began then or later; with endTime.")
+    end_time: Timestamp = Field(None, description="Calls that began before; with startTime.")
+    client_id: PlainText = ""
     caller_id: Number = ""
     to_number: Number = ""
-    call_path: Words = ""
-    obd_type: Words = ""
+    call_path: PlainText = ""
+    obd_type: PlainText = ""
     answer_status: Literal["answered", "missed", ""] = ""
     recording_purpose: Literal["call", "voicemail", ""] = ""
-    agent_name: Names = Field("", description="Any of several, separated by commas.")
+    agent_name: AgentNames = Field("", description="Any of several, separated by commas.")
 
 
-class Listing(Wanted):
+class CdrListQuery(CdrFilterQuery):
     """A page of the list."""
 
-    limit: int = Field(10, ge=1, le=MOST_LISTED)
-    offset: int = Field(0, ge=0, le=FARTHEST)
+    limit: int = Field(10, ge=1, le=MAX_LIMIT)
+    offset: int = Field(0, ge=0, le=MAX_OFFSET)
     cursor: str = Field("", max_length=64, description="A page's `nextCursor`: what comes after.")
 
 
-class Exporting(Wanted):
+class CdrExportQuery(CdrFilterQuery):
     """What an export has: as the list, but more of it."""
 
-    limit: int = Field(10, ge=1, le=MOST_EXPORTED)
-    offset: int = Field(0, ge=0, le=FARTHEST)
+    limit: int = Field(10, ge=1, le=MAX_EXPORT_ROWS)
+    offset: int = Field(0, ge=0, le=MAX_OFFSET)
 
 
-class History(BaseModel):
+class CustomerHistoryQuery(BaseModel):
     """A page of a customer's calls."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: Annotated[Number, Field(min_length=2)]
-    limit: int = Field(ge=1, le=MOST_LISTED)
-    offset: int = Field(ge=0, le=FARTHEST)
+    limit: int = Field(ge=1, le=MAX_LIMIT)
+    offset: int = Field(ge=0, le=MAX_OFFSET)
 
 
 Level = Annotated[str, Meta(max_length=128, pattern=f"^{PLAIN}+{patterns.END}")]

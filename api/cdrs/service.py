@@ -4,16 +4,22 @@ from msgspec import Struct
 
 from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import Row, Total
-from api.cdrs.schemas import DispositionBody, History, Listing, Wanted, names_in
-from api.cdrs.store import Cdrs
-from api.cdrs.today import TodayStats, today
-from api.cdrs.views import CdrView, view
+from api.cdrs.query.pages import CdrRow, Total
+from api.cdrs.schemas import (
+    CdrFilterQuery,
+    CdrListQuery,
+    CustomerHistoryQuery,
+    DispositionBody,
+    split_names,
+)
+from api.cdrs.store import CdrStore
+from api.cdrs.today import TodayStats, today_stats
+from api.cdrs.views import CdrView, cdr_view
 from api.common.clock import Clock
 from api.http.errors import NotFound
 from wire.errors import BadInput
 
-MOST_CLIENTS = 100
+MAX_CLIENTS = 100
 
 
 class CdrPage(Struct, frozen=True, rename="camel"):
@@ -34,23 +40,23 @@ class ClientIds(Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
-class Service:
+class CdrService:
     """One method a question, each about one account."""
 
-    def __init__(self, cdrs: Cdrs, now_ms: Clock) -> None:
+    def __init__(self, cdrs: CdrStore, now_ms: Clock) -> None:
         self._cdrs = cdrs
         self._now_ms = now_ms
 
-    async def list(self, account_id: str, asked: Listing) -> CdrPage:
+    async def list(self, account_id: str, asked: CdrListQuery) -> CdrPage:
         """Give a page of the calls that are wanted."""
-        after = cursor.read(asked.cursor) if asked.cursor else None
+        after = cursor.decode(asked.cursor) if asked.cursor else None
         if after and asked.offset:
             raise BadInput("offset", "not with a cursor, which says where to go on")
-        filters = filters_of(account_id, asked)
+        filters = to_filters(account_id, asked)
         rows, total = await self._cdrs.listed(filters, asked.limit, asked.offset, after)
         return _page(rows, total, asked.limit, asked.offset)
 
-    async def history(self, account_id: str, asked: History) -> CdrPage:
+    async def history(self, account_id: str, asked: CustomerHistoryQuery) -> CdrPage:
         """Give a page of the calls in which a number took part."""
         filters = Filters(account_id, number=asked.number)
         rows, total = await self._cdrs.listed(filters, asked.limit, asked.offset)
@@ -61,7 +67,7 @@ class Service:
         row = await self._cdrs.get(account_id, req_id) if req_id.isprintable() else None
         if row is None:
             raise NotFound("no call record of this id")
-        return view(row, await self._cdrs.timeline(account_id, req_id))
+        return cdr_view(row, await self._cdrs.timeline(account_id, req_id))
 
     async def dispose(self, account_id: str, req_id: str, body: DispositionBody) -> CdrView:
         """Note what somebody decided about a call, and give its record."""
@@ -74,15 +80,15 @@ class Service:
 
     async def today(self, account_id: str, agent_id: str) -> TodayStats:
         """Add up an agent's day so far."""
-        return await today(self._cdrs, account_id, agent_id, self._now_ms())
+        return await today_stats(self._cdrs, account_id, agent_id, self._now_ms())
 
     async def clients(self, account_id: str, prefix: str) -> ClientIds:
         """List the clients whose ids begin so."""
-        found = await self._cdrs.clients(account_id, prefix, MOST_CLIENTS + 1)
-        return ClientIds(tuple(found[:MOST_CLIENTS]), len(found) > MOST_CLIENTS)
+        found = await self._cdrs.clients(account_id, prefix, MAX_CLIENTS + 1)
+        return ClientIds(tuple(found[:MAX_CLIENTS]), len(found) > MAX_CLIENTS)
 
 
-def filters_of(account_id: str, asked: Wanted) -> Filters:
+def to_filters(account_id: str, asked: CdrFilterQuery) -> Filters:
     """Read filters; half a time range raises BadInput, and so does one that ends too early."""
     _check_times(asked)
     return Filters(
@@ -99,13 +105,13 @@ def filters_of(account_id: str, asked: Wanted) -> Filters:
         disposition3=asked.disposition_level3_id,
         is_answered=asked.answer_status == "answered" if asked.answer_status else None,
         purpose=asked.recording_purpose,
-        agent_names=names_in(asked.agent_name),
+        agent_names=split_names(asked.agent_name),
         start_ms=asked.start_time,
         end_ms=asked.end_time,
     )
 
 
-def _check_times(asked: Wanted) -> None:
+def _check_times(asked: CdrFilterQuery) -> None:
     start_ms, end_ms = asked.start_time, asked.end_time
     if start_ms is None and end_ms is not None:
         raise BadInput("startTime", "needed with endTime")
@@ -115,14 +121,14 @@ def _check_times(asked: Wanted) -> None:
         raise BadInput("endTime", "before startTime")
 
 
-def _page(rows: list[Row], total: Total, limit: int, offset: int) -> CdrPage:
+def _page(rows: list[CdrRow], total: Total, limit: int, offset: int) -> CdrPage:
     shown_rows, has_more = rows[:limit], len(rows) > limit
     known = offset + len(rows)
     return CdrPage(
-        data=tuple(map(view, shown_rows)),
+        data=tuple(map(cdr_view, shown_rows)),
         total=max(total.count, known if shown_rows else 0),
         total_is_exact=total.is_exact,
         limit=limit,
         offset=offset,
-        next_cursor=cursor.written(shown_rows[-1].place) if has_more else None,
+        next_cursor=cursor.encode(shown_rows[-1].place) if has_more else None,
     )

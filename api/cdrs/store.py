@@ -5,18 +5,18 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.cdrs.ingest.dispositions import Levels, dispose
+from api.cdrs.ingest.dispositions import DispositionLevels, set_dispositions
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import Part, Row, Total, count, read, shortest
-from api.cdrs.query.queries import Place
+from api.cdrs.query.pages import CdrRow, Total, Window, cheapest, count_matches, read_page
+from api.cdrs.query.queries import Position
 from api.cdrs.tables import agents, cdrs, clients, events
 from api.db.database import Database
 
-MOST_COUNTED = 10_000
-BEYOND_ALL = "\U0010ffff"  # sorts after whatever begins alike
+MAX_COUNTED = 10_000
+MAX_CODEPOINT = "\U0010ffff"  # sorts after whatever begins alike
 
 
-class AgentSum(Struct, frozen=True):
+class AgentTotals(Struct, frozen=True):
     """What an agent's calls of one kind add up to."""
 
     direction: str
@@ -28,39 +28,39 @@ class AgentSum(Struct, frozen=True):
     longest_talk_ms: int
 
 
-class Cdrs:
+class CdrStore:
     """What is kept of calls."""
 
-    def __init__(self, database: Database, most_counted: int = MOST_COUNTED) -> None:
+    def __init__(self, database: Database, most_counted: int = MAX_COUNTED) -> None:
         self._database = database
         self._most_counted = most_counted
 
     async def page(
-        self, filters: Filters, limit: int, offset: int = 0, after: Place | None = None
-    ) -> list[Row]:
+        self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
+    ) -> list[CdrRow]:
         """Read a page, newest first."""
         async with self._database.reading() as connection:
-            way = await shortest(connection, filters, self._most_counted)
-            return await read(connection, filters, way, Part(limit, offset, after))
+            way = await cheapest(connection, filters, self._most_counted)
+            return await read_page(connection, filters, way, Window(limit, offset, after))
 
     async def total(self, filters: Filters) -> Total:
         """Count what a list has in all, within a limit of work."""
         async with self._database.reading() as connection:
-            way = await shortest(connection, filters, self._most_counted)
-            return await count(connection, filters, way, self._most_counted)
+            way = await cheapest(connection, filters, self._most_counted)
+            return await count_matches(connection, filters, way, self._most_counted)
 
     async def listed(
-        self, filters: Filters, limit: int, offset: int = 0, after: Place | None = None
-    ) -> tuple[list[Row], Total]:
+        self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
+    ) -> tuple[list[CdrRow], Total]:
         """Read a page and one row more if there is one, and count if the page does not tell."""
         async with self._database.reading() as connection:
-            way = await shortest(connection, filters, self._most_counted)
-            rows = await read(connection, filters, way, Part(limit + 1, offset, after))
+            way = await cheapest(connection, filters, self._most_counted)
+            rows = await read_page(connection, filters, way, Window(limit + 1, offset, after))
             if after is None and len(rows) <= limit and (rows or not offset):
                 return rows, Total(offset + len(rows), is_exact=True)
-            return rows, await count(connection, filters, way, self._most_counted)
+            return rows, await count_matches(connection, filters, way, self._most_counted)
 
-    async def get(self, account_id: str, req_id: str) -> Row | None:
+    async def get(self, account_id: str, req_id: str) -> CdrRow | None:
         """Read one record."""
         found = await self.page(Filters(account_id, req_id=req_id), 1)
         return found[0] if found else None
@@ -92,7 +92,7 @@ class Cdrs:
             sa.select(clients.c.client_id)
             .where(
                 clients.c.account_id == account_id,
-                clients.c.client_id.between(prefix, prefix + BEYOND_ALL),
+                clients.c.client_id.between(prefix, prefix + MAX_CODEPOINT),
             )
             .order_by(clients.c.client_id)
             .limit(limit)
@@ -101,7 +101,7 @@ class Cdrs:
 
     async def parts(
         self, account_id: str, agent_id: str, start_ms: int, end_ms: int
-    ) -> list[AgentSum]:
+    ) -> list[AgentTotals]:
         """Add up an agent's part in calls of a time, by direction and whether it answered."""
         added = (agents.c.ring_ms, agents.c.talk_ms, agents.c.hold_ms)
         query = (
@@ -119,12 +119,12 @@ class Cdrs:
             )
             .group_by(agents.c.direction, agents.c.is_answered)
         )
-        return [AgentSum(*row) for row in await self._read(query)]
+        return [AgentTotals(*row) for row in await self._read(query)]
 
-    async def dispose(self, account_id: str, req_id: str, columns: Levels) -> None:
+    async def dispose(self, account_id: str, req_id: str, columns: DispositionLevels) -> None:
         """Note what was decided about a call."""
         async with self._database.writing() as connection:
-            await dispose(connection, account_id, req_id, columns)
+            await set_dispositions(connection, account_id, req_id, columns)
 
     async def _read(self, query: sa.Select[Any]) -> Any:
         async with self._database.reading() as connection:

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from api.cdrs.store import Cdrs
-from api.common.timestamps import shown
+from api.cdrs.store import CdrStore
+from api.common.timestamps import format_ms
 
 DAY_MS = 86_400_000
 
@@ -26,7 +26,7 @@ class TodayStats(Struct, frozen=True, rename="camel"):
     longest_talk_ms: int
 
 
-async def today(cdrs: Cdrs, account_id: str, agent_id: str, now_ms: int) -> TodayStats:
+async def today_stats(cdrs: CdrStore, account_id: str, agent_id: str, now_ms: int) -> TodayStats:
     """Add up an agent's day."""
     midnight_ms = now_ms - now_ms % DAY_MS
     sums = await cdrs.parts(account_id, agent_id, midnight_ms, midnight_ms + DAY_MS)
@@ -36,8 +36,8 @@ async def today(cdrs: Cdrs, account_id: str, agent_id: str, now_ms: int) -> Toda
     talk_ms = sum(each.talk_ms for each in sums)
     return TodayStats(
         agent_id=agent_id,
-        start_time=shown(midnight_ms),
-        end_time=shown(now_ms),
+        start_time=format_ms(midnight_ms),
+        end_time=format_ms(now_ms),
         total=total,
         answered=answered,
         missed=total - answered,

@@ -6,9 +6,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from api.cdrs.ingest.row_mapping import agents_of, label, row_of
-from api.cdrs.query.pages import Row
-from api.common.timestamps import shown
+from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
+from api.cdrs.query.pages import CdrRow
+from api.common.timestamps import format_ms
 from wire.record import (
     CallRecord,
     ConferenceRecord,
@@ -70,10 +70,10 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     timeline: tuple[Raw, ...] | None = None
 
 
-def view(row: Row, timeline: Sequence[bytes] | None = None) -> CdrView:
+def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
     """Show a record; with a timeline, that too."""
     record = _record(row.record)
-    found = row_of(record)
+    found = cdr_row(record)
     return CdrView(
         req_id=record.call_id,
         direction=record.direction,
@@ -84,14 +84,14 @@ def view(row: Row, timeline: Sequence[bytes] | None = None) -> CdrView:
         dialed_numbers=record.dialed_numbers,
         status=record.status,
         answer_status="answered" if found["is_answered"] else "missed",
-        start_time=shown(record.created_ms),
-        end_time=shown(record.ended_ms),
-        answer_time=shown(record.answered_ms) if record.answered_ms else None,
+        start_time=format_ms(record.created_ms),
+        end_time=format_ms(record.ended_ms),
+        answer_time=format_ms(record.answered_ms) if record.answered_ms else None,
         ring_ms=record.ring_ms,
         talk_ms=record.talk_ms,
         hold_ms=record.hold_ms,
         duration_ms=record.ended_ms - record.created_ms,
-        agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agents_of(record)),
+        agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agent_rows(record)),
         disposition_level1_id=row.disposition1,
         disposition_level2_id=row.disposition2,
         disposition_level3_id=row.disposition3,

@@ -7,13 +7,13 @@ from cyclopts import App, Parameter, validators
 from rich.console import Console
 from rich.table import Table
 
-from api.accounts.store import Account, Accounts
-from api.auth.store import Keys
+from api.accounts.store import Account, AccountStore
+from api.auth.store import KeyStore
 from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
-from api.cli.runtime import run
-from api.cli.validators import address_of, allowed, named, region_of
+from api.cli.runtime import run_with_stores
+from api.cli.validators import check_name, parse_email, parse_prefixes, parse_region
 
 app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
@@ -45,12 +45,14 @@ def create(
     allow: Allow = None,
 ) -> None:
     """Make an account."""
-    made = _limited(Account(named(account), name or account), max_calls, max_calls_per_s, allow)
+    made = _limited(
+        Account(check_name(account), name or account), max_calls, max_calls_per_s, allow
+    )
 
-    async def deed(accounts: Accounts, _keys: Keys) -> None:
+    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add(made)
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @app.command(name="set")
@@ -64,41 +66,41 @@ def change(
 ) -> None:
     """Change an account's limits; what is not named stays."""
 
-    async def deed(accounts: Accounts, _keys: Keys) -> None:
+    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
         found = _limited(await accounts.get(account), max_calls, max_calls_per_s, allow)
         is_active = found.is_active if active is None else active
         await accounts.change(msgspec.structs.replace(found, is_active=is_active))
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @app.command
 def region(account: str, country: str) -> None:
     """Say of which country numbers without a + are, such as NO; `none` for none."""
-    found = region_of(country)
+    found = parse_region(country)
 
-    async def deed(accounts: Accounts, _keys: Keys) -> None:
+    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), region=found))
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @app.command
 def email(account: str, address: str) -> None:
     """Say where e-mail of an account goes; `none` for nowhere."""
-    found = address_of(address)
+    found = parse_email(address)
 
-    async def deed(accounts: Accounts, _keys: Keys) -> None:
+    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), email=found))
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @app.command(name="list")
 def listed() -> None:
     """List the accounts."""
 
-    async def deed(accounts: Accounts, _keys: Keys) -> None:
+    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
         table = Table(
             "account", "name", "active", "calls", "calls/s", "region", "may call", box=None
         )
@@ -113,7 +115,7 @@ def listed() -> None:
             table.add_row(each.id, each.name, active, *map(str, limits), region, may_call)
         Console(highlight=False).print(table)
 
-    run(deed)
+    run_with_stores(deed)
 
 
 def _limited(
@@ -123,5 +125,5 @@ def _limited(
         account,
         max_calls=account.max_calls if calls is None else calls or None,
         max_calls_per_s=account.max_calls_per_s if rate is None else rate or None,
-        destinations=account.destinations if allow is None else allowed(allow),
+        destinations=account.destinations if allow is None else parse_prefixes(allow),
     )

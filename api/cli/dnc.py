@@ -14,13 +14,13 @@ from cyclopts.types import ExistingFile
 from rich.console import Console
 from rich.table import Table
 
-from api.accounts.store import Accounts
-from api.cli.runtime import refuse, run_on
+from api.accounts.store import AccountStore
+from api.cli.runtime import fail, run_with_database
 from api.common.clock import now_ms
-from api.contacts.phone_numbers import NoNumber, e164
+from api.contacts.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
 from api.dnc.store import DncStore
-from api.dnc.tokens import DncTokens
+from api.dnc.tokens import DncTokenStore
 
 dnc_token = App(
     name="dnc-token", help="Tokens that change an account's do-not-call list.", version_flags=()
@@ -39,10 +39,10 @@ def imported(
 ) -> None:
     """Put the numbers of a file on the list, one a line; what is no number is told, and left."""
     if not 0 < len(provider) <= LONGEST:
-        refuse(f"--provider: 1 to {LONGEST} letters are expected")
+        fail(f"--provider: 1 to {LONGEST} letters are expected")
 
     async def deed(database: Database) -> None:
-        region = (await Accounts(database, now_ms).get(account)).region
+        region = (await AccountStore(database, now_ms).get(account)).region
         store, count = DncStore(database, now_ms), 0
         with file.open(encoding="utf-8", errors="replace") as lines:
             numbers = _numbers(lines, region)
@@ -51,7 +51,7 @@ def imported(
                 count += len(chunk)
         sys.stdout.write(f"{count} numbers\n")
 
-    run_on(deed)
+    run_with_database(deed)
 
 
 def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
         try:
             if text := line.strip():
                 yield e164(text, region)
-        except NoNumber as error:
+        except InvalidNumber as error:
             sys.stderr.write(f"line {place}: {error}\n")
 
 
@@ -68,9 +68,9 @@ def create(account: str) -> None:
     """Make a token and show it, this once."""
 
     async def deed(database: Database) -> None:
-        sys.stdout.write(f"{await DncTokens(database, now_ms).add(account)}\n")
+        sys.stdout.write(f"{await DncTokenStore(database, now_ms).add(account)}\n")
 
-    run_on(deed)
+    run_with_database(deed)
 
 
 @dnc_token.command(name="list")
@@ -78,14 +78,14 @@ def listed(account: str) -> None:
     """List an account's tokens."""
 
     async def deed(database: Database) -> None:
-        await Accounts(database, now_ms).get(account)
+        await AccountStore(database, now_ms).get(account)
         table = Table("token", "made", box=None)
-        for each in await DncTokens(database, now_ms).all(account):
+        for each in await DncTokenStore(database, now_ms).all(account):
             made = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each.created_ms / 1_000))
             table.add_row(f"swd_{each.id}_…", made)
         Console(highlight=False).print(table)
 
-    run_on(deed)
+    run_with_database(deed)
 
 
 @dnc_token.command
@@ -94,6 +94,6 @@ def revoke(account: str, token: str) -> None:
 
     async def deed(database: Database) -> None:
         token_id = token.removeprefix("swd_").partition("_")[0]
-        await DncTokens(database, now_ms).revoke(account, token_id)
+        await DncTokenStore(database, now_ms).revoke(account, token_id)
 
-    run_on(deed)
+    run_with_database(deed)

@@ -8,10 +8,10 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from api.accounts.store import Accounts
-from api.auth.store import Credentials, Keys, drawn
-from api.cli.runtime import run
-from api.cli.validators import named
+from api.accounts.store import AccountStore
+from api.auth.store import Credentials, KeyStore, generate_credentials
+from api.cli.runtime import run_with_stores
+from api.cli.validators import check_name
 from api.common.clock import now_ms
 from api.http.errors import NotFound
 
@@ -25,22 +25,22 @@ def create(
     agent: Annotated[str, Parameter(help="Let it stand for one agent.")] = "",
 ) -> None:
     """Make a key and show it, this once."""
-    bound = named(agent) if agent else None
+    bound = check_name(agent) if agent else None
 
-    async def deed(accounts: Accounts, keys: Keys) -> None:
+    async def deed(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
-        given = drawn()
+        given = generate_credentials()
         await keys.add(account, given, bound)
         _show(given)
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @key.command(name="list")
 def listed(account: str) -> None:
     """List an account's keys."""
 
-    async def deed(accounts: Accounts, keys: Keys) -> None:
+    async def deed(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
         table = Table("key", "agent", "made", "ends", box=None)
         for each in await keys.all(account):
@@ -48,7 +48,7 @@ def listed(account: str) -> None:
             table.add_row(f"swk_{each.id}_…", each.agent_id or "", _day(each.created_ms), ends)
         Console(highlight=False).print(table)
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @key.command
@@ -60,26 +60,26 @@ def rotate(
 ) -> None:
     """Make a key like another, and let the other end soon."""
 
-    async def deed(_accounts: Accounts, keys: Keys) -> None:
+    async def deed(_accounts: AccountStore, keys: KeyStore) -> None:
         old = await keys.get(_id(key_id))
         if old is None or old.account_id != account:
             raise NotFound(f"no key {key_id} of {account}")
-        given = drawn()
+        given = generate_credentials()
         await keys.add(account, given, old.agent_id)
         await keys.expire(account, old.id, now_ms() + overlap_s * 1_000)
         _show(given)
 
-    run(deed)
+    run_with_stores(deed)
 
 
 @key.command
 def revoke(account: str, key_id: str) -> None:
     """Let a key, and every token that it gave, open nothing any more."""
 
-    async def deed(_accounts: Accounts, keys: Keys) -> None:
+    async def deed(_accounts: AccountStore, keys: KeyStore) -> None:
         await keys.expire(account, _id(key_id), now_ms())
 
-    run(deed)
+    run_with_stores(deed)
 
 
 def _id(text: str) -> str:

@@ -6,13 +6,13 @@ from typing import Annotated
 import uvloop
 from cyclopts import App, Parameter
 
-from api.app import opened
-from api.cli.runtime import refuse, settings_of
-from api.config import Settings, Stored
+from api.app import open_services
+from api.cli.runtime import fail, load_settings
+from api.config import DatabaseSettings, Settings
 from api.db.database import Database
 from api.db.migrate import migrate
-from api.http.errors import Refused
-from api.logging import set_up
+from api.http.errors import ApiError
+from api.logging import configure_logging
 from api.serve import serve
 
 app = App(name="api", help="Run the REST layer until SIGTERM.", version_flags=())
@@ -21,21 +21,21 @@ app = App(name="api", help="Run the REST layer until SIGTERM.", version_flags=()
 @app.default
 def start() -> None:
     """Run the REST layer until SIGTERM."""
-    settings = settings_of(Settings)
-    set_up(settings.log_level)
+    settings = load_settings(Settings)
+    configure_logging(settings.log_level)
     try:
         uvloop.run(serve(settings))
-    except Refused as error:
-        refuse(f"{error}: {error.__cause__}")
+    except ApiError as error:
+        fail(f"{error}: {error.__cause__}")
 
 
 @app.command(name="migrate")
 def migrated() -> None:
     """Bring the database up to date, and end."""
     try:
-        asyncio.run(_migrated(settings_of(Stored).database_url))
-    except Refused as error:
-        refuse(f"{error}: {error.__cause__}")
+        asyncio.run(_migrated(load_settings(DatabaseSettings).database_url))
+    except ApiError as error:
+        fail(f"{error}: {error.__cause__}")
 
 
 @app.command(name="terms")
@@ -45,13 +45,13 @@ def terms(
 ) -> None:
     """Put what accounts may dial into the engines' store, as `api` does by itself, and end."""
     try:
-        asyncio.run(_pushed(settings_of(Settings), anew=anew))
-    except Refused as error:
-        refuse(str(error))
+        asyncio.run(_pushed(load_settings(Settings), anew=anew))
+    except ApiError as error:
+        fail(str(error))
 
 
 async def _pushed(settings: Settings, *, anew: bool) -> None:
-    async with opened(settings) as parts:
+    async with open_services(settings) as parts:
         await (parts.pusher.anew() if anew else parts.pusher.compare())
 
 

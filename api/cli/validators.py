@@ -4,54 +4,54 @@ import re
 
 import phonenumbers
 
-from api.cli.runtime import refuse
+from api.cli.runtime import fail
 from wire import patterns
 from wire.patterns import NAME, PATTERNS
 
 _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
 
 
-def named(text: str) -> str:
+def check_name(text: str) -> str:
     """Check the name of an account or an agent."""
     if re.search(NAME, text) is None:
-        refuse(f"{text}: expected {PATTERNS[NAME]}")
+        fail(f"{text}: expected {PATTERNS[NAME]}")
     return text
 
 
-def allowed(prefixes: list[str]) -> tuple[str, ...] | None:
+def parse_prefixes(prefixes: list[str]) -> tuple[str, ...] | None:
     """Read which numbers may be called; None for all."""
     if prefixes == ["any"]:
         return None
     for prefix in prefixes:
         if _PREFIX.fullmatch(prefix) is None:
-            refuse(f"--allow {prefix}: a prefix such as +47, or sip:, or `any`, is expected")
+            fail(f"--allow {prefix}: a prefix such as +47, or sip:, or `any`, is expected")
     return tuple(prefixes)
 
 
-def caller_id(text: str) -> str:
+def parse_caller_id(text: str) -> str:
     """Read a number, and give it as E.164 has it."""
     try:
         number = phonenumbers.parse(text)
     except phonenumbers.NumberParseException:
-        refuse(f"{text}: a number such as +4721930000 is expected")
+        fail(f"{text}: a number such as +4721930000 is expected")
     if not phonenumbers.is_possible_number(number):
-        refuse(f"{text}: no number can be that long or short")
+        fail(f"{text}: no number can be that long or short")
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def region_of(text: str) -> str | None:
+def parse_region(text: str) -> str | None:
     """Read the region of numbers without a +; None for `none`."""
     if text == "none":
         return None
     if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
-        refuse(f"{text}: a country such as NO, or `none`, is expected")
+        fail(f"{text}: a country such as NO, or `none`, is expected")
     return text.upper()
 
 
-def address_of(text: str) -> str | None:
+def parse_email(text: str) -> str | None:
     """Read an e-mail address; None for `none`."""
     if text == "none":
         return None
     if not re.search(patterns.EMAIL, text):
-        refuse(f"{text}: an address such as crm@example.com, or `none`, is expected")
+        fail(f"{text}: an address such as crm@example.com, or `none`, is expected")
     return text

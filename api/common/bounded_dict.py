@@ -4,16 +4,16 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-MOST_KNOWN = 10_000
+MAX_ENTRIES = 10_000
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Remembered(Generic[K, V]):
+class BoundedDict(Generic[K, V]):
     """What is known for a while."""
 
-    def __init__(self, most: int = MOST_KNOWN) -> None:
+    def __init__(self, most: int = MAX_ENTRIES) -> None:
         self._most = most
         self._kept: OrderedDict[K, V] = OrderedDict()
 

@@ -18,7 +18,7 @@ _INSIDE = re.compile(
 )
 
 
-def neutralised(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """Put an apostrophe before what would be a formula; a phone number is none."""
     if not isinstance(value, str) or not value or _is_plain(value) or _NUMBER.fullmatch(value):
         return value
@@ -32,7 +32,7 @@ def _is_plain(text: str) -> bool:
     return text[0] in _PLAIN and ";" not in text and text.isprintable()
 
 
-def csv_text(rows: Iterable[Sequence[Any]]) -> bytes:
+def encode_csv(rows: Iterable[Sequence[Any]]) -> bytes:
     """Write rows as CSV (RFC 4180), their cells as they are given."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(rows)

@@ -7,21 +7,21 @@ from typing import Literal
 import aiosmtplib
 from msgspec import Struct
 
-TIMEOUT_S = 30  # for each answer
-WHOLE_S = 120.0  # for all of them: other jobs wait meanwhile
-REFUSED = 500  # and above: for good (RFC 5321, section 4.2.1)
+RESPONSE_TIMEOUT_S = 30  # for each answer
+TOTAL_TIMEOUT_S = 120.0  # for all of them: other jobs wait meanwhile
+PERMANENT_ERROR = 500  # and above: for good (RFC 5321, section 4.2.1)
 Security = Literal["starttls", "tls", "none"]
 
 
-class MailRefused(Exception):
+class MailRejected(Exception):
     """The server does not take it, and would not later either."""
 
 
-class MailNotNow(Exception):
+class MailUnavailable(Exception):
     """The server is away or busy."""
 
 
-class Mail(Struct, frozen=True):
+class MailServer(Struct, frozen=True):
     """A server, who may use it, and from whom letters are."""
 
     host: str
@@ -31,7 +31,7 @@ class Mail(Struct, frozen=True):
     password: str
     sender: str
     most_bytes: int
-    whole_s: float = WHOLE_S
+    whole_s: float = TOTAL_TIMEOUT_S
 
     async def send(self, letter: EmailMessage) -> None:
         """Hand a letter over; raises MailRefused or MailNotNow."""
@@ -39,16 +39,16 @@ class Mail(Struct, frozen=True):
             async with asyncio.timeout(self.whole_s):
                 await self._handed(letter)
         except aiosmtplib.SMTPAuthenticationError:
-            raise MailRefused("the mail server does not let us in") from None
+            raise MailRejected("the mail server does not let us in") from None
         except aiosmtplib.SMTPRecipientsRefused as error:
             first = error.recipients[0]
             raise _fault(first.code, first.message) from None
         except aiosmtplib.SMTPResponseException as error:
             raise _fault(error.code, error.message) from None
         except TimeoutError:
-            raise MailNotNow("the mail server is too slow") from None
+            raise MailUnavailable("the mail server is too slow") from None
         except (aiosmtplib.SMTPException, OSError):
-            raise MailNotNow("the mail server can't be reached") from None
+            raise MailUnavailable("the mail server can't be reached") from None
 
     async def _handed(self, letter: EmailMessage) -> None:
         await aiosmtplib.send(
@@ -59,10 +59,10 @@ class Mail(Struct, frozen=True):
             password=self.password or None,
             use_tls=self.security == "tls",
             start_tls=self.security == "starttls",
-            timeout=TIMEOUT_S,
+            timeout=RESPONSE_TIMEOUT_S,
         )
 
 
 def _fault(code: int, text: str) -> Exception:
-    kind = MailRefused if code >= REFUSED else MailNotNow
+    kind = MailRejected if code >= PERMANENT_ERROR else MailUnavailable
     return kind(f"the mail server answered {code} {text}")

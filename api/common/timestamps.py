@@ -14,7 +14,7 @@ _FORM = re.compile(
 )
 
 
-def read_ms(text: str) -> int:
+def parse_ms(text: str) -> int:
     """Read a time as milliseconds of the epoch; raises ValueError, saying what is allowed."""
     moment = None
     if found := _FORM.fullmatch(text):
@@ -26,7 +26,7 @@ def read_ms(text: str) -> int:
     return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
-def shown(ms: int) -> str:
+def format_ms(ms: int) -> str:
     """Write a time."""
     minute, rest_ms = divmod(ms, MINUTE_MS)
     return f"{_minute(minute)}:{rest_ms // 1_000:02}.{rest_ms % 1_000:03}Z"

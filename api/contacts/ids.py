@@ -17,6 +17,6 @@ def read_id(text: str, what: str) -> int:
     return int(text)
 
 
-ListName = Annotated[str, Path(alias="contactListId")]
-ContactName = Annotated[str, Path(alias="contactId")]
-Name = Annotated[str, Path(alias="id")]
+ListIdPath = Annotated[str, Path(alias="contactListId")]
+ContactIdPath = Annotated[str, Path(alias="contactId")]
+IdPath = Annotated[str, Path(alias="id")]

@@ -14,10 +14,10 @@ from phonenumbers import PhoneMetadata, PhoneNumberFormat
 _SPACES = str.maketrans("", "", " \t\u00a0\u2009\u202f-().")
 _LETTERS = re.compile(r"[^\W\d_]")
 _ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+?[0-9]+")
-MOST_LETTERS = 64
+MAX_CHARS = 64
 
 
-class NoNumber(ValueError):
+class InvalidNumber(ValueError):
     """What was given is no phone number; its text says why."""
 
 
@@ -34,17 +34,17 @@ def e164(text: str, region: str | None) -> str:
 
 def _by_all_rules(text: str, region: str | None) -> str:
     if _ROUNDED.fullmatch(text):
-        raise NoNumber("a spreadsheet has rounded this number")
-    if len(text) > MOST_LETTERS or _LETTERS.search(text):
-        raise NoNumber("not a phone number")
+        raise InvalidNumber("a spreadsheet has rounded this number")
+    if len(text) > MAX_CHARS or _LETTERS.search(text):
+        raise InvalidNumber("not a phone number")
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException as error:
-        raise NoNumber(_why(text, region, error)) from None
+        raise InvalidNumber(_why(text, region, error)) from None
     if number.extension:
-        raise NoNumber("a number with an extension can't be called")
+        raise InvalidNumber("a number with an extension can't be called")
     if not phonenumbers.is_possible_number(number):
-        raise NoNumber("too long or too short for a number of its country")
+        raise InvalidNumber("too long or too short for a number of its country")
     return phonenumbers.format_number(number, PhoneNumberFormat.E164)
 
 

@@ -2,11 +2,11 @@
 
 import unicodedata
 
-MOST_KEY = 128  # letters; an index can't hold more than 2,700 bytes in all
+MAX_KEY_CHARS = 128  # letters; an index can't hold more than 2,700 bytes in all
 
 
-def folded(text: str) -> str:
+def normalize(text: str) -> str:
     """Fold a text, for a key or for what keys begin with."""
     if text.isascii():
-        return text.lower()[:MOST_KEY]
-    return unicodedata.normalize("NFC", text).casefold()[:MOST_KEY]
+        return text.lower()[:MAX_KEY_CHARS]
+    return unicodedata.normalize("NFC", text).casefold()[:MAX_KEY_CHARS]

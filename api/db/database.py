@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from api.http.errors import NotNow
+from api.http.errors import ServiceUnavailable
 
 log = structlog.get_logger()
 metadata = MetaData(
@@ -30,20 +30,20 @@ metadata = MetaData(
 )
 # With `on_conflict_…`, which each has in its own dialect.
 INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-BUSY_MS = 5_000
+BUSY_TIMEOUT_MS = 5_000
 # PostgreSQL's classes of what passes (its manual, appendix A): connections that break, transactions
 # rolled back as in a deadlock, no resources, no lock, who operates it, the machine. To SQLAlchemy,
 # asyncpg's errors of these are no OperationalError.
-PASSING = frozenset({"08", "40", "53", "55", "57", "58"})
+TRANSIENT_SQLSTATES = frozenset({"08", "40", "53", "55", "57", "58"})
 PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
     "foreign_keys=ON",
-    f"busy_timeout={BUSY_MS}",
+    f"busy_timeout={BUSY_TIMEOUT_MS}",
 )
 
 
-class DatabaseDown(NotNow):
+class DatabaseUnavailable(ServiceUnavailable):
     """The database can't be reached, or is too busy."""
 
     code = "database_down"
@@ -113,12 +113,12 @@ async def _known_faults() -> AsyncIterator[None]:
         if isinstance(error, DBAPIError) and not _passes(error):
             raise
         log.warning("database", error=str(error))
-        raise DatabaseDown("the database can't be used now", retry_after_s=1) from error
+        raise DatabaseUnavailable("the database can't be used now", retry_after_s=1) from error
 
 
 def _passes(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", None) or ""
-    return isinstance(error, OperationalError | InterfaceError) or state[:2] in PASSING
+    return isinstance(error, OperationalError | InterfaceError) or state[:2] in TRANSIENT_SQLSTATES
 
 
 def _prepare(connection: Any, _record: Any) -> None:

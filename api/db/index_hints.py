@@ -12,17 +12,17 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 
-class Beside(FunctionElement[Any]):
+class NoIndex(FunctionElement[Any]):
     """See above."""
 
     inherit_cache = True
 
 
-@compiles(Beside)
-def _plain(element: Beside, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(NoIndex)
+def _plain(element: NoIndex, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
 
 
-@compiles(Beside, "sqlite")
-def _plus(element: Beside, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(NoIndex, "sqlite")
+def _plus(element: NoIndex, compiler: SQLCompiler, **options: Any) -> str:
     return f"+{compiler.process(element.clauses, **options)}"

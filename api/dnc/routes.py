@@ -27,7 +27,7 @@ async def _service(request: Request) -> DncService:
 
 Dnc = Annotated[DncService, Depends(_service)]
 Token = Annotated[str, Path(description="The account's do-not-call token.", max_length=128)]
-Asked = Annotated[Entry, Depends(reading(Entry, by_query=True))]
+EntryBody = Annotated[Entry, Depends(reading(Entry, by_query=True))]
 
 
 def _said(summary: str, status: int) -> dict[str, Any]:
@@ -36,13 +36,13 @@ def _said(summary: str, status: int) -> dict[str, Any]:
 
 @router.get(f"{BASE}/subscribe/{{token}}", **_said("Put a number on the do-not-call list", 201))
 @router.post(f"{BASE}/subscribe/{{token}}", **_said("Put a number on the do-not-call list", 201))
-async def subscribe(token: Token, dnc: Dnc, asked: Asked) -> Response:
+async def subscribe(token: Token, dnc: Dnc, asked: EntryBody) -> Response:
     """Let a number be called no more."""
     return answer(await dnc.subscribe(token, asked), 201)
 
 
 @router.get(f"{BASE}/unsubscribe/{{token}}", **_said("Take a number off the list", 200))
 @router.post(f"{BASE}/unsubscribe/{{token}}", **_said("Take a number off the list", 200))
-async def unsubscribe(token: Token, dnc: Dnc, asked: Asked) -> Response:
+async def unsubscribe(token: Token, dnc: Dnc, asked: EntryBody) -> Response:
     """Let a number be called again."""
     return answer(await dnc.unsubscribe(token, asked))

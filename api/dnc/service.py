@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from api.accounts.cache import KnownAccounts
-from api.auth.service import REFUSED
-from api.contacts.phone_numbers import NoNumber, e164
+from api.accounts.cache import AccountCache
+from api.auth.service import NOT_AUTHENTICATED
+from api.contacts.phone_numbers import InvalidNumber, e164
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.store import DncStore
-from api.dnc.tokens import DncTokens
+from api.dnc.tokens import DncTokenStore
 from api.http.errors import Unauthenticated
 from wire.errors import BadInput
 
@@ -17,9 +17,9 @@ from wire.errors import BadInput
 class DncService(Struct, frozen=True):
     """What can be done with lists; `changed` hears whose has changed."""
 
-    tokens: DncTokens
+    tokens: DncTokenStore
     store: DncStore
-    known: KnownAccounts
+    known: AccountCache
     changed: Callable[[str], None]
 
     async def subscribe(self, token: str, asked: Entry) -> EntryView:
@@ -39,11 +39,11 @@ class DncService(Struct, frozen=True):
     async def _named(self, token: str, asked: Entry) -> tuple[str, str]:
         account_id = await self.tokens.account_of(token)
         if account_id is None:
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(NOT_AUTHENTICATED)
         if asked.account_id not in {None, account_id}:
             raise BadInput("accountId", "not the account of this token")
         known = await self.known.get(account_id)
         try:
             return account_id, e164(asked.phone_no, known.account.region)
-        except NoNumber as error:
+        except InvalidNumber as error:
             raise BadInput("phoneNo", f"{error}; expected a number such as +4721930000") from None

@@ -21,7 +21,7 @@ class Change(Struct, frozen=True):
     is_listed: bool
 
 
-class Extent(Struct, frozen=True):
+class ListVersions(Struct, frozen=True):
     """From which version to which a list goes; 0 and 0: there is none."""
 
     since: int = 0
@@ -70,18 +70,18 @@ class DncStore:
             values = {"is_active": False, "version": version, "changed_ms": self._now_ms()}
             await connection.execute(update(entries).where(*entry).values(values))
 
-    async def extents(self) -> dict[str, Extent]:
+    async def extents(self) -> dict[str, ListVersions]:
         """Tell how far each list has come; accounts without one are left out."""
         async with self._database.reading() as connection:
             rows = await connection.execute(select(lists))
-            return {each.account_id: Extent(each.since, each.version) for each in rows}
+            return {each.account_id: ListVersions(each.since, each.version) for each in rows}
 
-    async def extent(self, account_id: str) -> Extent:
+    async def extent(self, account_id: str) -> ListVersions:
         """Tell how far an account's list has come."""
         query = select(lists.c.since, lists.c.version).where(lists.c.account_id == account_id)
         async with self._database.reading() as connection:
             row = (await connection.execute(query)).first()
-        return Extent(*row) if row else Extent()
+        return ListVersions(*row) if row else ListVersions()
 
     async def changes(self, account_id: str, after: int, until: int, most: int) -> Sequence[Change]:
         """Read the changes after a version, in order; from the beginning, only what is listed."""

@@ -18,14 +18,14 @@ from api.dnc.tables import tokens
 from api.http.errors import NotFound
 
 
-class Token(Struct, frozen=True):
+class DncToken(Struct, frozen=True):
     """What is shown of a token."""
 
     id: str
     created_ms: int
 
 
-class DncTokens:
+class DncTokenStore:
     """What is kept of tokens: their hashes."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -60,12 +60,12 @@ class DncTokens:
             found: str | None = (await connection.execute(query)).scalar_one_or_none()
         return found
 
-    async def all(self, account_id: str) -> list[Token]:
+    async def all(self, account_id: str) -> list[DncToken]:
         """List an account's tokens."""
         query = select(tokens.c.id, tokens.c.created_ms).where(tokens.c.account_id == account_id)
         async with self._database.reading() as connection:
             rows = await connection.execute(query.order_by(tokens.c.created_ms))
-            return [Token(*row) for row in rows]
+            return [DncToken(*row) for row in rows]
 
     async def revoke(self, account_id: str, token_id: str) -> None:
         """Let a token change nothing any more."""

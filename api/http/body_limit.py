@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.errors import Refused, problem
+from api.http.errors import ApiError, problem_response
 
 
-class TooLarge(Refused):
+class PayloadTooLarge(ApiError):
     """More than we want to hold."""
 
     status, code = 413, "too_large"
@@ -33,7 +33,9 @@ class BodyLimit:
             return
         most = self._most_at(scope["path"])
         if _told_length(scope) > most:
-            await problem(TooLarge.status, TooLarge.code, _why(most))(scope, receive, send)
+            await problem_response(PayloadTooLarge.status, PayloadTooLarge.code, _why(most))(
+                scope, receive, send
+            )
             return
         seen = 0
 
@@ -42,7 +44,7 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > most:
-                raise TooLarge(_why(most))
+                raise PayloadTooLarge(_why(most))
             return message
 
         await self._app(scope, counted, send)

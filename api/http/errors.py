@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from wire.errors import BadInput, Faults
-from wire.rpc import Fault, Problem
+from wire.errors import BadInput, InputErrors
+from wire.rpc import FieldError, Problem
 
 TITLES = {
     400: "Invalid input",
@@ -26,7 +26,7 @@ TITLES = {
 }
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """A request that is not done, and why; the classes below say with which status."""
 
     status = 500
@@ -37,7 +37,7 @@ class Refused(Exception):
         detail: str = "",
         code: str = "",
         *,
-        errors: tuple[Fault, ...] = (),
+        errors: tuple[FieldError, ...] = (),
         retry_after_s: int | None = None,
     ) -> None:
         super().__init__(detail)
@@ -47,47 +47,47 @@ class Refused(Exception):
         self.retry_after_s = retry_after_s
 
 
-class Invalid(Refused):
+class InvalidRequest(ApiError):
     """The input can't be right."""
 
     status, code = 400, "invalid"
 
 
-class Unauthenticated(Refused):
+class Unauthenticated(ApiError):
     """Nobody that we know."""
 
     status, code = 401, "unauthenticated"
 
 
-class NotFound(Refused):
+class NotFound(ApiError):
     """Nothing of the caller's has this id."""
 
     status, code = 404, "not_found"
 
 
-class Conflict(Refused):
+class Conflict(ApiError):
     """It exists, but not in a state for that."""
 
     status, code = 409, "conflict"
 
 
-class TooMany(Refused):
+class TooManyRequests(ApiError):
     """More than the caller may ask for in this time."""
 
     status, code = 429, "too_many"
 
 
-class NotNow(Refused):
+class ServiceUnavailable(ApiError):
     """It would be done if something that we need were there."""
 
     status, code = 503, "unavailable"
 
 
-def problem(
+def problem_response(
     status: int,
     code: str,
     detail: str = "",
-    errors: tuple[Fault, ...] = (),
+    errors: tuple[FieldError, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Answer with a problem."""
@@ -96,58 +96,58 @@ def problem(
     return Response(body, status, dict(headers or {}), "application/problem+json")
 
 
-def answer_problems(app: FastAPI) -> None:
+def register_error_handlers(app: FastAPI) -> None:
     """Let everything that is raised below become a problem."""
-    app.exception_handler(Refused)(_refused)
+    app.exception_handler(ApiError)(_refused)
     app.exception_handler(BadInput)(_bad_input)
-    app.exception_handler(Faults)(_faults)
+    app.exception_handler(InputErrors)(_faults)
     app.exception_handler(RequestValidationError)(_unread)
     app.exception_handler(HTTPException)(_http)
     app.exception_handler(ClientDisconnect)(_left)
     app.exception_handler(Exception)(_internal)
 
 
-async def _refused(_request: Request, error: Refused) -> Response:
+async def _refused(_request: Request, error: ApiError) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if error.status == Unauthenticated.status else {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
-    return problem(error.status, error.code, error.detail, error.errors, headers)
+    return problem_response(error.status, error.code, error.detail, error.errors, headers)
 
 
 async def _bad_input(_request: Request, error: BadInput) -> Response:
-    return problem(400, error.code, str(error), (Fault(error.path, error.message),))
+    return problem_response(400, error.code, str(error), (FieldError(error.path, error.message),))
 
 
-async def _faults(_request: Request, error: Faults) -> Response:
-    faults = tuple(Fault(each.path, each.message) for each in error.faults)
-    return problem(400, Invalid.code, str(error), faults)
+async def _faults(_request: Request, error: InputErrors) -> Response:
+    faults = tuple(FieldError(each.path, each.message) for each in error.faults)
+    return problem_response(400, InvalidRequest.code, str(error), faults)
 
 
 async def _unread(request: Request, error: RequestValidationError) -> Response:
-    faults = faults_of(error, request)
+    faults = parameter_faults(error, request)
     detail = "; ".join(f"{each.path}: {each.message}" for each in faults)
-    return problem(400, Invalid.code, detail, faults)
+    return problem_response(400, InvalidRequest.code, detail, faults)
 
 
 async def _http(_request: Request, error: HTTPException) -> Response:
     code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
-    return problem(error.status_code, code, str(error.detail), headers=error.headers)
+    return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
 
 
 async def _left(_request: Request, _error: ClientDisconnect) -> Response:
-    return problem(400, "disconnected")  # nobody hears it; no fault of ours either
+    return problem_response(400, "disconnected")  # nobody hears it; no fault of ours either
 
 
 async def _internal(_request: Request, _error: Exception) -> Response:
-    return problem(Refused.status, Refused.code)  # it is logged further outside
+    return problem_response(ApiError.status, ApiError.code)  # it is logged further outside
 
 
-PLACES = frozenset({"body", "query", "path", "header", "cookie"})
+PARAMETER_SOURCES = frozenset({"body", "query", "path", "header", "cookie"})
 
 
-def faults_of(error: RequestValidationError, request: Request) -> tuple[Fault, ...]:
+def parameter_faults(error: RequestValidationError, request: Request) -> tuple[FieldError, ...]:
     """Name each parameter that is wrong, and what is allowed."""
-    return tuple(Fault(_path(each["loc"]), _told(each, request)) for each in error.errors())
+    return tuple(FieldError(_path(each["loc"]), _told(each, request)) for each in error.errors())
 
 
 def _told(fault: dict[str, Any], request: Request) -> str:
@@ -170,5 +170,5 @@ def _parameters(asked: Dependant) -> Iterator[str]:
 
 
 def _path(place: tuple[str | int, ...]) -> str:
-    steps = place[1:] if place and place[0] in PLACES else place
+    steps = place[1:] if place and place[0] in PARAMETER_SOURCES else place
     return ".".join(map(str, steps))

@@ -9,14 +9,14 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-MOST_BYTES = 65_536
-WITHIN_S = 20.0
+MAX_HEADER_BYTES = 65_536
+HEADER_TIMEOUT_S = 20.0
 
 
-class BoundedHeads(HttpToolsProtocol):
+class HeaderLimits(HttpToolsProtocol):
     """Closes a connection whose next head is too large, or does not come to its end in time."""
 
-    within_s = WITHIN_S
+    within_s = HEADER_TIMEOUT_S
     _pending_bytes = 0  # that came since the last whole head, or piece of a body
     _deadline: asyncio.TimerHandle | None = None
 
@@ -34,7 +34,7 @@ class BoundedHeads(HttpToolsProtocol):
         """See asyncio.Protocol."""
         self._pending_bytes += len(data)
         super().data_received(data)
-        if self._pending_bytes > MOST_BYTES:
+        if self._pending_bytes > MAX_HEADER_BYTES:
             self.transport.close()
 
     def on_message_begin(self) -> None:

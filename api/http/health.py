@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
 
-from api.http.errors import Refused
+from api.http.errors import ApiError
 from api.http.msgspec_adapter import answer
 
 router = APIRouter(include_in_schema=False)
@@ -23,11 +23,11 @@ async def ready(request: Request) -> Response:
     try:
         async with parts.database.reading() as connection:
             await connection.execute(text("SELECT 1"))
-    except Refused as error:
+    except ApiError as error:
         faults.append(error.detail)
     try:
         await parts.engine.raw("GET", "/nodes")
-    except Refused as error:
+    except ApiError as error:
         faults.append(error.detail)
     return answer({"ready": not faults, "faults": faults}, 503 if faults else 200)
 

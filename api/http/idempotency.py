@@ -31,14 +31,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from api.common.clock import Clock
-from api.db.database import Database, DatabaseDown, metadata
+from api.db.database import Database, DatabaseUnavailable, metadata
 from api.http.errors import Conflict
 from wire.errors import BadInput
 
 HEADER = "Idempotency-Key"
-KEPT_MS = 86_400_000
-IN_WORK_MS = 60_000  # after that without a word, who was at it is taken for dead
-Key = Annotated[
+RETENTION_MS = 86_400_000
+LEASE_MS = 60_000  # after that without a word, who was at it is taken for dead
+IdempotencyKey = Annotated[
     str | None,
     Header(
         alias=HEADER,
@@ -48,7 +48,7 @@ Key = Annotated[
         description="Sent again with the same key within 24 hours: the same answer again.",
     ),
 ]
-Deed = Callable[[str], Awaitable[bytes]]
+Operation = Callable[[str], Awaitable[bytes]]
 
 answers = Table(
     "idempotency",
@@ -61,7 +61,7 @@ answers = Table(
 )
 
 
-class Asked(Struct, frozen=True):
+class IdempotentRequest(Struct, frozen=True):
     """A request: whose, under which key, and what exactly."""
 
     account_id: str
@@ -80,28 +80,26 @@ class Asked(Struct, frozen=True):
         return hashlib.sha256(f"{self.account_id}\0{self.key}".encode()).hexdigest()[:32]
 
 
-class Turn(Struct):
+class Claim(Struct):
     """A request that is being worked on; `since_ms` may be any of the moments told."""
 
-    asked: Asked
+    asked: IdempotentRequest
     told_ms: list[int]
 
 
 class Idempotency:
     """Keeps answers for a day."""
 
-    def __init__(
-        self, database: Database, now_ms: Clock, hold_s: float = IN_WORK_MS / 3_000
-    ) -> None:
+    def __init__(self, database: Database, now_ms: Clock, hold_s: float = LEASE_MS / 3_000) -> None:
         self._database = database
         self._now_ms = now_ms
         self._hold_s = hold_s
         self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
-    async def once(self, asked: Asked, deed: Deed) -> bytes:
+    async def once(self, asked: IdempotentRequest, deed: Operation) -> bytes:
         """Do a deed, or give the answer that it had; raises Conflict while it is being done."""
         since_ms = self._now_ms()
-        turn = Turn(asked, [since_ms])
+        turn = Claim(asked, [since_ms])
         if not await self._begun(asked, since_ms):
             return await self._known(asked)
         try:
@@ -116,11 +114,11 @@ class Idempotency:
     async def sweep(self) -> None:
         """Forget what is older than a day."""
         async with self._database.writing() as connection:
-            old = answers.c.since_ms <= self._now_ms() - KEPT_MS
+            old = answers.c.since_ms <= self._now_ms() - RETENTION_MS
             await connection.execute(delete(answers).where(old))
 
     @asynccontextmanager
-    async def _held(self, turn: Turn) -> AsyncIterator[None]:
+    async def _held(self, turn: Claim) -> AsyncIterator[None]:
         """Say again and again that the deed is being done: a large file takes its time."""
         done = asyncio.Event()
         holding = asyncio.create_task(self._hold(turn, done))
@@ -130,24 +128,24 @@ class Idempotency:
             done.set()  # not cancelled: it may just be written
             await holding
 
-    async def _hold(self, turn: Turn, done: asyncio.Event) -> None:
+    async def _hold(self, turn: Claim, done: asyncio.Event) -> None:
         while not done.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), self._hold_s)
                 return
             now_ms = self._now_ms()
             turn.told_ms.append(now_ms)
-            with suppress(DatabaseDown):  # it may be written all the same
+            with suppress(DatabaseUnavailable):  # it may be written all the same
                 if await self._change(turn, update(answers).values(since_ms=now_ms)):
                     turn.told_ms = [now_ms]
 
-    async def _begun(self, asked: Asked, now_ms: int) -> bool:
+    async def _begun(self, asked: IdempotentRequest, now_ms: int) -> bool:
         """Begin, unless somebody did who may still be at it or has ended well."""
         row = {**_name(asked), "asked": asked.digest, "answer": None, "since_ms": now_ms}
         new = self._insert(answers).values(row).on_conflict_do_nothing()
-        dead = and_(answers.c.answer.is_(None), answers.c.since_ms <= now_ms - IN_WORK_MS)
+        dead = and_(answers.c.answer.is_(None), answers.c.since_ms <= now_ms - LEASE_MS)
         stale = or_(
-            answers.c.since_ms <= now_ms - KEPT_MS, and_(dead, answers.c.asked == asked.digest)
+            answers.c.since_ms <= now_ms - RETENTION_MS, and_(dead, answers.c.asked == asked.digest)
         )
         again = update(answers).where(_is(asked), stale).values(row)
         async with self._database.writing() as connection:
@@ -155,7 +153,7 @@ class Idempotency:
                 return True
             return bool((await connection.execute(again)).rowcount)
 
-    async def _known(self, asked: Asked) -> bytes:
+    async def _known(self, asked: IdempotentRequest) -> bytes:
         async with self._database.reading() as connection:
             row = (await connection.execute(select(answers).where(_is(asked)))).mappings().first()
         if row is not None and row["asked"] != asked.digest:
@@ -164,15 +162,15 @@ class Idempotency:
             raise Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
         return bytes(row["answer"])
 
-    async def _change(self, turn: Turn, change: Update | Delete) -> bool:
+    async def _change(self, turn: Claim, change: Update | Delete) -> bool:
         ours = and_(_is(turn.asked), answers.c.since_ms.in_(turn.told_ms))
         async with self._database.writing() as connection:
             return bool((await connection.execute(change.where(ours))).rowcount)
 
 
-def _name(asked: Asked) -> dict[str, str]:
+def _name(asked: IdempotentRequest) -> dict[str, str]:
     return {"account_id": asked.account_id, "key": asked.key}
 
 
-def _is(asked: Asked) -> ColumnElement[bool]:
+def _is(asked: IdempotentRequest) -> ColumnElement[bool]:
     return and_(answers.c.account_id == asked.account_id, answers.c.key == asked.key)

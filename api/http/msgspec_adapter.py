@@ -30,13 +30,13 @@ def reading(shape: type[T], *, by_query: bool = False) -> Callable[[Request], Aw
     async def read(request: Request) -> T:
         body = await request.body()
         if not body and (by_query or request.method == "GET"):
-            return converted(dict(request.query_params), shape)
-        return decoded(body or b"{}", decoder)
+            return from_query(dict(request.query_params), shape)
+        return decode(body or b"{}", decoder)
 
     return read
 
 
-def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+def decode(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """Decode JSON; raises BadInput."""
     try:
         return decoder.decode(body)
@@ -48,7 +48,7 @@ def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         raise BadInput("", "nested too deep", "too_deep") from None
 
 
-def converted(words: Mapping[str, str], shape: type[T]) -> T:
+def from_query(words: Mapping[str, str], shape: type[T]) -> T:
     """Make a shape of words, as a query has them; raises BadInput."""
     try:
         return msgspec.convert(words, shape, strict=False)

@@ -16,9 +16,9 @@ from starlette.datastructures import UploadFile
 
 from wire.errors import BadInput
 
-MOST_FIELDS = 4
+MAX_FIELDS = 4
 UTF_8 = (b"utf-8", b"utf8")
-MOST_FIELD_BYTES = 65_536
+MAX_FIELD_BYTES = 65_536
 CHUNK = 1 << 20
 
 
@@ -52,10 +52,10 @@ class Form(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def form_of(request: Request) -> AsyncIterator[Form]:
+async def read_form(request: Request) -> AsyncIterator[Form]:
     """Read a form with at most one file, `file`; what is large of it lies on disk meanwhile."""
     _check_letters(request)
-    parts = request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
+    parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
     async with parts as given:
         fields = {name: each for name, each in given.items() if isinstance(each, str)}
         file = given.get("file")
@@ -69,7 +69,7 @@ def _check_letters(request: Request) -> None:
         raise BadInput("", "a form's texts are UTF-8: no other charset is expected")
 
 
-def form_described(
+def form_schema(
     properties: Mapping[str, Any], required: tuple[str, ...], example: Mapping[str, str]
 ) -> dict[str, Any]:
     """Describe a form for the document, as a route's body; `file` is its file."""

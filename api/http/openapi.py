@@ -12,7 +12,7 @@ UNPROCESSABLE = "422"
 _OURS = ("HTTPValidationError", "ValidationError")  # of FastAPI: we answer with problems
 
 
-class Documented(FastAPI):
+class Application(FastAPI):
     """An application whose document says what it really answers."""
 
     def openapi(self) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from fastapi import Query
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
-MOST_ROWS = 1_000
-FARTHEST = 2**53 - 1  # what a JSON number holds exactly
+MAX_LIMIT = 1_000
+MAX_OFFSET = 2**53 - 1  # what a JSON number holds exactly
 
 
 class Page(Struct, frozen=True):
@@ -27,14 +27,14 @@ class Listed(Struct, frozen=True):
     offset: int
 
 
-def paging(default: int, most: int = MOST_ROWS) -> Callable[[Any], Awaitable[Page]]:
+def paging(default: int, most: int = MAX_LIMIT) -> Callable[[Any], Awaitable[Page]]:
     """Give the dependency that reads limit and offset, and refuses whatever else is asked."""
 
     class Rows(BaseModel):
         model_config = ConfigDict(extra="forbid", frozen=True)
 
         limit: int = Field(default, ge=1, le=most, description="Rows of a page.")
-        offset: int = Field(0, ge=0, le=FARTHEST, description="Rows to pass over.")
+        offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Rows to pass over.")
 
     async def page(rows: Annotated[Rows, Query()]) -> Page:
         return Page(rows.limit, rows.offset)

@@ -8,16 +8,16 @@ from typing import Any
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.errors import problem
+from api.http.errors import problem_response
 from api.metrics import Metrics
 
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
-QUIET = {"/healthz", "/readyz", "/metrics"}  # asked for every few seconds
-UNKNOWN = "unknown"  # an address that is nobody's: a stranger must not name our series
+QUIET_ROUTES = {"/healthz", "/readyz", "/metrics"}  # asked for every few seconds
+UNKNOWN_ROUTE = "unknown"  # an address that is nobody's: a stranger must not name our series
 
 
-class Outside:
+class RequestMiddleware:
     """The outermost layer; plain ASGI, for Starlette's own kind costs a task a request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -49,7 +49,7 @@ class Outside:
         except Exception:
             log.exception("request failed", route=_route(scope))  # a path may hold a token
             if not status:
-                await problem(500, "internal")(scope, receive, told)
+                await problem_response(500, "internal")(scope, receive, told)
             elif not is_whole:
                 raise  # half an answer is told: the connection ends
         finally:
@@ -59,7 +59,7 @@ class Outside:
     def _note(self, scope: Scope, status: int, took_s: float) -> None:
         route = _route(scope)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(took_s)
-        told = log.debug if route in QUIET else log.info
+        told = log.debug if route in QUIET_ROUTES else log.info
         told(
             "request",
             method=scope["method"],
@@ -71,7 +71,7 @@ class Outside:
 
 
 def _route(scope: Scope) -> str:
-    found: str = getattr(scope.get("route"), "path", UNKNOWN)
+    found: str = getattr(scope.get("route"), "path", UNKNOWN_ROUTE)
     return found
 
 

@@ -15,8 +15,8 @@ from api.db.database import INSERTS, Database, metadata
 from api.jobs.store import LeaseLost
 from api.jobs.tables import jobs
 
-KEPT_MS = 7 * 86_400_000
-Place = tuple[int, int]
+RETENTION_MS = 7 * 86_400_000
+RowKey = tuple[int, int]
 
 job_parts = sa.Table(
     "job_parts",
@@ -31,26 +31,26 @@ job_parts = sa.Table(
 )
 
 
-class PartsGone(Exception):
+class ArtifactDeleted(Exception):
     """What a job made was taken out while it was read: half of it must not pass for the whole."""
 
 
-class Made(Struct, frozen=True):
+class ArtifactProgress(Struct, frozen=True):
     """How far a job is: parts and rows, and the place of the last row."""
 
     parts: int = 0
     rows: int = 0
-    after: Place | None = None
+    after: RowKey | None = None
 
 
-class Parts:
+class ArtifactStore:
     """What is kept of what jobs make."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
-    async def made(self, job_id: str) -> Made:
+    async def made(self, job_id: str) -> ArtifactProgress:
         """Tell how far a job is."""
         its = job_parts.c.job_id == job_id
         total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(its)
@@ -63,9 +63,13 @@ class Parts:
         async with self._database.reading() as connection:
             row = (await connection.execute(last)).first()
             rows = (await connection.execute(total)).scalar_one()
-        return Made(row[0] + 1, int(rows), (row[1], row[2])) if row else Made()
+        return (
+            ArtifactProgress(row[0] + 1, int(rows), (row[1], row[2])) if row else ArtifactProgress()
+        )
 
-    async def add(self, job_id: str, made: Made, rows: int, after: Place, body: bytes) -> Made:
+    async def add(
+        self, job_id: str, made: ArtifactProgress, rows: int, after: RowKey, body: bytes
+    ) -> ArtifactProgress:
         """Keep the next part; raises LeaseLost if somebody else made one.
 
         Theirs may end with another row: to go on after ours would leave rows out.
@@ -84,7 +88,7 @@ class Parts:
             added = await connection.execute(insert.on_conflict_do_nothing().values(row))
         if not added.rowcount:
             raise LeaseLost(job_id)
-        return Made(made.parts + 1, made.rows + rows, after)
+        return ArtifactProgress(made.parts + 1, made.rows + rows, after)
 
     async def clear(self, job_id: str) -> None:
         """Take a job's parts out, for one that can't go on in the middle."""
@@ -100,12 +104,12 @@ class Parts:
             async with self._database.reading() as connection:
                 body = (await connection.execute(query)).scalar_one_or_none()
             if body is None:
-                raise PartsGone(job_id)
+                raise ArtifactDeleted(job_id)
             yield body
 
     def oldest_ms(self) -> int:
         """Tell since when jobs must have been asked for to be kept still."""
-        return self._now_ms() - KEPT_MS
+        return self._now_ms() - RETENTION_MS
 
     async def forget(self) -> None:
         """Take out what has been kept for long enough."""

@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from api.http.errors import Refused
+from api.http.errors import ApiError
 from api.http.idempotency import Idempotency
 
-EVERY_S = 3_600.0
+INTERVAL_S = 3_600.0
 log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def sweeping(idempotency: Idempotency, every_s: float = EVERY_S) -> AsyncIterator[None]:
+async def run_cleanup(idempotency: Idempotency, every_s: float = INTERVAL_S) -> AsyncIterator[None]:
     """Sweep at once and then every hour, for as long as the context lasts."""
     task = asyncio.create_task(_swept(idempotency, every_s))
     try:
@@ -28,6 +28,6 @@ async def _swept(idempotency: Idempotency, every_s: float) -> None:
     while True:
         try:
             await idempotency.sweep()
-        except Refused as error:
+        except ApiError as error:
             log.warning("not swept", reason=error.detail)
         await asyncio.sleep(every_s)

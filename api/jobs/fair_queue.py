@@ -7,10 +7,10 @@ comes with one job waits for one of everybody else's, and nobody who has many wa
 from sqlalchemy import and_, case, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.http.errors import TooMany
+from api.http.errors import TooManyRequests
 from api.jobs.tables import UNFINISHED, jobs
 
-AGAIN_S = 30
+RETRY_DELAY_S = 30
 # PostgreSQL's alone: SQLite has one writer. Not the account's row, which others hold before a list.
 _ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('jobs of ' || :account, 0))")
 
@@ -33,12 +33,12 @@ async def next_turn(
     ).where(jobs.c.state.in_(UNFINISHED))
     count, count_alike, last, now = (await connection.execute(query)).one()
     if count >= most:
-        raise TooMany(
+        raise TooManyRequests(
             f"{count} background jobs of the account are under way, and no more are taken",
             "too_many_jobs",
-            retry_after_s=AGAIN_S,
+            retry_after_s=RETRY_DELAY_S,
         )
     if count_alike >= most_alike:
         told = f"{count_alike} background jobs of this kind are under way, and no more are taken"
-        raise TooMany(told, retry_after_s=AGAIN_S)
+        raise TooManyRequests(told, retry_after_s=RETRY_DELAY_S)
     return int(now or 0) if last is None else int(last) + 1

@@ -17,10 +17,10 @@ from api.jobs.fair_queue import next_turn
 from api.jobs.tables import UNFINISHED, State, jobs
 
 LEASE_MS = 15_000
-MOST_ATTEMPTS = 5
-AGAIN_MS = 2_000  # before the second attempt; doubled before each one after
-MOST_ERROR = 500
-MOST_JOBS = 100  # of one account, that wait or run
+MAX_ATTEMPTS = 5
+RETRY_DELAY_MS = 2_000  # before the second attempt; doubled before each one after
+MAX_ERROR_CHARS = 500
+MAX_JOBS = 100  # of one account, that wait or run
 
 
 class Job(Struct, frozen=True):
@@ -47,10 +47,10 @@ class LeaseLost(Exception):
     """Another process may have the job by now: what is left of it is not ours to do."""
 
 
-class Jobs:
+class JobStore:
     """What is kept of jobs."""
 
-    def __init__(self, database: Database, now_ms: Clock, most: int = MOST_JOBS) -> None:
+    def __init__(self, database: Database, now_ms: Clock, most: int = MAX_JOBS) -> None:
         self._database = database
         self._now_ms = now_ms
         self._most = most
@@ -148,11 +148,11 @@ class Jobs:
 
     async def fail(self, job: Job, error: str, *, for_good: bool = False) -> None:
         """Say that a job failed: it is tried again, or, after the last attempt, never."""
-        now_ms, told = self._now_ms(), error[:MOST_ERROR]
-        if for_good or job.attempts >= MOST_ATTEMPTS:
+        now_ms, told = self._now_ms(), error[:MAX_ERROR_CHARS]
+        if for_good or job.attempts >= MAX_ATTEMPTS:
             await self._change(job, {"state": "failed", "error": told, "ended_ms": now_ms})
             return
-        due_ms = now_ms + AGAIN_MS * 2 ** (job.attempts - 1)
+        due_ms = now_ms + RETRY_DELAY_MS * 2 ** (job.attempts - 1)
         await self._change(job, {"state": "waiting", "error": told, "due_ms": due_ms})
 
     async def _change(self, job: Job, values: dict[str, Any]) -> None:

@@ -15,21 +15,21 @@ from typing import Any
 
 import structlog
 
-from api.http.errors import Refused
-from api.jobs.store import LEASE_MS, Job, Jobs, LeaseLost
+from api.http.errors import ApiError
+from api.jobs.store import LEASE_MS, Job, JobStore, LeaseLost
 from api.metrics import Metrics
 
 log = structlog.get_logger()
 Progress = Callable[[int, int | None], Awaitable[None]]
 Handler = Callable[[Job, Progress], Awaitable[dict[str, Any]]]
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 
 
-class Hopeless(Exception):
+class PermanentFailure(Exception):
     """A job that no other attempt can do either; its text is shown to the customer."""
 
 
-class NotThisTime(Exception):
+class RetryableFailure(Exception):
     """A job that another attempt may well do; its text is shown to the customer, too."""
 
 
@@ -38,7 +38,7 @@ class Worker:
 
     def __init__(
         self,
-        jobs: Jobs,
+        jobs: JobStore,
         handlers: Mapping[str, Handler],
         metrics: Metrics,
         hold_s: float = LEASE_MS / 3_000,
@@ -49,12 +49,12 @@ class Worker:
         self._hold_s = hold_s
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
 
-    async def run(self, look_s: float = LOOK_S) -> None:
+    async def run(self, look_s: float = POLL_INTERVAL_S) -> None:
         """Work until cancelled; a database that is away is waited for."""
         while True:
             try:
                 found = await self.once()
-            except Refused as error:
+            except ApiError as error:
                 log.warning("no jobs", reason=error.detail)
                 found = False
             except Exception:
@@ -78,10 +78,10 @@ class Worker:
         except LeaseLost:
             self._count(job, "lost")
             raise
-        except Hopeless as error:
+        except PermanentFailure as error:
             self._count(job, "failed")
             await self._jobs.fail(job, str(error), for_good=True)
-        except NotThisTime as error:
+        except RetryableFailure as error:
             log.warning("job put off", job=job.id, kind=job.kind, attempt=job.attempts)
             self._count(job, "failed")
             await self._jobs.fail(job, str(error))
@@ -100,7 +100,7 @@ class Worker:
         async def holding() -> None:
             while True:
                 await asyncio.sleep(self._hold_s)
-                with suppress(Refused):  # a database that is back in time has the lease still
+                with suppress(ApiError):  # a database that is back in time has the lease still
                     await self._jobs.hold(job)
 
         work = asyncio.ensure_future(self._handlers[job.kind](job, progress))
@@ -120,8 +120,8 @@ class Worker:
 
 
 @asynccontextmanager
-async def working(
-    jobs: Jobs, handlers: Mapping[str, Handler], metrics: Metrics
+async def run_worker(
+    jobs: JobStore, handlers: Mapping[str, Handler], metrics: Metrics
 ) -> AsyncIterator[None]:
     """Work for as long as the context lasts; without handlers there is nothing to do."""
     if not handlers:

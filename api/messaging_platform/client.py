@@ -11,13 +11,13 @@ from typing import IO, Any, TypeVar
 import aiohttp
 import msgspec
 
-from api.http.errors import Invalid
-from api.messaging_platform.problems import PlatformDown, refusal
+from api.http.errors import InvalidRequest
+from api.messaging_platform.problems import PlatformUnavailable, to_error
 from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 
 T = TypeVar("T")
 CONNECT_S = 3.0
-MOST_BYTES = 4_194_304
+MAX_RESPONSE_BYTES = 4_194_304
 SUCCESS = range(200, 300)
 NONE = "this account has no business account on the messaging platform"
 
@@ -34,7 +34,7 @@ class PlatformClient:
         """Give an account's business account; raises Invalid where it has none."""
         found = self.settings.accounts.get(account_id)
         if found is None or self.settings.url is None:
-            raise Invalid(NONE, "no_business_account")
+            raise InvalidRequest(NONE, "no_business_account")
         return found
 
     def accounts_of(self, business_id: str) -> list[str]:
@@ -80,12 +80,12 @@ class PlatformClient:
         if status not in SUCCESS:
             # A token that it does not take, it may repeat; the customer is to see our problem.
             token = business.token.get_secret_value().encode()
-            raise refusal(status, answer.replace(token, b"(the token)"), headers)
+            raise to_error(status, answer.replace(token, b"(the token)"), headers)
         try:
             return msgspec.json.decode(answer, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             text = f"the messaging platform's answer is not understood ({error})"
-            raise PlatformDown(text, may_be_done=True) from None
+            raise PlatformUnavailable(text, may_be_done=True) from None
 
     async def _bytes(
         self, method: str, url: str, **more: Any
@@ -95,25 +95,25 @@ class PlatformClient:
                 return reply.status, await _read(reply), reply.headers
         except aiohttp.ClientConnectorError:
             text = "the messaging platform can't be reached"
-            raise PlatformDown(text, may_be_done=False) from None
+            raise PlatformUnavailable(text, may_be_done=False) from None
         except (aiohttp.ClientError, TimeoutError) as error:
             text = f"the messaging platform does not answer ({type(error).__name__})"
-            raise PlatformDown(text, may_be_done=True) from None
+            raise PlatformUnavailable(text, may_be_done=True) from None
 
 
 async def _read(reply: aiohttp.ClientResponse) -> bytes:
     parts, size = [], 0
     async for part in reply.content.iter_any():
         size += len(part)
-        if size > MOST_BYTES:
-            text = f"the messaging platform's answer is larger than {MOST_BYTES} bytes"
-            raise PlatformDown(text, may_be_done=True)
+        if size > MAX_RESPONSE_BYTES:
+            text = f"the messaging platform's answer is larger than {MAX_RESPONSE_BYTES} bytes"
+            raise PlatformUnavailable(text, may_be_done=True)
         parts.append(part)
     return b"".join(parts)
 
 
 @asynccontextmanager
-async def opened(settings: MsgappSettings) -> AsyncIterator[PlatformClient]:
+async def open_client(settings: MsgappSettings) -> AsyncIterator[PlatformClient]:
     """Give a client for as long as the context lasts."""
     async with aiohttp.ClientSession(
         timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_S),

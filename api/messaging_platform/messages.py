@@ -4,7 +4,7 @@ from typing import IO, Annotated, Any
 
 from msgspec import Meta, Struct
 
-from api.http.errors import NotNow
+from api.http.errors import ServiceUnavailable
 from api.messaging_platform.client import PlatformClient
 from api.messaging_platform.settings import BusinessAccount
 
@@ -61,7 +61,9 @@ class PlatformMessages(Struct, frozen=True):
         """Upload a file; gives the handle by which a template names it."""
         app_id = self.client.settings.app_id
         if app_id is None:
-            raise NotNow("no app of the messaging platform is set up for uploads", "no_app")
+            raise ServiceUnavailable(
+                "no app of the messaging platform is set up for uploads", "no_app"
+            )
         query = {"file_length": str(size), "file_type": kind, "file_name": name}
         path = f"{app_id}/uploads"
         session = await self.client.ask(_Session, business, "POST", path, query=query)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from api.http.errors import Invalid, NotNow, Refused, TooMany
+from api.http.errors import ApiError, InvalidRequest, ServiceUnavailable, TooManyRequests
 
 TOO_MUCH = frozenset({4, 17, 32, 613, 80007, 80008, 130429, 131048, 131056, 133016})
 NOT_LET_IN = frozenset({0, 3, 10, 190, 131005, *range(200, 300)})
@@ -20,10 +20,10 @@ EXISTS = 2388024  # of a template whose name and language are taken
 USAGE = "X-Business-Use-Case-Usage"
 MINUTE_S, DAY_S = 60, 86_400
 _SERVER_ERROR, _UNAUTHORIZED, _TOO_MANY = 500, 401, 429
-MOST_DETAIL = 1_000
+MAX_DETAIL_CHARS = 1_000
 
 
-class PlatformDown(NotNow):
+class PlatformUnavailable(ServiceUnavailable):
     """The platform can't be reached, or does not answer as its documentation says."""
 
     code = "platform_down"
@@ -33,7 +33,7 @@ class PlatformDown(NotNow):
         self.may_be_done = may_be_done
 
 
-class PlatformRefused(Invalid):
+class PlatformRejected(InvalidRequest):
     """The platform says that the request can't be right."""
 
     def __init__(self, detail: str, code: int, subcode: int | None) -> None:
@@ -67,14 +67,14 @@ class PlatformError(Struct, frozen=True):
         named = {"code": self.code, "subcode": self.error_subcode, "trace": self.fbtrace_id}
         numbers = ", ".join(f"{name} {each}" for name, each in named.items() if each is not None)
         said = self.error_user_msg or details or self.message or "no reason given"
-        return f"{said[:MOST_DETAIL]} (the messaging platform's {numbers})"
+        return f"{said[:MAX_DETAIL_CHARS]} (the messaging platform's {numbers})"
 
 
 class _Answer(Struct, frozen=True):
     error: PlatformError
 
 
-def refusal(status: int, answer: bytes, headers: Mapping[str, str]) -> Refused:
+def to_error(status: int, answer: bytes, headers: Mapping[str, str]) -> ApiError:
     """Tell an answer that is no success as a problem."""
     try:
         error = msgspec.json.decode(answer, type=_Answer).error
@@ -82,15 +82,19 @@ def refusal(status: int, answer: bytes, headers: Mapping[str, str]) -> Refused:
         error = None
     if status == _TOO_MANY or (error and error.code in TOO_MUCH):
         text = error.text if error else "the messaging platform's limit is reached"
-        return TooMany(text, "platform_rate_limit", retry_after_s=_wait_s(headers, MINUTE_S))
+        return TooManyRequests(
+            text, "platform_rate_limit", retry_after_s=_wait_s(headers, MINUTE_S)
+        )
     if error is None:
         text = f"the messaging platform's answer is not understood (HTTP {status})"
-        return PlatformDown(text, may_be_done=status >= _SERVER_ERROR)
+        return PlatformUnavailable(text, may_be_done=status >= _SERVER_ERROR)
     if status == _UNAUTHORIZED or error.code in NOT_LET_IN:
-        return NotNow(f"the business account's token is refused: {error.text}", "platform_denied")
+        return ServiceUnavailable(
+            f"the business account's token is refused: {error.text}", "platform_denied"
+        )
     if status >= _SERVER_ERROR or error.is_transient or error.code in MAY_PASS:
-        return PlatformDown(error.text, may_be_done=True, retry_after_s=_wait_s(headers, 5))
-    return PlatformRefused(error.text, error.code, error.error_subcode)
+        return PlatformUnavailable(error.text, may_be_done=True, retry_after_s=_wait_s(headers, 5))
+    return PlatformRejected(error.text, error.code, error.error_subcode)
 
 
 def _wait_s(headers: Mapping[str, str], default_s: int) -> int:

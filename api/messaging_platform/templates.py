@@ -6,15 +6,15 @@ from typing import Any
 from msgspec import Struct
 
 from api.messaging_platform.client import PlatformClient
-from api.messaging_platform.problems import PlatformDown
+from api.messaging_platform.problems import PlatformUnavailable
 from api.messaging_platform.settings import BusinessAccount
 
 FIELDS = "name,language,status,category,rejected_reason"
 WHOLE = f"{FIELDS},sub_category,parameter_format,components"
-PAGE_ROWS, MOST_PAGES = 100, 100  # an account has 6,000 templates there at most
+PAGE_ROWS, MAX_PAGES = 100, 100  # an account has 6,000 templates there at most
 
 
-class Made(Struct, frozen=True):
+class CreatedTemplate(Struct, frozen=True):
     """What is told of a template that was made."""
 
     id: str
@@ -36,7 +36,7 @@ class PlatformTemplate(Struct, frozen=True):
     components: list[dict[str, Any]] | None = None
 
 
-class Done(Struct, frozen=True):
+class ChangeResult(Struct, frozen=True):
     """What is told of a deed."""
 
     success: bool = True
@@ -61,10 +61,10 @@ class PlatformTemplates(Struct, frozen=True):
 
     client: PlatformClient
 
-    async def create(self, business: BusinessAccount, template: dict[str, Any]) -> Made:
+    async def create(self, business: BusinessAccount, template: dict[str, Any]) -> CreatedTemplate:
         """Make a template; the platform looks at it before it may be sent."""
         path = f"{business.business_id}/message_templates"
-        return await self.client.ask(Made, business, "POST", path, body=template)
+        return await self.client.ask(CreatedTemplate, business, "POST", path, body=template)
 
     async def read(self, business: BusinessAccount, template_id: str) -> PlatformTemplate:
         """Read one."""
@@ -75,14 +75,14 @@ class PlatformTemplates(Struct, frozen=True):
         self, business: BusinessAccount, template_id: str, change: dict[str, Any]
     ) -> None:
         """Change one."""
-        done = await self.client.ask(Done, business, "POST", template_id, body=change)
+        done = await self.client.ask(ChangeResult, business, "POST", template_id, body=change)
         _check(done)
 
     async def remove(self, business: BusinessAccount, name: str, template_id: str) -> None:
         """Take one away; by name alone, those of all languages would go."""
         path = f"{business.business_id}/message_templates"
         query = {"name": name, "hsm_id": template_id}
-        _check(await self.client.ask(Done, business, "DELETE", path, query=query))
+        _check(await self.client.ask(ChangeResult, business, "DELETE", path, query=query))
 
     async def find(
         self, business: BusinessAccount, name: str, language: str
@@ -103,7 +103,7 @@ class PlatformTemplates(Struct, frozen=True):
         """
         path, after = f"{business.business_id}/message_templates", ""
         asked = {"limit": str(PAGE_ROWS), "fields": FIELDS, **(query or {})}
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             place = {"after": after} if after else {}
             page = await self.client.ask(_Page, business, "GET", path, query=asked | place)
             yield page.data
@@ -113,9 +113,11 @@ class PlatformTemplates(Struct, frozen=True):
             if following == after:
                 break
             after = following
-        raise PlatformDown("the messaging platform's pages do not end", may_be_done=False)
+        raise PlatformUnavailable("the messaging platform's pages do not end", may_be_done=False)
 
 
-def _check(done: Done) -> None:
+def _check(done: ChangeResult) -> None:
     if not done.success:
-        raise PlatformDown("the messaging platform says that it was not done", may_be_done=False)
+        raise PlatformUnavailable(
+            "the messaging platform says that it was not done", may_be_done=False
+        )

@@ -1,6 +1,6 @@
 """Phone numbers with their country's code, as the messaging platform has them, plus or no plus."""
 
-from api.contacts.phone_numbers import NoNumber, e164
+from api.contacts.phone_numbers import InvalidNumber, e164
 from wire.errors import BadInput
 
 
@@ -8,6 +8,6 @@ def international(text: str, path: str) -> str:
     """Read a number as E.164; raises BadInput."""
     try:
         return e164(text if text.lstrip().startswith("+") else f"+{text}", None)
-    except NoNumber as fault:
+    except InvalidNumber as fault:
         message = f"{fault}; expected a number such as +4721930000"
         raise BadInput(path, message, "impossible_number") from None

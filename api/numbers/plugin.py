@@ -5,9 +5,9 @@ from api.db.database import Database
 from api.engine_client import EngineClient
 from api.numbers.flows import MessageFlows
 from api.numbers.service import NumberService
-from api.numbers.store import Numbers
+from api.numbers.store import NumberStore
 
 
-def put_together(database: Database, engine: EngineClient, now_ms: Clock) -> NumberService:
+def build(database: Database, engine: EngineClient, now_ms: Clock) -> NumberService:
     """Make the service for numbers."""
-    return NumberService(Numbers(database, now_ms), MessageFlows(engine))
+    return NumberService(NumberStore(database, now_ms), MessageFlows(engine))

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import Authenticated
-from api.http.idempotency import Key
+from api.auth.routes import AuthenticatedUser
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.paging import Page, paging
 from api.http.responses import once, told
-from api.numbers.schemas import NewNumber, NumberChange, NumberPage, NumberView, Removed
+from api.numbers.schemas import DeletedNumber, NewNumber, NumberChange, NumberPage, NumberView
 from api.numbers.service import NumberService
 
 router = APIRouter(tags=["Messaging numbers"])
@@ -30,7 +30,7 @@ async def _service(request: Request) -> NumberService:
 
 
 Numbers = Annotated[NumberService, Depends(_service)]
-PageAsked = Annotated[Page, Depends(paging(100))]
+PageQuery = Annotated[Page, Depends(paging(100))]
 
 
 @router.post(
@@ -46,10 +46,10 @@ PageAsked = Annotated[Page, Depends(paging(100))]
 )
 async def create_number(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     numbers: Numbers,
     asked: Annotated[NewNumber, Depends(reading(NewNumber))],
-    key: Key = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Keep a number that the account's business has on the messaging platform."""
 
@@ -60,7 +60,7 @@ async def create_number(
 
 
 @router.get(BASE, **described("List messaging numbers", answered=NumberPage, statuses=(401,)))
-async def list_numbers(who: Authenticated, page: PageAsked, numbers: Numbers) -> Response:
+async def list_numbers(who: AuthenticatedUser, page: PageQuery, numbers: Numbers) -> Response:
     """Give a page of numbers, newest first."""
     return answer(await numbers.list(who.account_id, page))
 
@@ -77,7 +77,7 @@ async def list_numbers(who: Authenticated, page: PageAsked, numbers: Numbers) ->
 )
 async def change_number(
     number_id: Annotated[str, Path(alias="id")],
-    who: Authenticated,
+    who: AuthenticatedUser,
     numbers: Numbers,
     asked: Annotated[NumberChange, Depends(reading(NumberChange))],
 ) -> Response:
@@ -87,11 +87,11 @@ async def change_number(
 
 @router.delete(
     f"{BASE}/{{id}}",
-    **described("Take a messaging number away", answered=Removed, statuses=(401, 404)),
+    **described("Take a messaging number away", answered=DeletedNumber, statuses=(401, 404)),
 )
 async def remove_number(
     number_id: Annotated[str, Path(alias="id")],
-    who: Authenticated,
+    who: AuthenticatedUser,
     numbers: Numbers,
 ) -> Response:
     """Take a number away; templates stay, for they are the business account's."""

@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.common.timestamps import shown
+from api.common.timestamps import format_ms
 from api.numbers.store import Number
 from wire import patterns
 from wire.base import Name
 from wire.errors import BadInput
 
 Via = Literal["add", "register"]
-Words = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.LINE)]
+ShortText = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.LINE)]
 Phone = Annotated[str, Meta(min_length=4, max_length=32)]
 Deprecated = Annotated[Via | None, Meta(extra_json_schema={"deprecated": True})]
 DeprecatedChange = Annotated[Via | UnsetType | None, Meta(extra_json_schema={"deprecated": True})]
@@ -25,7 +25,7 @@ class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename
 class NewNumber(Body, frozen=True, kw_only=True):
     """A number to be kept; `source` is the old name of `via`."""
 
-    business_name: Words
+    business_name: ShortText
     phone_number_id: Name
     business_msgapp_number: Phone
     flowbuilder_id: Name | None = None
@@ -38,7 +38,7 @@ class NewNumber(Body, frozen=True, kw_only=True):
 class NumberChange(Body, frozen=True, kw_only=True):
     """What is to be changed; what is left out stays, null takes away what may be missing."""
 
-    business_name: Words | UnsetType = UNSET
+    business_name: ShortText | UnsetType = UNSET
     phone_number_id: Name | UnsetType = UNSET
     business_msgapp_number: Phone | UnsetType = UNSET
     flowbuilder_id: Name | UnsetType | None = UNSET
@@ -73,7 +73,7 @@ class NumberPage(Struct, frozen=True):
     offset: int
 
 
-class Removed(Struct, frozen=True):
+class DeletedNumber(Struct, frozen=True):
     """What is there no more."""
 
     id: str
@@ -92,7 +92,7 @@ def columns_of(asked: NewNumber | NumberChange) -> dict[str, object]:
     return given
 
 
-def view(number: Number) -> NumberView:
+def number_view(number: Number) -> NumberView:
     """Show a number."""
     return NumberView(
         id=number.id,
@@ -104,6 +104,6 @@ def view(number: Number) -> NumberView:
         is_active=number.is_active,
         via=number.via,
         source=number.via,
-        created_at=shown(number.created_ms),
-        updated_at=shown(number.updated_ms),
+        created_at=format_ms(number.created_ms),
+        updated_at=format_ms(number.updated_ms),
     )

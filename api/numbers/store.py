@@ -31,7 +31,7 @@ class Number(Struct, frozen=True):
     updated_ms: int
 
 
-class Numbers:
+class NumberStore:
     """What is kept of numbers."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:

@@ -9,16 +9,18 @@ import phonenumbers
 from msgspec.structs import replace
 
 from api.accounts.store import Account
-from wire.dial_policy import Terms
+from wire.dial_policy import AccountDialPolicy
 
 
-def terms_of(account: Account, numbers: Sequence[str], *, has_list: bool) -> Terms:
+def dial_policy_of(
+    account: Account, numbers: Sequence[str], *, has_list: bool
+) -> AccountDialPolicy:
     """Make terms, with a version that is another when they are; who is not active calls nobody.
 
     What is dialled without a country is taken for the account's region, or its first number's.
     """
     region = account.region or (_region(numbers[0]) if numbers else None)
-    terms = Terms(
+    terms = AccountDialPolicy(
         destinations=account.destinations if account.is_active else (),
         numbers=tuple(numbers),
         country=_calling_code(region),

@@ -10,26 +10,32 @@ from contextlib import asynccontextmanager, suppress
 
 import structlog
 
-from api.accounts.store import Account, Accounts
-from api.dnc.store import Change, DncStore, Extent
+from api.accounts.store import Account, AccountStore
+from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
-from api.http.errors import NotNow, Refused
-from api.policy_sync.document import terms_of
-from wire.dial_policy import AllTerms, ListChange, ListState, Terms, TermsView
+from api.http.errors import ApiError, ServiceUnavailable
+from api.policy_sync.document import dial_policy_of
+from wire.dial_policy import (
+    AccountDialPolicy,
+    DialPolicies,
+    DialPolicyView,
+    DncListChange,
+    DncListState,
+)
 
 log = structlog.get_logger()
-EVERY_S = 2.0
-PAGE = 5_000  # changes at once
+INTERVAL_S = 2.0
+MAX_CHANGES = 5_000  # changes at once
 
 
-class Pusher:
+class PolicySync:
     """Compares now and then, and at once what it is told of."""
 
-    def __init__(self, engine: EngineClient, accounts: Accounts, lists: DncStore) -> None:
+    def __init__(self, engine: EngineClient, accounts: AccountStore, lists: DncStore) -> None:
         self._engine = engine
         self._accounts = accounts
         self._lists = lists
-        self._seen: dict[str, TermsView] = {}
+        self._seen: dict[str, DialPolicyView] = {}
         self._changed: set[str] = set()
         self._woken = asyncio.Event()
 
@@ -38,14 +44,14 @@ class Pusher:
         self._changed.add(account_id)
         self._woken.set()
 
-    async def run(self, every_s: float = EVERY_S) -> None:
+    async def run(self, every_s: float = INTERVAL_S) -> None:
         """Compare all every so often, and meanwhile those that have changed, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             due_s = loop.time() + every_s
             try:
                 await self.compare()
-            except Refused as error:  # an older engine, too, has no terms: it will be replaced
+            except ApiError as error:  # an older engine, too, has no terms: it will be replaced
                 log.info("terms not compared", reason=error.detail)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):
@@ -53,12 +59,12 @@ class Pusher:
 
     async def compare(self) -> None:
         """Put whatever engines do not have as it is here; raises NotNow."""
-        shown = await self._engine.ask(AllTerms, "GET", "/terms")
+        shown = await self._engine.ask(DialPolicies, "GET", "/terms")
         self._seen = {each.account: each for each in shown.accounts}
         extents, numbers = await self._lists.extents(), await self._accounts.all_numbers()
         for account in await self._accounts.all():
             own = numbers.get(account.id, ())
-            await self._bring(account, own, extents.get(account.id, Extent()))
+            await self._bring(account, own, extents.get(account.id, ListVersions()))
 
     async def anew(self) -> None:
         """Put all lists from their beginnings; until it is there, who has one calls nobody."""
@@ -78,28 +84,28 @@ class Pusher:
             self._woken.clear()
             changed, self._changed = self._changed, set()
             for account_id in changed:
-                with suppress(Refused):  # the next comparison finds it
+                with suppress(ApiError):  # the next comparison finds it
                     await self.push(account_id)
 
-    async def _bring(self, account: Account, numbers: Sequence[str], there: Extent) -> None:
-        seen = self._seen.get(account.id, TermsView(account.id))
+    async def _bring(self, account: Account, numbers: Sequence[str], there: ListVersions) -> None:
+        seen = self._seen.get(account.id, DialPolicyView(account.id))
         try:
             # The list first: terms that say there is one forbid all calls until it is there.
             stands = await self._listed(account.id, seen.list_version, there)
-            terms = terms_of(account, numbers, has_list=there.version > 0)
+            terms = dial_policy_of(account, numbers, has_list=there.version > 0)
             if terms.version != seen.version:
                 await self._put(account.id, terms)
-            self._seen[account.id] = TermsView(account.id, terms.version, stands)
-        except NotNow:
+            self._seen[account.id] = DialPolicyView(account.id, terms.version, stands)
+        except ServiceUnavailable:
             raise
-        except Refused as error:  # of one account, which is not to hold up the others
+        except ApiError as error:  # of one account, which is not to hold up the others
             log.warning("terms refused", account=account.id, reason=error.detail)
 
-    async def _put(self, account_id: str, terms: Terms) -> None:
-        await self._engine.ask(TermsView, "PUT", f"/terms/{account_id}", terms)
+    async def _put(self, account_id: str, terms: AccountDialPolicy) -> None:
+        await self._engine.ask(DialPolicyView, "PUT", f"/terms/{account_id}", terms)
         log.info("terms put", account=account_id, version=terms.version)
 
-    async def _listed(self, account_id: str, stands: int, there: Extent) -> int:
+    async def _listed(self, account_id: str, stands: int, there: ListVersions) -> int:
         """Bring a list from where it stands in the engines to its end; tells where it stands."""
         while stands != there.version:
             if stands > there.version:
@@ -110,13 +116,13 @@ class Pusher:
                 break
             change = await self._change(account_id, after, there.version)
             path = f"/terms/{account_id}/dnc"
-            stands = (await self._engine.ask(ListState, "PATCH", path, change)).version
+            stands = (await self._engine.ask(DncListState, "PATCH", path, change)).version
         return stands
 
-    async def _change(self, account_id: str, after: int, until: int) -> ListChange:
-        found = await self._lists.changes(account_id, after, until, PAGE)
-        is_last = len(found) < PAGE or found[-1].version == until
-        return ListChange(
+    async def _change(self, account_id: str, after: int, until: int) -> DncListChange:
+        found = await self._lists.changes(account_id, after, until, MAX_CHANGES)
+        is_last = len(found) < MAX_CHANGES or found[-1].version == until
+        return DncListChange(
             after=after,
             version=until if is_last else found[-1].version,
             add=_numbers(found, listed=True),
@@ -130,7 +136,7 @@ def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def pushing(pusher: Pusher) -> AsyncIterator[None]:
+async def run_policy_sync(pusher: PolicySync) -> AsyncIterator[None]:
     """Push for as long as the context lasts."""
     task = asyncio.create_task(pusher.run())
     try:

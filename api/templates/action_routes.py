@@ -5,19 +5,19 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import Authenticated
-from api.http.idempotency import Key
+from api.auth.routes import AuthenticatedUser
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
-from api.http.multipart import form_described, form_of
+from api.http.multipart import form_schema, read_form
 from api.http.responses import once, told
 from api.templates import examples
-from api.templates.dependencies import ASKS, BASE, Slice
+from api.templates.dependencies import BASE, READ_ERRORS, Slice
 from api.templates.media import KINDS
-from api.templates.schemas import SendAsTest, SentAsTest, Synced, Uploaded
+from api.templates.schemas import SyncResult, TestSendBody, TestSendResult, UploadResult
 
 router = APIRouter(tags=["Message templates"])
 UPLOAD = f"{BASE}/upload-header-media"
-_FORM = form_described(
+_FORM = form_schema(
     {"mediaKind": {"type": "string", "enum": list(KINDS)}},
     ("file", "mediaKind"),
     {"file": "(the file)", "mediaKind": "image"},
@@ -26,11 +26,13 @@ _FORM = form_described(
 
 @router.post(
     UPLOAD,
-    **described("Upload a header's file", answered=Uploaded, statuses=(*ASKS, 413), form=_FORM),
+    **described(
+        "Upload a header's file", answered=UploadResult, statuses=(*READ_ERRORS, 413), form=_FORM
+    ),
 )
-async def upload_header_media(request: Request, who: Authenticated, parts: Slice) -> Response:
+async def upload_header_media(request: Request, who: AuthenticatedUser, parts: Slice) -> Response:
     """Upload an image, a video or a document; a header's example names it by its handle."""
-    async with form_of(request) as form:
+    async with read_form(request) as form:
         file, kind = form.given_file(), form.field("mediaKind")
         name, size = file.filename or "", file.size or 0
         return answer(await parts.media.upload(who.account_id, file.file, size, kind, name))
@@ -40,18 +42,18 @@ async def upload_header_media(request: Request, who: Authenticated, parts: Slice
     f"{BASE}/test-send",
     **described(
         "Send a template as a test",
-        asked=SendAsTest,
-        answered=SentAsTest,
-        statuses=(*ASKS, 409),
+        asked=TestSendBody,
+        answered=TestSendResult,
+        statuses=(*READ_ERRORS, 409),
         example=examples.TEST,
     ),
 )
 async def send_as_test(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     parts: Slice,
-    asked: Annotated[SendAsTest, Depends(reading(SendAsTest))],
-    key: Key = None,
+    asked: Annotated[TestSendBody, Depends(reading(TestSendBody))],
+    key: IdempotencyKey = None,
 ) -> Response:
     """Send one message of a template, with values for its placeholders."""
 
@@ -63,8 +65,8 @@ async def send_as_test(
 
 @router.post(
     f"{BASE}/sync-status",
-    **described("Bring statuses up to date", answered=Synced, statuses=ASKS),
+    **described("Bring statuses up to date", answered=SyncResult, statuses=READ_ERRORS),
 )
-async def sync_status(who: Authenticated, parts: Slice) -> Response:
+async def sync_status(who: AuthenticatedUser, parts: Slice) -> Response:
     """Ask the messaging platform for all templates of the business account."""
     return answer(await parts.sync.sync(who.account_id))

@@ -16,7 +16,7 @@ from api.templates.components import (
 from api.templates.placeholders import placeholders
 from wire.errors import BadInput
 
-MOST = {"URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "VOICE_CALL": 1, "OTP": 1}
+MAX_BY_KIND = {"URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "VOICE_CALL": 1, "OTP": 1}
 
 
 def check_buttons(given: Buttons, category: str, path: str) -> None:
@@ -38,7 +38,7 @@ def check_buttons(given: Buttons, category: str, path: str) -> None:
 
 def _check_counts(buttons: Sequence[Button], path: str) -> None:
     for kind, count in Counter(each.__struct_config__.tag for each in buttons).items():
-        most = MOST.get(str(kind), count)
+        most = MAX_BY_KIND.get(str(kind), count)
         if count > most:
             text = f"{most} of type {kind} at most, there are {count}"
             raise BadInput(path, text, "too_many_buttons")

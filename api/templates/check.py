@@ -7,7 +7,7 @@ templates"); whether a text is fit to be sent, the platform alone decides.
 from collections.abc import Sequence
 
 from api.templates.buttons import check_buttons
-from api.templates.component_parser import Placed
+from api.templates.component_parser import LocatedComponent
 from api.templates.components import (
     Body,
     Buttons,
@@ -21,7 +21,7 @@ from api.templates.placeholders import Format, placeholders
 from wire.errors import BadInput
 
 
-def check(components: Sequence[Placed], category: str, style: Format) -> None:
+def check(components: Sequence[LocatedComponent], category: str, style: Format) -> None:
     """Check a template's components; raises BadInput."""
     if not any(isinstance(each, Body) for _, each in components):
         raise BadInput("components", "a BODY is required", "no_body")
@@ -95,7 +95,7 @@ def _check_footer(footer: Footer, path: str) -> None:
         raise BadInput(f"{path}.text", "a footer has no placeholders", "too_many_placeholders")
 
 
-def _check_authentication(components: Sequence[Placed]) -> None:
+def _check_authentication(components: Sequence[LocatedComponent]) -> None:
     """Its text is the platform's own; what is to be given is the button."""
     has_otp = False
     for path, each in components:

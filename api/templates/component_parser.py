@@ -13,8 +13,8 @@ from api.templates.components import Body, Buttons, Component, Footer, Header
 from api.templates.placeholders import Format, placeholders
 from wire.errors import BadInput, from_decoder
 
-Given = str | dict[str, Any]
-Placed = tuple[str, Component]  # the path that names it to who sent it
+RawComponent = str | dict[str, Any]
+LocatedComponent = tuple[str, Component]  # the path that names it to who sent it
 ORDER: tuple[type[Any], ...] = (Header, Body, Footer, Buttons)
 _LOUD = ("type", "format", "otp_type")  # the platform's words, which it takes in either case
 
@@ -38,9 +38,11 @@ class Shortcuts(Struct, frozen=True):
             yield "footerText", {"type": "FOOTER", "text": self.footer}
 
 
-def read(given: Sequence[Given], shortcuts: Shortcuts, style: Format) -> tuple[Placed, ...]:
+def parse_components(
+    given: Sequence[RawComponent], shortcuts: Shortcuts, style: Format
+) -> tuple[LocatedComponent, ...]:
     """Read all components, in the order of a message; raises BadInput for two of a kind."""
-    found: dict[type[Any], Placed] = {}
+    found: dict[type[Any], LocatedComponent] = {}
     named = [(f"components[{place}]", _document(each, place)) for place, each in enumerate(given)]
     for path, document in (*named, *shortcuts.components(style)):
         component = component_of(document, path)
@@ -51,7 +53,7 @@ def read(given: Sequence[Given], shortcuts: Shortcuts, style: Format) -> tuple[P
     return tuple(found[kind] for kind in ORDER if kind in found)
 
 
-def stored(components: Sequence[Component]) -> list[dict[str, Any]]:
+def to_documents(components: Sequence[Component]) -> list[dict[str, Any]]:
     """Give components as they are kept and sent."""
     kept: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(components))
     return kept
@@ -69,7 +71,7 @@ def component_of(document: Mapping[str, Any], path: str) -> Component:
         raise from_decoder(error, path, Component, loud) from None
 
 
-def _document(given: Given, place: int) -> dict[str, Any]:
+def _document(given: RawComponent, place: int) -> dict[str, Any]:
     if isinstance(given, dict):
         return given
     try:

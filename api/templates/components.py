@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from wire import patterns
 
 HEADER_LENGTH, BODY_LENGTH, FOOTER_LENGTH, LABEL_LENGTH = 60, 1_024, 60, 25
-URL_LENGTH, CODE_LENGTH, MOST_BUTTONS = 2_000, 15, 10
+URL_LENGTH, CODE_LENGTH, MAX_BUTTONS = 2_000, 15, 10
 
 HeaderText = Annotated[str, Meta(max_length=HEADER_LENGTH, pattern=patterns.LINE)]
 BodyText = Annotated[str, Meta(max_length=BODY_LENGTH, pattern=patterns.LINES)]
@@ -150,7 +150,7 @@ Button = QuickReply | UrlButton | PhoneButton | CopyCode | FlowButton | VoiceCal
 class Buttons(_Shape, frozen=True, tag="BUTTONS"):
     """What can be tapped."""
 
-    buttons: Annotated[tuple[Button, ...], Meta(min_length=1, max_length=MOST_BUTTONS)]
+    buttons: Annotated[tuple[Button, ...], Meta(min_length=1, max_length=MAX_BUTTONS)]
 
 
 Component = Header | Body | Footer | Buttons

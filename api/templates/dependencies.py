@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Request
 from api.templates.plugin import TemplateSlice
 
 BASE = "/srmain/msgapp_templates"
-ASKS = (401, 429, 503)  # what may be answered where the platform is asked
+READ_ERRORS = (401, 429, 503)  # what may be answered where the platform is asked
 
 
 async def slice_of(request: Request) -> TemplateSlice:

@@ -6,7 +6,7 @@ from typing import IO
 from msgspec import Struct
 
 from api.messaging_platform.messages import PlatformMessages
-from api.templates.schemas import Uploaded
+from api.templates.schemas import UploadResult
 from wire.errors import BadInput
 
 MEGABYTE = 1_048_576
@@ -16,7 +16,7 @@ KINDS: dict[str, tuple[int, frozenset[str]]] = {
     "video": (16 * MEGABYTE, frozenset({"video/mp4"})),
     "document": (100 * MEGABYTE, frozenset({"application/pdf"})),
 }
-MOST_BYTES = max(most for most, _ in KINDS.values())
+MAX_BYTES = max(most for most, _ in KINDS.values())
 HEAD_BYTES = 16
 _UNSAFE = re.compile(r"[^A-Za-z0-9._\-]+")
 _NOT_VIDEO = (b"qt  ", b"M4A ", b"heic", b"heix", b"mif1", b"avif", b"crx ")
@@ -29,16 +29,16 @@ class Media(Struct, frozen=True):
 
     async def upload(
         self, account_id: str, file: IO[bytes], size: int, kind: str, name: str
-    ) -> Uploaded:
+    ) -> UploadResult:
         """Check a file and upload it; gives the handle that a component's example names."""
-        mime = checked(file.read(HEAD_BYTES), size, kind)
+        mime = check_file(file.read(HEAD_BYTES), size, kind)
         file.seek(0)
         business = self.platform.client.business(account_id)
         handle = await self.platform.upload(business, file, size, mime, _safe(name))
-        return Uploaded(handle, kind.lower(), mime, size)
+        return UploadResult(handle, kind.lower(), mime, size)
 
 
-def checked(head: bytes, size: int, kind: str) -> str:
+def check_file(head: bytes, size: int, kind: str) -> str:
     """Give the type of a file that may be of a kind; raises BadInput."""
     found = KINDS.get(kind.lower())
     if found is None:

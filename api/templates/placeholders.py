@@ -39,6 +39,6 @@ def _without_gaps(found: tuple[str, ...], path: str) -> tuple[str, ...]:
     return wanted
 
 
-def filled(text: str, values: dict[str, str]) -> str:
+def substitute(text: str, values: dict[str, str]) -> str:
     """Put values in the place of placeholders."""
     return _ANY.sub(lambda found: values[found[1]], text)

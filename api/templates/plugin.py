@@ -7,13 +7,13 @@ from api.db.database import Database
 from api.messaging_platform.client import PlatformClient
 from api.messaging_platform.messages import PlatformMessages
 from api.messaging_platform.templates import PlatformTemplates
-from api.numbers.store import Numbers
+from api.numbers.store import NumberStore
 from api.templates.media import Media
-from api.templates.send_test import Sending
+from api.templates.send_test import TestSender
 from api.templates.service import TemplateService
-from api.templates.statuses import Statuses
-from api.templates.store import Templates
-from api.templates.sync import Sync
+from api.templates.statuses import StatusStore
+from api.templates.store import TemplateStore
+from api.templates.sync import StatusSync
 from api.templates.webhook import Webhook
 
 
@@ -21,21 +21,21 @@ class TemplateSlice(Struct, frozen=True):
     """What routes ask, by what it is about."""
 
     templates: TemplateService
-    sending: Sending
+    sending: TestSender
     media: Media
-    sync: Sync
+    sync: StatusSync
     webhook: Webhook
 
 
-def put_together(database: Database, client: PlatformClient, now_ms: Clock) -> TemplateSlice:
+def build(database: Database, client: PlatformClient, now_ms: Clock) -> TemplateSlice:
     """Make the slice's parts."""
-    kept, numbers = Templates(database, now_ms), Numbers(database, now_ms)
-    statuses, messages = Statuses(database, now_ms), PlatformMessages(client)
+    kept, numbers = TemplateStore(database, now_ms), NumberStore(database, now_ms)
+    statuses, messages = StatusStore(database, now_ms), PlatformMessages(client)
     platform = PlatformTemplates(client)
     return TemplateSlice(
         templates=TemplateService(kept, numbers, platform),
-        sending=Sending(kept, numbers, messages),
+        sending=TestSender(kept, numbers, messages),
         media=Media(messages),
-        sync=Sync(statuses, platform, now_ms),
+        sync=StatusSync(statuses, platform, now_ms),
         webhook=Webhook(statuses, client),
     )

@@ -19,12 +19,14 @@ from api.templates.components import (
     Otp,
     UrlButton,
 )
-from api.templates.placeholders import Format, filled, placeholders
+from api.templates.placeholders import Format, placeholders, substitute
 from wire.errors import BadInput
 
 CODE = "1"  # the one value of an authentication template
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-MOST_SPACES = " " * 5  # its documentation, error 132018: no line feed, no tab, no more than four
+TOO_MANY_SPACES = (
+    " " * 5
+)  # its documentation, error 132018: no line feed, no tab, no more than four
 
 
 class Values:
@@ -48,7 +50,7 @@ class Values:
             raise BadInput(f"variableValues.{name}", "the template has no such placeholder")
 
 
-def fill(
+def render(
     components: Sequence[Component], style: Format, given: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Give the components of a message; raises BadInput for a value missing or too many."""
@@ -88,7 +90,7 @@ def _body(body: Body, style: Format, values: Values) -> Iterator[dict[str, Any]]
         return
     names = placeholders(body.text, style, "templateId")
     taken = {name: values.take(name) for name in names}
-    if len(filled(body.text, taken)) > BODY_LENGTH:
+    if len(substitute(body.text, taken)) > BODY_LENGTH:
         text = f"the body is longer than {BODY_LENGTH} characters with these values"
         raise BadInput("variableValues", text, "too_long")
     if names:
@@ -127,7 +129,7 @@ def _link(url: str) -> str:
 
 
 def _checked(value: str, path: str) -> str:
-    if not value or _CONTROL.search(value) or MOST_SPACES in value:
+    if not value or _CONTROL.search(value) or TOO_MANY_SPACES in value:
         text = "expected a text on one line, with at most four spaces together"
         raise BadInput(path, text)
     return value

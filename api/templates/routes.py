@@ -5,17 +5,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import Authenticated
-from api.http.idempotency import Key
+from api.auth.routes import AuthenticatedUser
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.responses import once, told
-from api.numbers.schemas import Removed
+from api.numbers.schemas import DeletedNumber
 from api.templates import examples
-from api.templates.dependencies import ASKS, BASE, Slice, TemplateId
+from api.templates.dependencies import BASE, READ_ERRORS, Slice, TemplateId
 from api.templates.schemas import (
-    Listing,
     NewTemplate,
     TemplateChange,
+    TemplateListQuery,
     TemplatePage,
     TemplateView,
 )
@@ -30,16 +30,16 @@ router = APIRouter(tags=["Message templates"])
         asked=NewTemplate,
         answered=TemplateView,
         status=201,
-        statuses=(*ASKS, 409),
+        statuses=(*READ_ERRORS, 409),
         example=examples.NEW,
     ),
 )
 async def create_template(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     parts: Slice,
     asked: Annotated[NewTemplate, Depends(reading(NewTemplate))],
-    key: Key = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Check a template, have the messaging platform make it, and keep what it says."""
 
@@ -51,7 +51,7 @@ async def create_template(
 
 @router.get(BASE, **described("List templates", answered=TemplatePage, statuses=(401,)))
 async def list_templates(
-    who: Authenticated, asked: Annotated[Listing, Query()], parts: Slice
+    who: AuthenticatedUser, asked: Annotated[TemplateListQuery, Query()], parts: Slice
 ) -> Response:
     """Give a page of templates, newest first."""
     return answer(await parts.templates.list(who.account_id, asked))
@@ -61,7 +61,7 @@ async def list_templates(
     f"{BASE}/{{id}}",
     **described("Show a template", answered=TemplateView, statuses=(401, 404)),
 )
-async def get_template(template_id: TemplateId, who: Authenticated, parts: Slice) -> Response:
+async def get_template(template_id: TemplateId, who: AuthenticatedUser, parts: Slice) -> Response:
     """Show a template as it is kept."""
     return answer(await parts.templates.get(who.account_id, template_id))
 
@@ -72,13 +72,13 @@ async def get_template(template_id: TemplateId, who: Authenticated, parts: Slice
         "Change a template",
         asked=TemplateChange,
         answered=TemplateView,
-        statuses=(*ASKS, 404, 409),
+        statuses=(*READ_ERRORS, 404, 409),
         example=examples.CHANGE,
     ),
 )
 async def change_template(
     template_id: TemplateId,
-    who: Authenticated,
+    who: AuthenticatedUser,
     parts: Slice,
     asked: Annotated[TemplateChange, Depends(reading(TemplateChange))],
 ) -> Response:
@@ -88,8 +88,10 @@ async def change_template(
 
 @router.delete(
     f"{BASE}/{{id}}",
-    **described("Take a template away", answered=Removed, statuses=(*ASKS, 404)),
+    **described("Take a template away", answered=DeletedNumber, statuses=(*READ_ERRORS, 404)),
 )
-async def remove_template(template_id: TemplateId, who: Authenticated, parts: Slice) -> Response:
+async def remove_template(
+    template_id: TemplateId, who: AuthenticatedUser, parts: Slice
+) -> Response:
     """Take a template away, here and on the messaging platform, in its one language."""
     return answer(await parts.templates.remove(who.account_id, template_id))

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.cdrs.schemas import Words
+from api.cdrs.schemas import PlainText
 from api.templates.placeholders import Format
 from wire import patterns
 from wire.base import Name
@@ -25,7 +25,7 @@ Values = Annotated[
     dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=2_000)]],
     Meta(max_length=100),
 ]
-MOST_LISTED = 1_000
+MAX_LIMIT = 1_000
 
 
 class NewTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,7 +64,7 @@ class TemplateChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     footer_text: Text | UnsetType | None = field(name="footerText", default=UNSET)
 
 
-class SendAsTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class TestSendBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A message to be sent as a test."""
 
     template_id: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -73,7 +73,7 @@ class SendAsTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     sender_phone_number_id: Name | None = None
 
 
-class SentAsTest(Struct, frozen=True, rename="camel"):
+class TestSendResult(Struct, frozen=True, rename="camel"):
     """A message that the platform took; whether it arrives, it tells elsewhere."""
 
     message_id: str
@@ -81,7 +81,7 @@ class SentAsTest(Struct, frozen=True, rename="camel"):
     phone_number: str
 
 
-class Uploaded(Struct, frozen=True, rename="camel"):
+class UploadResult(Struct, frozen=True, rename="camel"):
     """A file for a header, by the handle that a component's example names it with."""
 
     handle: str
@@ -90,7 +90,7 @@ class Uploaded(Struct, frozen=True, rename="camel"):
     size: int
 
 
-class Synced(Struct, frozen=True):
+class SyncResult(Struct, frozen=True):
     """What asking the platform changed.
 
     `missing` are templates of ours that it does not have; `unknown` counts those of its that we do
@@ -134,14 +134,14 @@ class TemplatePage(Struct, frozen=True):
     offset: int
 
 
-class Listing(BaseModel):
+class TemplateListQuery(BaseModel):
     """A page of the list; an empty filter means any."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Words = Field(description="Part of a name.")
-    category: Words
-    status: Words = Field(description="As the platform spells it.")
-    phone_number_id: Words = Field("", alias="phoneNumberId")
-    limit: int = Field(100, ge=1, le=MOST_LISTED)
+    name: PlainText = Field(description="Part of a name.")
+    category: PlainText
+    status: PlainText = Field(description="As the platform spells it.")
+    phone_number_id: PlainText = Field("", alias="phoneNumberId")
+    limit: int = Field(100, ge=1, le=MAX_LIMIT)
     offset: int = Field(0, ge=0, le=2**53 - 1)

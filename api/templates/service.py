@@ -7,23 +7,23 @@ what was not answered is settled by the next try, by sync-status, or by what the
 import structlog
 from msgspec import Struct
 
-from api.http.errors import Conflict, NotFound, Refused
+from api.http.errors import ApiError, Conflict, NotFound
 from api.http.paging import Page
-from api.messaging_platform.problems import EXISTS, MISSING, PlatformDown, PlatformRefused
+from api.messaging_platform.problems import EXISTS, MISSING, PlatformRejected, PlatformUnavailable
 from api.messaging_platform.settings import BusinessAccount
 from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
-from api.numbers.schemas import Removed
-from api.numbers.store import Number, Numbers
+from api.numbers.schemas import DeletedNumber
+from api.numbers.store import Number, NumberStore
 from api.templates import input_mapping
 from api.templates.schemas import (
-    Listing,
     NewTemplate,
     TemplateChange,
+    TemplateListQuery,
     TemplatePage,
     TemplateView,
 )
-from api.templates.store import Template, Templates, Wanted
-from api.templates.views import view
+from api.templates.store import Template, TemplateFilters, TemplateStore
+from api.templates.views import template_view
 from wire.errors import BadInput
 
 log = structlog.get_logger()
@@ -32,42 +32,42 @@ log = structlog.get_logger()
 class TemplateService(Struct, frozen=True):
     """One method a request, each about one account."""
 
-    templates: Templates
-    numbers: Numbers
+    templates: TemplateStore
+    numbers: NumberStore
     platform: PlatformTemplates
 
     async def create(self, account_id: str, asked: NewTemplate) -> TemplateView:
         """Have the platform make a template; or know one that it has already."""
         link = asked.platform_template_id is not None
-        columns = input_mapping.linked(asked) if link else input_mapping.drafted(asked)
+        columns = input_mapping.link_columns(asked) if link else input_mapping.draft_columns(asked)
         business = self.platform.client.business(account_id)
         await active_number(self.numbers, account_id, asked.phone_number_id, "phoneNumberId")
         if link:
-            return view(await self._linked(account_id, business, columns))
+            return template_view(await self._linked(account_id, business, columns))
         template, again = await self.templates.begin(account_id, columns)
-        return view(await self._made(business, template, columns, again=again))
+        return template_view(await self._made(business, template, columns, again=again))
 
-    async def list(self, account_id: str, asked: Listing) -> TemplatePage:
+    async def list(self, account_id: str, asked: TemplateListQuery) -> TemplatePage:
         """Give a page."""
-        wanted = Wanted(asked.name, asked.category, asked.status, asked.phone_number_id)
+        wanted = TemplateFilters(asked.name, asked.category, asked.status, asked.phone_number_id)
         page = Page(asked.limit, asked.offset)
         found, total = await self.templates.listed(account_id, wanted, page)
-        return TemplatePage(tuple(map(view, found)), total, page.limit, page.offset)
+        return TemplatePage(tuple(map(template_view, found)), total, page.limit, page.offset)
 
     async def get(self, account_id: str, template_id: str) -> TemplateView:
         """Show one."""
-        return view(await self.templates.get(account_id, template_id))
+        return template_view(await self.templates.get(account_id, template_id))
 
     async def change(
         self, account_id: str, template_id: str, asked: TemplateChange
     ) -> TemplateView:
         """Change a template; on the platform, too, where its content changes."""
         template = await self.templates.get(account_id, template_id)
-        columns = input_mapping.changed(template, asked)
+        columns = input_mapping.changed_columns(template, asked)
         if phone := columns.get("phone_number_id"):
             await active_number(self.numbers, account_id, phone, "phoneNumberId")
         if not input_mapping.CONTENT & columns.keys():
-            return view(await self.templates.change(account_id, template_id, columns))
+            return template_view(await self.templates.change(account_id, template_id, columns))
         business = self.platform.client.business(account_id)
         if template.platform_template_id is None:
             text = "the platform has not answered for this template: sync its status first"
@@ -75,9 +75,11 @@ class TemplateService(Struct, frozen=True):
         wish = {name: each for name, each in columns.items() if name in input_mapping.CONTENT}
         await self.platform.edit(business, template.platform_template_id, wish)
         status = await self._status(business, template.platform_template_id)
-        return view(await self.templates.change(account_id, template_id, {**columns, **status}))
+        return template_view(
+            await self.templates.change(account_id, template_id, {**columns, **status})
+        )
 
-    async def remove(self, account_id: str, template_id: str) -> Removed:
+    async def remove(self, account_id: str, template_id: str) -> DeletedNumber:
         """Take a template away, there and here."""
         template = await self.templates.get(account_id, template_id)
         business = self.platform.client.business(account_id)
@@ -88,7 +90,7 @@ class TemplateService(Struct, frozen=True):
         if there is not None:
             await self._removed(business, template.name, there)
         await self.templates.remove(account_id, template_id)
-        return Removed(template_id)
+        return DeletedNumber(template_id)
 
     async def _made(
         self,
@@ -99,11 +101,11 @@ class TemplateService(Struct, frozen=True):
         again: bool,
     ) -> Template:
         try:
-            made = await self.platform.create(business, input_mapping.sent(columns))
-        except Refused as error:
-            if again and isinstance(error, PlatformRefused) and error.subcode == EXISTS:
+            made = await self.platform.create(business, input_mapping.to_platform(columns))
+        except ApiError as error:
+            if again and isinstance(error, PlatformRejected) and error.subcode == EXISTS:
                 return await self._adopted(business, template, error)
-            if not (isinstance(error, PlatformDown) and error.may_be_done):
+            if not (isinstance(error, PlatformUnavailable) and error.may_be_done):
                 await self.templates.remove(template.account_id, template.id)
             raise
         told = {
@@ -114,7 +116,7 @@ class TemplateService(Struct, frozen=True):
         return await self.templates.change(template.account_id, template.id, told)
 
     async def _adopted(
-        self, business: BusinessAccount, template: Template, error: PlatformRefused
+        self, business: BusinessAccount, template: Template, error: PlatformRejected
     ) -> Template:
         """Take for ours what was made when nobody heard of it."""
         found = await self.platform.find(business, template.name, template.language)
@@ -140,7 +142,7 @@ class TemplateService(Struct, frozen=True):
     async def _removed(self, business: BusinessAccount, name: str, platform_id: str) -> None:
         try:
             await self.platform.remove(business, name, platform_id)
-        except PlatformRefused as error:
+        except PlatformRejected as error:
             if error.subcode != MISSING:
                 raise
 
@@ -148,13 +150,13 @@ class TemplateService(Struct, frozen=True):
         """Ask what a change did to the status; the change stands, whatever is answered."""
         try:
             found = await self.platform.read(business, platform_id)
-        except Refused as error:
+        except ApiError as error:
             log.warning("template's status unknown", template=platform_id, reason=error.detail)
             return {}
         return {"status": found.status, "status_reason": found.rejected_reason}
 
 
-async def active_number(numbers: Numbers, account_id: str, phone: str, path: str) -> Number:
+async def active_number(numbers: NumberStore, account_id: str, phone: str, path: str) -> Number:
     """Give the account's number of a platform's id; raises BadInput."""
     try:
         number = await numbers.of_phone(account_id, phone)

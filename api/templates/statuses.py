@@ -13,7 +13,7 @@ from api.db.database import Database
 from api.templates.tables import templates
 
 
-class Known(Struct, frozen=True):
+class LocalTemplate(Struct, frozen=True):
     """A template, as far as it matters here."""
 
     id: str
@@ -33,7 +33,7 @@ class Status(Struct, frozen=True):
     reason: str | None
 
 
-class Told(Struct, frozen=True):
+class StatusUpdate(Struct, frozen=True):
     """What the platform tells of a template, and when."""
 
     platform_template_id: str
@@ -44,19 +44,19 @@ class Told(Struct, frozen=True):
     at_s: int
 
 
-class Statuses:
+class StatusStore:
     """What is kept of statuses."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
-    async def known(self, account_id: str) -> list[Known]:
+    async def known(self, account_id: str) -> list[LocalTemplate]:
         """List an account's templates."""
-        columns = (templates.c[name] for name in Known.__struct_fields__)
+        columns = (templates.c[name] for name in LocalTemplate.__struct_fields__)
         query = sa.select(*columns).where(templates.c.account_id == account_id)
         async with self._database.reading() as connection:
-            return [Known(*row) for row in (await connection.execute(query)).all()]
+            return [LocalTemplate(*row) for row in (await connection.execute(query)).all()]
 
     async def note(self, found: Sequence[Status], asked_ms: int) -> int:
         """Note statuses that were asked for at a time, unless we were told since; counts them."""
@@ -68,7 +68,7 @@ class Statuses:
                 noted += (await connection.execute(change)).rowcount
         return noted
 
-    async def told(self, account_id: str, told: Told) -> bool:
+    async def told(self, account_id: str, told: StatusUpdate) -> bool:
         """Note what the platform told; False if we have no such template, or know better."""
         same_name = sa.and_(
             templates.c.platform_template_id.is_(None),

@@ -15,7 +15,7 @@ from api.http.paging import Page
 from api.templates.tables import templates
 from wire.errors import BadInput
 
-IN_WORK_MS = 120_000  # longer than the platform is waited for
+LEASE_MS = 120_000  # longer than the platform is waited for
 NONE = "no template of this id"
 
 
@@ -41,7 +41,7 @@ class Template(Struct, frozen=True):
     updated_ms: int
 
 
-class Wanted(Struct, frozen=True):
+class TemplateFilters(Struct, frozen=True):
     """Which templates; what is empty may be any."""
 
     name: str = ""
@@ -50,7 +50,7 @@ class Wanted(Struct, frozen=True):
     phone_number_id: str = ""
 
 
-class Templates:
+class TemplateStore:
     """What is kept of templates."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -91,7 +91,7 @@ class Templates:
         return Template(**row)
 
     async def listed(
-        self, account_id: str, wanted: Wanted, page: Page
+        self, account_id: str, wanted: TemplateFilters, page: Page
     ) -> tuple[list[Template], int]:
         """Read a page, newest first, and count all."""
         fits = sa.and_(templates.c.account_id == account_id, *_conditions(wanted))
@@ -136,7 +136,7 @@ class Templates:
                 templates.c.name == columns["name"],
                 templates.c.language == columns["language"],
                 templates.c.platform_template_id.is_(None),
-                templates.c.updated_ms <= now_ms - IN_WORK_MS,
+                templates.c.updated_ms <= now_ms - LEASE_MS,
             )
             .values(**columns, updated_ms=now_ms)
             .returning(templates)
@@ -149,7 +149,7 @@ class Templates:
         return Template(**row)
 
 
-def _conditions(wanted: Wanted) -> list[sa.ColumnElement[bool]]:
+def _conditions(wanted: TemplateFilters) -> list[sa.ColumnElement[bool]]:
     exact = {
         templates.c.category: wanted.category,
         templates.c.status: wanted.status,

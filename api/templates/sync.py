@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from api.common.clock import Clock
-from api.messaging_platform.problems import PlatformDown
+from api.messaging_platform.problems import PlatformUnavailable
 from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
-from api.templates.schemas import Synced
-from api.templates.statuses import Known, Status, Statuses
+from api.templates.schemas import SyncResult
+from api.templates.statuses import LocalTemplate, Status, StatusStore
 
-LONGEST_S = 90.0
+MAX_DURATION_S = 90.0
 
 
-class Sync(Struct, frozen=True):
+class StatusSync(Struct, frozen=True):
     """Asks, and notes what has changed page by page: a fault on the way takes nothing back."""
 
-    statuses: Statuses
+    statuses: StatusStore
     platform: PlatformTemplates
     now_ms: Clock
-    longest_s: float = LONGEST_S
+    longest_s: float = MAX_DURATION_S
 
-    async def sync(self, account_id: str) -> Synced:
+    async def sync(self, account_id: str) -> SyncResult:
         """Bring statuses up to date."""
         business = self.platform.client.business(account_id)
         ours, seen, updated, unknown = await self._ours(account_id), set[str](), 0, 0
@@ -39,30 +39,30 @@ class Sync(Struct, frozen=True):
             text = (
                 f"the messaging platform took longer than {self.longest_s:.0f} s for all templates"
             )
-            raise PlatformDown(text, may_be_done=True) from None
+            raise PlatformUnavailable(text, may_be_done=True) from None
         missing = tuple(sorted(ours.ids - seen))
-        return Synced(len(ours.ids), updated, missing, unknown)
+        return SyncResult(len(ours.ids), updated, missing, unknown)
 
-    async def _ours(self, account_id: str) -> "Ours":
-        return Ours(await self.statuses.known(account_id))
+    async def _ours(self, account_id: str) -> "LocalTemplates":
+        return LocalTemplates(await self.statuses.known(account_id))
 
 
-class Ours:
+class LocalTemplates:
     """An account's templates, found as the platform names them."""
 
-    def __init__(self, known: Sequence[Known]) -> None:
+    def __init__(self, known: Sequence[LocalTemplate]) -> None:
         self.ids = frozenset(each.id for each in known)
         self._by_id = {each.platform_template_id: each for each in known}
         self._unanswered = {
             (each.name, each.language): each for each in known if each.platform_template_id is None
         }
 
-    def of(self, there: PlatformTemplate) -> Known | None:
+    def of(self, there: PlatformTemplate) -> LocalTemplate | None:
         """Give ours: of the same id, or one of whose making we never heard."""
         return self._by_id.get(there.id) or self._unanswered.get((there.name, there.language))
 
 
-def _stale(found: Sequence[tuple[Known, PlatformTemplate]]) -> Iterator[Status]:
+def _stale(found: Sequence[tuple[LocalTemplate, PlatformTemplate]]) -> Iterator[Status]:
     for known, there in found:
         now = (there.id, there.status, there.rejected_reason)
         if now != (known.platform_template_id, known.status, known.status_reason):

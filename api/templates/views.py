@@ -1,11 +1,11 @@
 """Templates as they are shown."""
 
-from api.common.timestamps import shown
+from api.common.timestamps import format_ms
 from api.templates.schemas import TemplateView
 from api.templates.store import Template
 
 
-def view(template: Template) -> TemplateView:
+def template_view(template: Template) -> TemplateView:
     """Show a template; the texts of its components once more by themselves."""
     texts = {
         str(each.get("type", "")).upper(): each.get("text")
@@ -28,6 +28,6 @@ def view(template: Template) -> TemplateView:
         footer_text=texts.get("FOOTER"),
         status=template.status,
         status_reason=template.status_reason,
-        created_at=shown(template.created_ms),
-        updated_at=shown(template.updated_ms),
+        created_at=format_ms(template.created_ms),
+        updated_at=format_ms(template.updated_ms),
     )

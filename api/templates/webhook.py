@@ -13,15 +13,15 @@ import structlog
 from msgspec import Meta, Struct
 
 from api.http.errors import NotFound, Unauthenticated
-from api.http.msgspec_adapter import decoded
+from api.http.msgspec_adapter import decode
 from api.messaging_platform.client import PlatformClient
-from api.templates.statuses import Statuses, Told
+from api.templates.statuses import StatusStore, StatusUpdate
 from wire import patterns
 
 log = structlog.get_logger()
 FIELD = "message_template_status_update"
 PREFIX = "sha256="
-LONGEST_CHALLENGE = 1_024
+MAX_CHALLENGE_CHARS = 1_024
 
 
 # What a database can hold: signed or not, it comes from outside.
@@ -60,7 +60,7 @@ _DECODER = msgspec.json.Decoder(Notice)
 class Webhook(Struct, frozen=True):
     """Takes what the platform tells."""
 
-    statuses: Statuses
+    statuses: StatusStore
     client: PlatformClient
 
     def challenge(self, mode: str, token: str, challenge: str) -> str:
@@ -71,7 +71,7 @@ class Webhook(Struct, frozen=True):
         given, wanted = token.encode(), known.get_secret_value().encode()
         if mode != "subscribe" or not hmac.compare_digest(given, wanted):
             raise Unauthenticated("the verify token is not ours", "bad_verify_token")
-        return challenge[:LONGEST_CHALLENGE]
+        return challenge[:MAX_CHALLENGE_CHARS]
 
     def check(self, body: bytes, signature: str) -> None:
         """Check who says so; raises Unauthenticated."""
@@ -87,19 +87,19 @@ class Webhook(Struct, frozen=True):
     async def take(self, body: bytes) -> int:
         """Note what is told of templates, and count it; the rest is none of ours."""
         noted = 0
-        for entry in decoded(body, _DECODER).entry:
+        for entry in decode(body, _DECODER).entry:
             for change in entry.changes:
                 told = _told(change, entry.time)
                 if told is not None:
                     noted += await self._note(entry.id, told)
         return noted
 
-    async def _note(self, business_id: str, told: Told) -> int:
+    async def _note(self, business_id: str, told: StatusUpdate) -> int:
         accounts = self.client.accounts_of(business_id)
         return sum([await self.statuses.told(account, told) for account in accounts])
 
 
-def _told(change: _Change, at_s: int) -> Told | None:
+def _told(change: _Change, at_s: int) -> StatusUpdate | None:
     """Read one change; one that can't be read is left out, and does not hold up the others."""
     if change.field != FIELD:
         return None
@@ -108,7 +108,7 @@ def _told(change: _Change, at_s: int) -> Told | None:
     except msgspec.DecodeError as error:
         log.warning("a template's status is not understood", reason=str(error))
         return None
-    return Told(
+    return StatusUpdate(
         platform_template_id=str(update.message_template_id),
         name=update.message_template_name,
         language=update.message_template_language.replace("-", "_"),  # en-US there, en_US elsewhere

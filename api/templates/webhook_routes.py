@@ -13,10 +13,10 @@ from api.templates.webhook import Notice
 
 router = APIRouter(tags=["Message templates"])
 PATH = "/srmain/msgapp-webhook"
-MOST_BYTES = 3_145_728  # its documentation: a webhook's payload has up to 3 MB
+MAX_BYTES = 3_145_728  # its documentation: a webhook's payload has up to 3 MB
 
 
-class Noted(Struct, frozen=True):
+class WebhookResult(Struct, frozen=True):
     """How many statuses of ours were told."""
 
     noted: int
@@ -27,7 +27,7 @@ class Noted(Struct, frozen=True):
     **described("Prove that this webhook is ours", statuses=(401, 404)),
     response_class=PlainTextResponse,
 )
-async def prove(
+async def verify_webhook(
     parts: Slice,
     mode: Annotated[str, Query(alias="hub.mode", max_length=64)],
     token: Annotated[str, Query(alias="hub.verify_token", max_length=1_024)],
@@ -42,12 +42,12 @@ async def prove(
     **described(
         "Be told by the messaging platform",
         asked=Notice,
-        answered=Noted,
+        answered=WebhookResult,
         statuses=(401, 404, 503),
         example=examples.NOTICE,
     ),
 )
-async def be_told(
+async def receive_webhook(
     request: Request,
     parts: Slice,
     signature: Annotated[str, Header(alias="X-Hub-Signature-256", max_length=128)] = "",
@@ -55,4 +55,4 @@ async def be_told(
     """Note the statuses that the messaging platform tells."""
     body = await request.body()
     parts.webhook.check(body, signature)
-    return answer(Noted(await parts.webhook.take(body)))
+    return answer(WebhookResult(await parts.webhook.take(body)))

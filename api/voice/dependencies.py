@@ -10,8 +10,8 @@ from fastapi import Depends, Path, Request
 from api.voice.service import VoiceService
 from api.voice.sessions.service import SessionService
 
-STEERED = (401, 404, 409, 503)  # what may be answered about a live call
-SHOWN = (401, 404, 503)
+CONTROL_ERRORS = (401, 404, 409, 503)  # what may be answered about a live call
+READ_ERRORS = (401, 404, 503)
 
 
 async def voice(request: Request) -> VoiceService:

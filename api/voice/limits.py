@@ -5,16 +5,16 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from api.accounts.store import Account
 from api.engine_client import EngineClient
-from api.http.errors import Refused, TooMany
-from api.voice.live_calls import Counts
-from api.voice.rate_limits import Paces
+from api.http.errors import ApiError, TooManyRequests
+from api.voice.live_calls import LiveCalls
+from api.voice.rate_limits import RateLimits
 from wire.views import Calls
 
 
 class CallLimits:
     """Lets calls in; both limits are those of all processes together."""
 
-    def __init__(self, engine: EngineClient, paces: Paces, counts: Counts) -> None:
+    def __init__(self, engine: EngineClient, paces: RateLimits, counts: LiveCalls) -> None:
         self._engine = engine
         self._paces = paces
         self._counts = counts
@@ -27,7 +27,9 @@ class CallLimits:
                 await held.enter_async_context(self._place(account.id, account.max_calls))
             rate = account.max_calls_per_s
             if rate is not None and not await self._paces.take(account.id, rate):
-                raise TooMany(f"more than {rate:g} calls a second", "call_rate", retry_after_s=1)
+                raise TooManyRequests(
+                    f"more than {rate:g} calls a second", "call_rate", retry_after_s=1
+                )
             yield
 
     @asynccontextmanager
@@ -37,11 +39,11 @@ class CallLimits:
             await self._count(account_id)
             noted = await self._counts.take(account_id, most)
         if noted is None:
-            raise TooMany(f"{most} calls are live already", "live_calls", retry_after_s=1)
+            raise TooManyRequests(f"{most} calls are live already", "live_calls", retry_after_s=1)
         try:
             yield
         finally:
-            with suppress(Refused):  # the call is made all the same; the note ends by itself
+            with suppress(ApiError):  # the call is made all the same; the note ends by itself
                 await self._counts.answered(noted)
 
     async def _count(self, account_id: str) -> None:

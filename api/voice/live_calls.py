@@ -12,8 +12,8 @@ from api.common.clock import Clock
 from api.db.columns import Key, Millis
 from api.db.database import INSERTS, Database, metadata
 
-FRESH_MS = 1_000
-ASKING_MS = 30_000  # longer than any engine is waited for: who notes it may die meanwhile
+COUNT_TTL_MS = 1_000
+PENDING_MS = 30_000  # longer than any engine is waited for: who notes it may die meanwhile
 
 counts = sa.Table(
     "call_counts",
@@ -22,7 +22,7 @@ counts = sa.Table(
     sa.Column("live", sa.Integer, nullable=False),
     sa.Column("until_ms", Millis, nullable=False),
 )
-asked_for = sa.Table(
+pending_calls = sa.Table(
     "calls_asked_for",
     metadata,
     sa.Column("id", Key, primary_key=True, autoincrement=True),
@@ -31,7 +31,7 @@ asked_for = sa.Table(
 )
 
 
-class Counts:
+class LiveCalls:
     """Counts live calls, of all processes together."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -50,17 +50,17 @@ class Counts:
             .where(counts.c.account_id == account_id, is_free)
             .values(live=counts.c.live + 1)
         )
-        note = sa.insert(asked_for).values(account_id=account_id, until_ms=now_ms + ASKING_MS)
+        note = sa.insert(pending_calls).values(account_id=account_id, until_ms=now_ms + PENDING_MS)
         async with self._database.writing() as connection:
             if not (await connection.execute(taken)).rowcount:
                 return None
-            noted = await connection.execute(note.returning(asked_for.c.id))
+            noted = await connection.execute(note.returning(pending_calls.c.id))
             return int(noted.scalar_one())
 
     async def answered(self, noted: int) -> None:
         """Forget that a call is asked for: engines show it now, if there is one."""
         async with self._database.writing() as connection:
-            await connection.execute(sa.delete(asked_for).where(asked_for.c.id == noted))
+            await connection.execute(sa.delete(pending_calls).where(pending_calls.c.id == noted))
 
     async def is_fresh(self, account_id: str) -> bool:
         """Tell whether a count was taken within the last second."""
@@ -75,7 +75,7 @@ class Counts:
         Of what was answered before that they show all.
         """
         query = sa.select(sa.func.count()).where(
-            asked_for.c.account_id == account_id, asked_for.c.until_ms > self._now_ms()
+            pending_calls.c.account_id == account_id, pending_calls.c.until_ms > self._now_ms()
         )
         async with self._database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
@@ -83,7 +83,7 @@ class Counts:
     async def put(self, account_id: str, live: int) -> None:
         """Begin a second with a count, unless somebody has: calls are let in upon theirs."""
         now_ms = self._now_ms()
-        row = {"account_id": account_id, "live": live, "until_ms": now_ms + FRESH_MS}
+        row = {"account_id": account_id, "live": live, "until_ms": now_ms + COUNT_TTL_MS}
         async with self._database.writing() as connection:
             insert = INSERTS[connection.dialect.name](counts).values(row)
             is_old = counts.c.until_ms <= now_ms
@@ -97,5 +97,7 @@ class Counts:
 
 async def _forget(connection: AsyncConnection, account_id: str, now_ms: int) -> None:
     """Forget the calls of processes that died."""
-    its = asked_for.c.account_id == account_id
-    await connection.execute(sa.delete(asked_for).where(its, asked_for.c.until_ms <= now_ms))
+    its = pending_calls.c.account_id == account_id
+    await connection.execute(
+        sa.delete(pending_calls).where(its, pending_calls.c.until_ms <= now_ms)
+    )

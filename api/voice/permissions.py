@@ -12,7 +12,7 @@ from wire.verbs import Action, Dial
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
 
 
-class Rights(Struct, frozen=True):
+class Permissions(Struct, frozen=True):
     """An account's numbers, the default one first, and the prefixes that it may call."""
 
     numbers: tuple[str, ...]

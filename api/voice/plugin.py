@@ -1,20 +1,20 @@
 """Voice put together."""
 
-from api.accounts.cache import KnownAccounts
-from api.accounts.store import Accounts
+from api.accounts.cache import AccountCache
+from api.accounts.store import AccountStore
 from api.common.clock import Clock
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.voice.limits import CallLimits
-from api.voice.live_calls import Counts
-from api.voice.rate_limits import Paces
+from api.voice.live_calls import LiveCalls
+from api.voice.rate_limits import RateLimits
 from api.voice.service import VoiceService
 from wire.tree import Limits
 
 
-def put_together(
-    database: Database, engine: EngineClient, accounts: Accounts, limits: Limits, clock: Clock
+def build(
+    database: Database, engine: EngineClient, accounts: AccountStore, limits: Limits, clock: Clock
 ) -> VoiceService:
     """Make the service for calls."""
-    call_limits = CallLimits(engine, Paces(database, clock), Counts(database, clock))
-    return VoiceService(engine, KnownAccounts(accounts, clock), call_limits, limits)
+    call_limits = CallLimits(engine, RateLimits(database, clock), LiveCalls(database, clock))
+    return VoiceService(engine, AccountCache(accounts, clock), call_limits, limits)

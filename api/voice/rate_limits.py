@@ -19,7 +19,7 @@ paces = Table(
 SECOND_US = 1_000_000
 
 
-class Paces:
+class RateLimits:
     """Counts calls a second, of all processes together."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:

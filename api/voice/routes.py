@@ -4,22 +4,31 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth.routes import Authenticated
-from api.http.idempotency import Key
+from api.auth.routes import AuthenticatedUser
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import described, reading
 from api.http.responses import once, told
 from api.voice import examples
-from api.voice.dependencies import SHOWN, STEERED, CallId, Voice
-from api.voice.schemas import Dial, Hangup, OfCall, OfHangup, OfLeg, OnLeg, Originate, Originated
-from wire.control import Dialled
+from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Voice
+from api.voice.schemas import (
+    CallBody,
+    CallHangupBody,
+    CallLegBody,
+    DialBody,
+    LegBody,
+    LegHangupBody,
+    OriginateBody,
+    Originated,
+)
+from wire.control import DialedLeg
 from wire.views import CallView
 
 router = APIRouter(tags=["Voice"])
 BASE = "/srmain/voice"
 ACTIVE: dict[str, Any] = {
-    "asked": OfCall,
+    "asked": CallBody,
     "answered": CallView,
-    "statuses": SHOWN,
+    "statuses": READ_ERRORS,
     "example": {"callId": examples.CALL},
 }
 
@@ -28,7 +37,7 @@ ACTIVE: dict[str, Any] = {
     f"{BASE}/call",
     **described(
         "Make a call",
-        asked=Originate,
+        asked=OriginateBody,
         answered=Originated,
         status=201,
         statuses=(401, 409, 429, 503),
@@ -37,10 +46,10 @@ ACTIVE: dict[str, Any] = {
 )
 async def originate(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     voice: Voice,
-    asked: Annotated[Originate, Depends(reading(Originate))],
-    key: Key = None,
+    asked: Annotated[OriginateBody, Depends(reading(OriginateBody))],
+    key: IdempotencyKey = None,
 ) -> Response:
     """Make a call."""
 
@@ -52,9 +61,9 @@ async def originate(
 
 @router.get(
     f"{BASE}/call-details/{{callId}}",
-    **described("Show a call, live or ended", answered=CallView, statuses=SHOWN),
+    **described("Show a call, live or ended", answered=CallView, statuses=READ_ERRORS),
 )
-async def call_details(call_id: CallId, who: Authenticated, voice: Voice) -> Response:
+async def call_details(call_id: CallId, who: AuthenticatedUser, voice: Voice) -> Response:
     """Show a call, live or ended within the last day."""
     return told(await voice.show(who, call_id))
 
@@ -65,7 +74,7 @@ async def call_details(call_id: CallId, who: Authenticated, voice: Voice) -> Res
 )
 @router.post(f"{BASE}/active-call-details", **described("Show a live call", **ACTIVE))
 async def active_call_details(
-    who: Authenticated, voice: Voice, asked: Annotated[OfCall, Depends(reading(OfCall))]
+    who: AuthenticatedUser, voice: Voice, asked: Annotated[CallBody, Depends(reading(CallBody))]
 ) -> Response:
     """Show a live call."""
     return told(await voice.active(who, asked.call_id))
@@ -75,18 +84,18 @@ async def active_call_details(
     f"{BASE}/dial",
     **described(
         "Call a party into a live call",
-        asked=Dial,
-        answered=Dialled,
-        statuses=STEERED,
+        asked=DialBody,
+        answered=DialedLeg,
+        statuses=CONTROL_ERRORS,
         example={"callId": examples.CALL, "target": "+4733333333"},
     ),
 )
 async def dial(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     voice: Voice,
-    asked: Annotated[Dial, Depends(reading(Dial))],
-    key: Key = None,
+    asked: Annotated[DialBody, Depends(reading(DialBody))],
+    key: IdempotencyKey = None,
 ) -> Response:
     """Call a party into a live call."""
 
@@ -100,14 +109,16 @@ async def dial(
     f"{BASE}/hangup",
     **described(
         "End a call, or a leg of it",
-        asked=Hangup,
+        asked=CallHangupBody,
         answered=CallView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example={"callId": examples.CALL, "agentId": "1001"},
     ),
 )
 async def hangup(
-    who: Authenticated, voice: Voice, asked: Annotated[Hangup, Depends(reading(Hangup))]
+    who: AuthenticatedUser,
+    voice: Voice,
+    asked: Annotated[CallHangupBody, Depends(reading(CallHangupBody))],
 ) -> Response:
     """End a leg that is named, or that of the token's agent, or else the call."""
     return told(await voice.hangup(who, asked.call_id, asked))
@@ -118,17 +129,17 @@ def _hangup_of(base: str) -> None:
         f"{base}/call/{{callId}}/hangup",
         **described(
             "End this call, or a leg of it",
-            asked=OfHangup,
+            asked=LegHangupBody,
             answered=CallView,
-            statuses=STEERED,
+            statuses=CONTROL_ERRORS,
             example={"agentId": "1001"},
         ),
     )
     async def hangup_of(
         call_id: CallId,
-        who: Authenticated,
+        who: AuthenticatedUser,
         voice: Voice,
-        asked: Annotated[OfHangup, Depends(reading(OfHangup))],
+        asked: Annotated[LegHangupBody, Depends(reading(LegHangupBody))],
     ) -> Response:
         """End a leg that is named, or that of the token's agent, or else the call."""
         return told(await voice.hangup(who, call_id, asked))
@@ -138,11 +149,17 @@ def _on_leg(deed: str, summary: str) -> None:
     @router.post(
         f"{BASE}/{deed}",
         **described(
-            summary, asked=OnLeg, answered=CallView, statuses=STEERED, example=examples.ON_LEG
+            summary,
+            asked=CallLegBody,
+            answered=CallView,
+            statuses=CONTROL_ERRORS,
+            example=examples.ON_LEG,
         ),
     )
     async def on_leg(
-        who: Authenticated, voice: Voice, asked: Annotated[OnLeg, Depends(reading(OnLeg))]
+        who: AuthenticatedUser,
+        voice: Voice,
+        asked: Annotated[CallLegBody, Depends(reading(CallLegBody))],
     ) -> Response:
         return told(await voice.on_leg(who, asked.call_id, deed, asked))
 
@@ -151,14 +168,14 @@ def _on_leg_of(base: str, deed: str, summary: str) -> None:
     @router.post(
         f"{base}/call/{{callId}}/{deed}",
         **described(
-            summary, asked=OfLeg, answered=CallView, statuses=STEERED, example=examples.LEG
+            summary, asked=LegBody, answered=CallView, statuses=CONTROL_ERRORS, example=examples.LEG
         ),
     )
     async def on_leg_of(
         call_id: CallId,
-        who: Authenticated,
+        who: AuthenticatedUser,
         voice: Voice,
-        asked: Annotated[OfLeg, Depends(reading(OfLeg))],
+        asked: Annotated[LegBody, Depends(reading(LegBody))],
     ) -> Response:
         return told(await voice.on_leg(who, call_id, deed, asked))
 

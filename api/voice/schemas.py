@@ -22,11 +22,11 @@ CallId = Annotated[str, Meta(min_length=1, max_length=128)]
 Tree = Annotated[msgspec.Raw, Meta(extra_json_schema=_ACTION)]
 
 
-class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class RequestBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """What all bodies have in common: camelCase, nothing unknown."""
 
 
-class Originate(Body, frozen=True, kw_only=True):
+class OriginateBody(RequestBody, frozen=True, kw_only=True):
     """A call to be made.
 
     `from` is a caller id of the account: `to` is called, showing it, and the action runs there.
@@ -53,39 +53,39 @@ class Originated(Struct, frozen=True, rename="camel"):
     req_id: str
 
 
-class OfLeg(Body, frozen=True, kw_only=True):
+class LegBody(RequestBody, frozen=True, kw_only=True):
     """A leg."""
 
     channel_id: ChannelId
 
 
-class OnLeg(OfLeg, frozen=True, kw_only=True):
+class CallLegBody(LegBody, frozen=True, kw_only=True):
     """A leg of a call."""
 
     call_id: CallId
 
 
-class Dial(Body, frozen=True, kw_only=True):
+class DialBody(RequestBody, frozen=True, kw_only=True):
     """A party to be called into a live call."""
 
     call_id: CallId
     target: Party
 
 
-class OfHangup(Body, frozen=True, kw_only=True):
+class LegHangupBody(RequestBody, frozen=True, kw_only=True):
     """Which leg is to end: a channel, or an agent's; without either the token's agent's, or all."""
 
     agent_id: Name | None = None
     channel_id: ChannelId | None = None
 
 
-class Hangup(OfHangup, frozen=True, kw_only=True):
+class CallHangupBody(LegHangupBody, frozen=True, kw_only=True):
     """A call that is to end, or a leg of it."""
 
     call_id: CallId
 
 
-class OfCall(Body, frozen=True, kw_only=True):
+class CallBody(RequestBody, frozen=True, kw_only=True):
     """A call."""
 
     call_id: CallId

@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from api.accounts.cache import KnownAccounts
+from api.accounts.cache import AccountCache
 from api.auth.service import Principal
 from api.engine_client import EngineClient, call_path
 from api.http.errors import NotFound
 from api.voice.limits import CallLimits
-from api.voice.permissions import Rights
-from api.voice.schemas import Dial, OfHangup, OfLeg, Originate, Originated
+from api.voice.permissions import Permissions
+from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
 from wire import control, rpc
-from wire.custom_data import check_data
+from wire.custom_data import check_custom_data
 from wire.tree import Limits, check_action, parse_action
 from wire.verbs import Action
 from wire.views import CallView
@@ -26,24 +26,26 @@ class VoiceService(Struct, frozen=True):
     """What can be done with calls."""
 
     engine: EngineClient
-    known: KnownAccounts
+    known: AccountCache
     limits: CallLimits
     tree_limits: Limits
 
-    async def originate(self, who: Principal, asked: Originate, request_id: str | None) -> bytes:
+    async def originate(
+        self, who: Principal, asked: OriginateBody, request_id: str | None
+    ) -> bytes:
         """Make a call; with the same request id, the same one."""
         known = await self.known.get(who.account_id)
-        rights = Rights(known.numbers, known.account.destinations)
+        rights = Permissions(known.numbers, known.account.destinations)
         body = _engines(who, asked, request_id, rights, self._tree(asked))
         self._check(body, rights)
         async with self.limits.room(known.account):
             started = await self.engine.ask(rpc.Started, "POST", "/calls", body)
         return msgspec.json.encode(Originated(started.call_id, started.call_id))
 
-    async def rights(self, who: Principal) -> Rights:
+    async def rights(self, who: Principal) -> Permissions:
         """Tell what an account may show and call."""
         known = await self.known.get(who.account_id)
-        return Rights(known.numbers, known.account.destinations)
+        return Permissions(known.numbers, known.account.destinations)
 
     async def show(self, who: Principal, call_id: str) -> bytes:
         """Show a call, live or ended."""
@@ -56,18 +58,18 @@ class VoiceService(Struct, frozen=True):
             raise NotFound(f"call {call_id} has ended", "call_ended")
         return answer
 
-    async def on_leg(self, who: Principal, call_id: str, deed: str, asked: OfLeg) -> bytes:
+    async def on_leg(self, who: Principal, call_id: str, deed: str, asked: LegBody) -> bytes:
         """Mute, unmute, hold or unhold a leg; muted, nobody hears it."""
-        body = control.OnLeg(asked.channel_id, account=who.account_id)
+        body = control.LegControl(asked.channel_id, account=who.account_id)
         return await self._posted(call_id, f"/{deed}", body)
 
-    async def dial(self, who: Principal, asked: Dial) -> bytes:
+    async def dial(self, who: Principal, asked: DialBody) -> bytes:
         """Call a party into a call."""
         (await self.rights(who)).check_party(asked.target, "target")
         body = control.DialInto(asked.target, account=who.account_id)
         return await self._posted(asked.call_id, "/dial", body)
 
-    async def hangup(self, who: Principal, call_id: str, asked: OfHangup) -> bytes:
+    async def hangup(self, who: Principal, call_id: str, asked: LegHangupBody) -> bytes:
         """End a leg that is named, or the agent's own, or else the call."""
         agent = asked.agent_id or (None if asked.channel_id else who.agent_id)
         body = control.HangupCall(asked.channel_id, agent, account=who.account_id)
@@ -76,11 +78,11 @@ class VoiceService(Struct, frozen=True):
     async def _posted(self, call_id: str, deed: str, body: Any) -> bytes:
         return await self.engine.raw("POST", call_path(call_id, deed), body)
 
-    def _tree(self, asked: Originate) -> Action | None:
+    def _tree(self, asked: OriginateBody) -> Action | None:
         body = bytes(asked.action)
         return parse_action(body, self.tree_limits, "action") if body not in _NONE else None
 
-    def _check(self, body: rpc.Originate, rights: Rights) -> None:
+    def _check(self, body: rpc.Originate, rights: Permissions) -> None:
         if body.from_first:
             rights.check_party(body.from_, "from")
         rights.check_party(body.to, "to")
@@ -88,8 +90,8 @@ class VoiceService(Struct, frozen=True):
             if action is not None:
                 check_action(action, self.tree_limits, path)
                 rights.check_tree(action, path)
-        check_data(body.custom_data, "customData")
-        check_data(body.contact, "contact")
+        check_custom_data(body.custom_data, "customData")
+        check_custom_data(body.contact, "contact")
 
 
 _NONE = (b"", b"null")
@@ -109,9 +111,9 @@ def _on_machine(body: rpc.Originate) -> Action | None:
 
 def _engines(
     who: Principal,
-    asked: Originate,
+    asked: OriginateBody,
     request_id: str | None,
-    rights: Rights,
+    rights: Permissions,
     action: Action | None,
 ) -> rpc.Originate:
     """Put it as the engine wants it: both click-to-call forms (design section 7)."""
@@ -135,7 +137,7 @@ def _engines(
     )
 
 
-def labels_of(asked: Originate, *, from_first: bool) -> dict[str, str]:
+def labels_of(asked: OriginateBody, *, from_first: bool) -> dict[str, str]:
     """Say which form a call has and which flow it runs, where its customData does not say it.
 
     `clientId` is the customer's alone, as a text of customData; without a flow, a call's path is

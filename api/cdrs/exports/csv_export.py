@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from api.cdrs.views import CdrView
-from api.common.csv_injection import csv_text, neutralised
+from api.common.csv_injection import encode_csv, escape_formula
 
 SPACE = " "
 
@@ -51,14 +51,14 @@ COLUMNS: Mapping[str, Callable[[CdrView], Any]] = {
 TIMELINE = "timeline"
 
 
-def csv_head(*, with_timeline: bool) -> bytes:
+def csv_header(*, with_timeline: bool) -> bytes:
     """Write the line of names."""
-    return csv_text([[*COLUMNS, *([TIMELINE] if with_timeline else [])]])
+    return encode_csv([[*COLUMNS, *([TIMELINE] if with_timeline else [])]])
 
 
 def csv_lines(cdrs: Sequence[CdrView]) -> bytes:
     """Write a line for each record; the timeline, where there is one, as JSON."""
-    return csv_text([_cells(cdr) for cdr in cdrs])
+    return encode_csv([_cells(cdr) for cdr in cdrs])
 
 
 def json_lines(cdrs: Sequence[CdrView]) -> bytes:
@@ -67,5 +67,5 @@ def json_lines(cdrs: Sequence[CdrView]) -> bytes:
 
 
 def _cells(cdr: CdrView) -> list[Any]:
-    cells = [neutralised(cell_of(cdr)) for cell_of in COLUMNS.values()]
+    cells = [escape_formula(cell_of(cdr)) for cell_of in COLUMNS.values()]
     return cells if cdr.timeline is None else [*cells, _json(cdr.timeline)]

@@ -13,19 +13,19 @@ from msgspec import Struct
 
 from api.cdrs.exports.csv_export import csv_lines, json_lines
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import Row
-from api.cdrs.store import Cdrs
-from api.cdrs.views import view
-from api.jobs.artifacts import Made, Parts
+from api.cdrs.query.pages import CdrRow
+from api.cdrs.store import CdrStore
+from api.cdrs.views import cdr_view
+from api.jobs.artifacts import ArtifactProgress, ArtifactStore
 from api.jobs.store import Job
 from api.jobs.worker import Progress
 
 KIND = "cdr-export"
 PART_ROWS = 5_000
-LEVEL = 1  # of compression: CSV shrinks to an eighth, and more would only take time
+COMPRESSION_LEVEL = 1  # of compression: CSV shrinks to an eighth, and more would only take time
 
 
-class Export(Struct, frozen=True, omit_defaults=True):
+class ExportJob(Struct, frozen=True, omit_defaults=True):
     """What is exported, and how."""
 
     filters: Filters
@@ -35,16 +35,16 @@ class Export(Struct, frozen=True, omit_defaults=True):
     include_timeline: bool
 
 
-class Exporter:
+class CdrExporter:
     """Does exports."""
 
-    def __init__(self, cdrs: Cdrs, parts: Parts) -> None:
+    def __init__(self, cdrs: CdrStore, parts: ArtifactStore) -> None:
         self._cdrs = cdrs
         self._parts = parts
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Make what is missing of an export."""
-        asked = msgspec.convert(job.payload, Export)
+        asked = msgspec.convert(job.payload, ExportJob)
         await self._parts.forget()
         made = await self._parts.made(job.id)
         total = await self._total(asked)
@@ -55,19 +55,19 @@ class Exporter:
             await progress(made.rows, max(total, made.rows))
         return {"rows": made.rows, "parts": made.parts}
 
-    async def _total(self, asked: Export) -> int:
+    async def _total(self, asked: ExportJob) -> int:
         """Estimate how many rows it will have; at least so many."""
         counted = (await self._cdrs.total(asked.filters)).count
         return max(0, min(asked.limit, counted - asked.offset))
 
-    async def _next(self, asked: Export, made: Made) -> list[Row]:
+    async def _next(self, asked: ExportJob, made: ArtifactProgress) -> list[CdrRow]:
         limit = min(PART_ROWS, asked.limit - made.rows)
         if limit <= 0:
             return []
         offset = asked.offset if made.after is None else 0
         return await self._cdrs.page(asked.filters, limit, offset, made.after)
 
-    async def _body(self, asked: Export, rows: list[Row]) -> bytes:
+    async def _body(self, asked: ExportJob, rows: list[CdrRow]) -> bytes:
         timelines: dict[str, list[bytes]] = {}
         if asked.include_timeline:
             ids = [row.req_id for row in rows]
@@ -75,9 +75,10 @@ class Exporter:
         return await asyncio.to_thread(_written, asked, rows, timelines)
 
 
-def _written(asked: Export, rows: list[Row], timelines: dict[str, list[bytes]]) -> bytes:
+def _written(asked: ExportJob, rows: list[CdrRow], timelines: dict[str, list[bytes]]) -> bytes:
     shown = [
-        view(row, timelines.get(row.req_id, []) if asked.include_timeline else None) for row in rows
+        cdr_view(row, timelines.get(row.req_id, []) if asked.include_timeline else None)
+        for row in rows
     ]
     lines = csv_lines if asked.format == "csv" else json_lines
-    return zlib.compress(lines(shown), LEVEL)
+    return zlib.compress(lines(shown), COMPRESSION_LEVEL)

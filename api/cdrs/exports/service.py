@@ -7,19 +7,19 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from api.cdrs.exports.csv_export import csv_head
-from api.cdrs.exports.job import KIND, Export
-from api.cdrs.schemas import ExportBody, Exporting
-from api.cdrs.service import filters_of
-from api.cdrs.store import Cdrs
-from api.common.timestamps import shown
+from api.cdrs.exports.csv_export import csv_header
+from api.cdrs.exports.job import KIND, ExportJob
+from api.cdrs.schemas import CdrExportQuery, ExportBody
+from api.cdrs.service import to_filters
+from api.cdrs.store import CdrStore
+from api.common.timestamps import format_ms
 from api.db.database import Database
 from api.http.errors import Conflict, NotFound
-from api.jobs.artifacts import KEPT_MS, Parts
-from api.jobs.store import Job, Jobs
+from api.jobs.artifacts import RETENTION_MS, ArtifactStore
+from api.jobs.store import Job, JobStore
 
-MOST_WAITING = 10  # of one account
-TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
+MAX_WAITING = 10  # of one account
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 
 class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -37,23 +37,25 @@ class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     error: str | None = None
 
 
-class Exports:
+class ExportService:
     """One method a request."""
 
-    def __init__(self, database: Database, cdrs: Cdrs, jobs: Jobs, parts: Parts) -> None:
+    def __init__(
+        self, database: Database, cdrs: CdrStore, jobs: JobStore, parts: ArtifactStore
+    ) -> None:
         self._database = database
         self._cdrs = cdrs
         self._jobs = jobs
         self._parts = parts
 
-    async def start(self, account_id: str, asked: Exporting, body: ExportBody) -> ExportView:
+    async def start(self, account_id: str, asked: CdrExportQuery, body: ExportBody) -> ExportView:
         """Ask for an export of the records that are there now."""
-        filters = filters_of(account_id, asked)
+        filters = to_filters(account_id, asked)
         filters = msgspec.structs.replace(filters, newest_id=await self._cdrs.newest_id())
-        export = Export(filters, asked.limit, asked.offset, body.format, body.include_timeline)
+        export = ExportJob(filters, asked.limit, asked.offset, body.format, body.include_timeline)
         async with self._database.writing() as connection:
             payload = msgspec.to_builtins(export)
-            job_id = await self._jobs.add(connection, KIND, account_id, payload, MOST_WAITING)
+            job_id = await self._jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
         return await self.get(account_id, job_id)
 
     async def get(self, account_id: str, export_id: str) -> ExportView:
@@ -65,8 +67,8 @@ class Exports:
         job = await self._job(account_id, export_id)
         if job.state != "done":
             raise Conflict(f"the export is {job.state}", "export_not_done")
-        export = msgspec.convert(job.payload, Export)
-        return TYPES[export.format], self._content(job.id, export)
+        export = msgspec.convert(job.payload, ExportJob)
+        return CONTENT_TYPES[export.format], self._content(job.id, export)
 
     async def _job(self, account_id: str, export_id: str) -> Job:
         job = await self._jobs.get(account_id, KIND, export_id)
@@ -74,9 +76,9 @@ class Exports:
             raise NotFound("no export of this id")
         return job
 
-    async def _content(self, job_id: str, export: Export) -> AsyncIterator[bytes]:
+    async def _content(self, job_id: str, export: ExportJob) -> AsyncIterator[bytes]:
         if export.format == "csv":
-            yield csv_head(with_timeline=export.include_timeline)
+            yield csv_header(with_timeline=export.include_timeline)
         async for body in self._parts.bodies(job_id):
             yield zlib.decompress(body)
 
@@ -89,9 +91,9 @@ def _view(job: Job) -> ExportView:
         format=job.payload["format"],
         rows=job.done,
         total=job.done if done else job.total,
-        requested_time=shown(job.created_ms),
-        ended_time=shown(job.ended_ms) if job.ended_ms else None,
-        expires_time=shown(job.created_ms + KEPT_MS) if done else None,
+        requested_time=format_ms(job.created_ms),
+        ended_time=format_ms(job.ended_ms) if job.ended_ms else None,
+        expires_time=format_ms(job.created_ms + RETENTION_MS) if done else None,
         download_path=f"/srmain/cdr/exports/{job.id}/download" if done else None,
         error=job.error,
     )

@@ -15,19 +15,19 @@ import structlog
 from msgspec import Raw, Struct
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.cdrs.ingest.event_decoder import Told, read
-from api.cdrs.ingest.writer import write
+from api.cdrs.ingest.event_decoder import DecodedEvent, decode_event
+from api.cdrs.ingest.writer import write_events
 from api.db.database import Database
 from api.engine_client import EngineClient
-from api.http.errors import Refused
+from api.http.errors import ApiError
 from wire.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
 
 GROUP = "cdrs"
-WAIT_S = 5
-IDLE_S = 10  # what a dead process had is told again after that
-MOST = 500
-PAUSE_S = 1.0
-UNWRITABLE = (SQLAlchemyError, OverflowError)  # the database is there, but can't hold this
+POLL_TIMEOUT_S = 5
+CLAIM_IDLE_S = 10  # what a dead process had is told again after that
+BATCH_SIZE = 500
+RETRY_DELAY_S = 1.0
+WRITE_ERRORS = (SQLAlchemyError, OverflowError)  # the database is there, but can't hold this
 log = structlog.get_logger()
 
 
@@ -43,36 +43,36 @@ class _Batch(Struct, frozen=True, rename="camel"):
     lost: tuple[LostEvents, ...] = ()
 
 
-class Consumer:
+class EventConsumer:
     """One process' reader; all of them share a group."""
 
     def __init__(
-        self, engine: EngineClient, database: Database, name: str, idle_s: float = IDLE_S
+        self, engine: EngineClient, database: Database, name: str, idle_s: float = CLAIM_IDLE_S
     ) -> None:
         self._engine = engine
         self._database = database
         self._name = name
         self._idle_s = idle_s
 
-    async def run(self, pause_s: float = PAUSE_S) -> None:
+    async def run(self, pause_s: float = RETRY_DELAY_S) -> None:
         """Read until cancelled; engines and a database that are away are waited for."""
         while True:
             try:
                 await self.once()
-            except Refused as error:
+            except ApiError as error:
                 log.warning("no call records", reason=error.detail)
                 await asyncio.sleep(pause_s)
             except Exception:
                 log.exception("no call records")  # whatever it is, the next batch may be well
                 await asyncio.sleep(pause_s)
 
-    async def once(self, wait_s: float = WAIT_S) -> int:
+    async def once(self, wait_s: float = POLL_TIMEOUT_S) -> int:
         """Read a batch, write it, acknowledge it; returns how many records are new."""
         batch = await self._batch(wait_s)
         told = _read(batch.events)
         try:
             new, done = await self._written(list(told.values())), list(told)
-        except UNWRITABLE as error:
+        except WRITE_ERRORS as error:
             log.warning("a batch can't be written as one", reason=type(error).__name__)
             new, done = await self._one_by_one(told)
         for gap in batch.lost:
@@ -88,37 +88,37 @@ class Consumer:
             "group": GROUP,
             "consumer": self._name,
             "wait": str(wait_s),
-            "limit": str(MOST),
+            "limit": str(BATCH_SIZE),
             "idle": str(self._idle_s),
         }
         return await self._engine.ask(_Batch, "GET", "/events", query=query)
 
-    async def _written(self, told: Sequence[Told]) -> int:
+    async def _written(self, told: Sequence[DecodedEvent]) -> int:
         if not told:
             return 0
         async with self._database.writing() as connection:
-            return await write(connection, told)
+            return await write_events(connection, told)
 
-    async def _one_by_one(self, told: dict[str, Told]) -> tuple[int, list[str]]:
+    async def _one_by_one(self, told: dict[str, DecodedEvent]) -> tuple[int, list[str]]:
         """Let what can be written not wait for what can't: that is told again, and logged."""
         new, done = 0, []
         for event_id, event in told.items():
             try:
                 new += await self._written([event])
                 done.append(event_id)
-            except UNWRITABLE as error:
+            except WRITE_ERRORS as error:
                 log.error(  # noqa: TRY400 - its text and traceback hold what customers sent
                     "a call event can't be written", entry=event_id, reason=type(error).__name__
                 )
         return new, done
 
 
-def _read(events: Sequence[_Delivered]) -> dict[str, Told]:
+def _read(events: Sequence[_Delivered]) -> dict[str, DecodedEvent]:
     """Read what is understood; the rest stays unacknowledged, for a newer version of us."""
     found = {}
     for each in events:
         try:
-            found[each.id] = read(each.event)
+            found[each.id] = decode_event(each.event)
         except msgspec.DecodeError as error:
             log.error(  # noqa: TRY400 - the decoder's own sentence says it all
                 "a call event is not understood", entry=each.id, error=str(error)
@@ -126,13 +126,13 @@ def _read(events: Sequence[_Delivered]) -> dict[str, Told]:
     return found
 
 
-def own_name(port: int) -> str:
+def consumer_name(port: int) -> str:
     """Name this process, the same after a restart."""
     return re.sub("[^A-Za-z0-9_-]", "-", f"{socket.gethostname()[:48]}-{port}")
 
 
 @asynccontextmanager
-async def consuming(consumer: Consumer) -> AsyncIterator[None]:
+async def run_consumer(consumer: EventConsumer) -> AsyncIterator[None]:
     """Read for as long as the context lasts."""
     task = asyncio.create_task(consumer.run())
     try:

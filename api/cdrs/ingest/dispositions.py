@@ -6,16 +6,16 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cdrs.ingest.row_mapping import numbers_of
-from api.cdrs.query.signatures import mark, mask
+from api.cdrs.ingest.row_mapping import participant_numbers
+from api.cdrs.query.signatures import signature_bits, signature_mask
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from wire.record import CallRecord
 
-Levels = Mapping[str, str | None]
+DispositionLevels = Mapping[str, str | None]
 
 
-async def dispose(
-    connection: AsyncConnection, account_id: str, req_id: str, levels: Levels
+async def set_dispositions(
+    connection: AsyncConnection, account_id: str, req_id: str, levels: DispositionLevels
 ) -> None:
     """Note what was decided about a call; a level that is None is taken away."""
     query = (
@@ -27,14 +27,16 @@ async def dispose(
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return
-    marks = row.marks & ~mask(levels) | sum(mark(*level) for level in levels.items())
+    marks = row.marks & ~signature_mask(levels) | sum(
+        signature_bits(*level) for level in levels.items()
+    )
     changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**levels, "marks": marks})
     await connection.execute(changed)
     await connection.execute(sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=marks))
     record = msgspec.json.decode(row.record, type=CallRecord)
     its = (
         numbers.c.account_id == account_id,
-        numbers.c.number.in_([*numbers_of(record)]),
+        numbers.c.number.in_([*participant_numbers(record)]),
         numbers.c.started_ms == record.created_ms,
         numbers.c.cdr_id == row.id,
     )

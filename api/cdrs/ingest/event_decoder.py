@@ -20,7 +20,7 @@ class _Head(Struct, frozen=True, rename="camel"):
     record: CallRecord | None = None
 
 
-class Told(Struct, frozen=True):
+class DecodedEvent(Struct, frozen=True):
     """One event: whose, of which call, the how manyth, and what is kept of it, as JSON."""
 
     account_id: str
@@ -34,13 +34,13 @@ _head = msgspec.json.Decoder(_Head).decode
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-def read(event: bytes | Raw) -> Told:
+def decode_event(event: bytes | Raw) -> DecodedEvent:
     """Read an event; raises msgspec.DecodeError for what is none, or of a version to come."""
     head = _head(event)
     if head.version > VERSION:
         raise msgspec.ValidationError(f"an event of version {head.version}")
     kept = {name: value for name, value in _fields(event).items() if name not in _LEFT_OUT}
-    return Told(
+    return DecodedEvent(
         head.account_id,
         head.call_id,
         head.sequence_number,

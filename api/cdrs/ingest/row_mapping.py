@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.cdrs.query.signatures import marks_of
+from api.cdrs.query.signatures import signature_of
 from wire.record import CallRecord, LegRecord
 
-AGENT = "agent:"
-LONGEST_LABEL = 256
-LONGEST_NAME = 128
+AGENT_PREFIX = "agent:"
+MAX_LABEL_CHARS = 256
+MAX_NAME_CHARS = 128
 
 
 class AgentRow(Struct, frozen=True):
@@ -24,7 +24,7 @@ class AgentRow(Struct, frozen=True):
     hold_ms: int
 
 
-def row_of(record: CallRecord) -> dict[str, Any]:
+def cdr_row(record: CallRecord) -> dict[str, Any]:
     """Give the columns of `cdrs` that a record fills, and its marks."""
     purposes = {each.purpose for each in record.recordings if each.state != "lost"}
     row = {
@@ -40,14 +40,14 @@ def row_of(record: CallRecord) -> dict[str, Any]:
         "has_recording": "call" in purposes,
         "has_voicemail": "voicemail" in purposes,
     }
-    return {**row, "marks": marks_of(row, (each.agent_name for each in agents_of(record)))}
+    return {**row, "marks": signature_of(row, (each.agent_name for each in agent_rows(record)))}
 
 
 def label(record: CallRecord, name: str) -> str | None:
     """Give a label of who made the call, or else what `customData` has under that name."""
     for given in (record.labels, record.custom_data):
         value = (given or {}).get(name)
-        if isinstance(value, str) and (kept := _clean(value, LONGEST_LABEL)):
+        if isinstance(value, str) and (kept := _clean(value, MAX_LABEL_CHARS)):
             return kept
     return None
 
@@ -65,7 +65,7 @@ def is_answered(record: CallRecord) -> bool:
     return all(each.purpose != "voicemail" for each in record.recordings)
 
 
-def agents_of(record: CallRecord) -> list[AgentRow]:
+def agent_rows(record: CallRecord) -> list[AgentRow]:
     """List the agents who were called, or who called."""
     legs: dict[str, list[LegRecord]] = {}
     for leg in record.legs:
@@ -77,7 +77,9 @@ def agents_of(record: CallRecord) -> list[AgentRow]:
 def _together(agent_id: str, legs: list[LegRecord]) -> AgentRow:
     return AgentRow(
         agent_id,
-        next(filter(None, (_clean(leg.agent_name or "", LONGEST_NAME) for leg in legs)), agent_id),
+        next(
+            filter(None, (_clean(leg.agent_name or "", MAX_NAME_CHARS) for leg in legs)), agent_id
+        ),
         any(leg.answered_ms for leg in legs),
         sum(leg.ring_ms for leg in legs),
         sum(leg.talk_ms for leg in legs),
@@ -85,7 +87,7 @@ def _together(agent_id: str, legs: list[LegRecord]) -> AgentRow:
     )
 
 
-def numbers_of(record: CallRecord) -> dict[str, bool]:
+def participant_numbers(record: CallRecord) -> dict[str, bool]:
     """Tell of every number that took part whether it was called."""
     dialed = set(record.dialed_numbers)
     return {number: number in dialed for number in dict.fromkeys(_numbers(record))}
@@ -94,7 +96,7 @@ def numbers_of(record: CallRecord) -> dict[str, bool]:
 def _numbers(record: CallRecord) -> Iterator[str]:
     parties = (leg.party for leg in record.legs)
     everyone = (record.from_, record.caller_id, record.to, *record.dialed_numbers, *parties)
-    yield from (each for each in everyone if each and not each.startswith(AGENT))
+    yield from (each for each in everyone if each and not each.startswith(AGENT_PREFIX))
 
 
 def _clean(text: str, most: int) -> str:

@@ -12,8 +12,8 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cdrs.ingest.event_decoder import Told
-from api.cdrs.ingest.row_mapping import agents_of, numbers_of, row_of
+from api.cdrs.ingest.event_decoder import DecodedEvent
+from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, participant_numbers
 from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
 from api.db.database import INSERTS
 from wire.record import CallRecord
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 Rows = list[Row]
 
 
-async def write(connection: AsyncConnection, told: Sequence[Told]) -> int:
+async def write_events(connection: AsyncConnection, told: Sequence[DecodedEvent]) -> int:
     """Keep events, and the records of calls that have ended; returns how many of these are new."""
     await _put(connection, events, [_moment(each) for each in sorted(told, key=_place)])
     records = {each.call_id: each.record for each in told if each.record is not None}
@@ -32,11 +32,11 @@ async def write(connection: AsyncConnection, told: Sequence[Told]) -> int:
 
 
 async def _records(connection: AsyncConnection, records: dict[str, CallRecord]) -> int:
-    rows = [row_of(records[call_id]) for call_id in sorted(records)]
+    rows = [cdr_row(records[call_id]) for call_id in sorted(records)]
     added = _insert(connection, cdrs).returning(cdrs.c.id, cdrs.c.req_id)
     ids = {req_id: cdr_id for cdr_id, req_id in await connection.execute(added, rows)}
     new = [{**row, "cdr_id": ids[row["req_id"]]} for row in rows if row["req_id"] in ids]
-    for table, of in PARTS.items():
+    for table, of in CHILD_TABLES.items():
         await _put(
             connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
         )
@@ -52,11 +52,11 @@ def _insert(connection: AsyncConnection, table: sa.Table) -> Any:
     return INSERTS[connection.dialect.name](table).on_conflict_do_nothing()
 
 
-def _place(event: Told) -> tuple[str, str, int]:
+def _place(event: DecodedEvent) -> tuple[str, str, int]:
     return event.account_id, event.call_id, event.sequence_number
 
 
-def _moment(event: Told) -> dict[str, Any]:
+def _moment(event: DecodedEvent) -> dict[str, Any]:
     return {
         "account_id": event.account_id,
         "call_id": event.call_id,
@@ -71,13 +71,13 @@ def _body(row: Row, record: CallRecord) -> Rows:
 
 def _agents(row: Row, record: CallRecord) -> Rows:
     same = {**_same(row), "direction": record.direction}
-    return [{**same, **msgspec.structs.asdict(agent)} for agent in agents_of(record)]
+    return [{**same, **msgspec.structs.asdict(agent)} for agent in agent_rows(record)]
 
 
 def _numbers(row: Row, record: CallRecord) -> Rows:
     return [
         {**_same(row), "number": number, "is_dialed": is_dialed}
-        for number, is_dialed in numbers_of(record).items()
+        for number, is_dialed in participant_numbers(record).items()
     ]
 
 
@@ -90,7 +90,7 @@ def _same(row: Row) -> Row:
     return {name: row[name] for name in ("cdr_id", "account_id", "started_ms", "marks")}
 
 
-PARTS: dict[sa.Table, Callable[[Row, CallRecord], Rows]] = {
+CHILD_TABLES: dict[sa.Table, Callable[[Row, CallRecord], Rows]] = {
     bodies: _body,
     agents: _agents,
     numbers: _numbers,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
-from api.auth.routes import Authenticated, authenticated
+from api.auth.routes import AuthenticatedUser, authenticate
 from api.auth.service import Principal
 from api.cdrs.routes import slice_of
 from api.http.msgspec_adapter import described
@@ -17,13 +17,13 @@ router = APIRouter(tags=["Live events"])
     **described("Call events as they happen", statuses=(401, 429, 503)),
 )
 async def live_events(
-    who: Authenticated,
+    who: AuthenticatedUser,
     request: Request,
     last_event_id: Annotated[str | None, Header(max_length=16_384)] = None,
 ) -> Response:
     """Follow the account's events, from now on or after the one with a Last-Event-ID."""
 
     async def door() -> Principal:
-        return await authenticated(request)
+        return await authenticate(request)
 
     return await slice_of(request).live.stream(who.account_id, last_event_id, door)

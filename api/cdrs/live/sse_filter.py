@@ -13,13 +13,15 @@ from cryptography.fernet import Fernet, InvalidToken
 
 from wire.errors import BadInput
 
-COMMENT = b":\n\n"
-LOST = b"event: lost\ndata: {}\n\n"
-ROOM = 256  # ids are as long as the next multiple of it: their length must not count digits
+COMMENT_FRAME = b":\n\n"
+LOST_FRAME = b"event: lost\ndata: {}\n\n"
+PADDING_BYTES = (
+    256  # ids are as long as the next multiple of it: their length must not count digits
+)
 _END = b"\n\n"
 
 
-class Seal:
+class EventIdCipher:
     """Makes ids that nobody but us can read: every process with the same secret can."""
 
     def __init__(self, secret: str) -> None:
@@ -28,7 +30,7 @@ class Seal:
 
     def sealed(self, place: bytes) -> bytes:
         """Seal an engine's id; the blanks behind it mean nothing in JSON."""
-        return self._fernet.encrypt(place.ljust(-(-len(place) // ROOM) * ROOM))
+        return self._fernet.encrypt(place.ljust(-(-len(place) // PADDING_BYTES) * PADDING_BYTES))
 
     def opened(self, text: str) -> str:
         """Give an engine's id back; raises BadInput for what is none of ours."""
@@ -38,10 +40,10 @@ class Seal:
             raise BadInput("Last-Event-ID", "not one of this stream's ids") from None
 
 
-class Frames:
+class SseFilter:
     """Cuts what comes into events, whatever pieces it comes in."""
 
-    def __init__(self, seal: Seal) -> None:
+    def __init__(self, seal: EventIdCipher) -> None:
         self._seal = seal
         self._begun = b""
 
@@ -55,4 +57,4 @@ class Frames:
         if name == b"id":
             place, _, event = rest.partition(b"\n")
             return b"id: %b\n%b\n\n" % (self._seal.sealed(place), event)
-        return LOST if rest.startswith(b"lost\n") else frame + _END
+        return LOST_FRAME if rest.startswith(b"lost\n") else frame + _END

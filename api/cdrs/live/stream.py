@@ -15,40 +15,42 @@ import structlog
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
-from api.cdrs.live.sse_filter import COMMENT, Frames, Seal
+from api.cdrs.live.sse_filter import COMMENT_FRAME, EventIdCipher, SseFilter
 from api.engine_client import EngineClient
-from api.http.errors import NotNow, Refused, TooMany
+from api.http.errors import ApiError, ServiceUnavailable, TooManyRequests
 
-MOST_READERS = 20  # of one account, at this process
+MAX_READERS = 20  # of one account, at this process
 HEARTBEAT_S = 10.0
-STUCK_S = 30.0
-RETRY = b"retry: 1000\n\n"
-Door = Callable[[], Awaitable[object]]  # lets a reader in again; raises Refused
+SEND_TIMEOUT_S = 30.0
+RETRY_FRAME = b"retry: 1000\n\n"
+Reauthenticate = Callable[[], Awaitable[object]]  # lets a reader in again; raises Refused
 log = structlog.get_logger()
 
 
-class Live:
+class LiveEvents:
     """Opens streams for readers, no more than there may be."""
 
-    def __init__(self, engine: EngineClient, seal: Seal) -> None:
+    def __init__(self, engine: EngineClient, seal: EventIdCipher) -> None:
         self._engine = engine
         self._seal = seal
         self._readers: Counter[str] = Counter()
 
-    async def stream(self, account_id: str, last: str | None, door: Door) -> StreamingResponse:
+    async def stream(
+        self, account_id: str, last: str | None, door: Reauthenticate
+    ) -> StreamingResponse:
         """Follow an account's events from now on, or from a Last-Event-ID, while the door opens.
 
         Raises BadInput for an id that is not ours.
         """
-        if self._readers[account_id] >= MOST_READERS:
-            raise TooMany(f"{MOST_READERS} streams are open", retry_after_s=5)
+        if self._readers[account_id] >= MAX_READERS:
+            raise TooManyRequests(f"{MAX_READERS} streams are open", retry_after_s=5)
         headers = {} if last is None else {"Last-Event-ID": self._seal.opened(last)}
         async with AsyncExitStack() as house:
             self._readers[account_id] += 1
             house.callback(self._left, account_id)
             told = self._engine.stream("/events", {"account": account_id}, headers)
             engines = await house.enter_async_context(told)
-            chunks = _beating(engines, Frames(self._seal), door)
+            chunks = _beating(engines, SseFilter(self._seal), door)
             kept = house.pop_all()
         return EventStream(chunks, kept)
 
@@ -68,7 +70,7 @@ class EventStream(StreamingResponse):
         """See StreamingResponse; each piece has a time in which it must be taken."""
 
         async def in_time(message: Message) -> None:
-            async with asyncio.timeout(STUCK_S):
+            async with asyncio.timeout(SEND_TIMEOUT_S):
                 await send(message)
 
         async with self._house:
@@ -78,28 +80,30 @@ class EventStream(StreamingResponse):
                 log.info("a reader of live events took nothing, and was let go")
 
 
-async def _beating(told: aiohttp.StreamReader, frames: Frames, door: Door) -> AsyncIterator[bytes]:
+async def _beating(
+    told: aiohttp.StreamReader, frames: SseFilter, door: Reauthenticate
+) -> AsyncIterator[bytes]:
     """Pass on what an engine tells; of its comments, one that nothing came, only now and then."""
-    yield RETRY
+    yield RETRY_FRAME
     beat_s = time.monotonic()
     try:
         async for piece in told.iter_any():
             if not await _opens(door):
                 return
-            events = b"".join(frame for frame in frames.of(piece) if frame != COMMENT)
+            events = b"".join(frame for frame in frames.of(piece) if frame != COMMENT_FRAME)
             if events or time.monotonic() - beat_s >= HEARTBEAT_S:
                 beat_s = time.monotonic()
-                yield events or COMMENT
+                yield events or COMMENT_FRAME
     except (aiohttp.ClientError, TimeoutError):
         return  # the reader comes back with its Last-Event-ID, and another engine answers
 
 
-async def _opens(door: Door) -> bool:
+async def _opens(door: Reauthenticate) -> bool:
     """Tell whether who was let in would be let in now: a key may be revoked, a token ends."""
     try:
         await door()
-    except NotNow:
+    except ServiceUnavailable:
         return True  # who can't be looked up now
-    except Refused:
+    except ApiError:
         return False
     return True

@@ -12,21 +12,21 @@ from msgspec import Struct
 
 from api.cdrs.query.conditions import (
     Condition,
-    Entry,
-    asked,
-    fits,
-    in_time,
-    of_account,
-    of_number,
-    with_purpose,
+    IndexEntry,
+    account_condition,
+    number_conditions,
+    parameter,
+    recording_conditions,
+    remaining_conditions,
+    time_conditions,
 )
-from api.cdrs.query.filters import Filters, agent
+from api.cdrs.query.filters import Filters, agent_parameter
 from api.cdrs.tables import agents, cdrs, numbers
 
-DEAR = {"number": 10, "agent_names": 3}  # a row is read for each entry, for every third or so
-FORMS = 1_000  # of filters; what is made for them is kept
+COST = {"number": 10, "agent_names": 3}  # a row is read for each entry, for every third or so
+MAX_CACHED_SHAPES = 1_000  # of filters; what is made for them is kept
 # What a way looks up, that first which leads to the fewest calls as a rule.
-ORDER = (
+PATH_ORDER = (
     "req_id",
     "client_id",
     "number",
@@ -45,7 +45,7 @@ ORDER = (
 )
 
 
-class Lookup(Struct, frozen=True):
+class IndexScan(Struct, frozen=True):
     """What is looked up by in which table; the filters that are not `taken` are asked besides."""
 
     table: sa.Table
@@ -63,7 +63,7 @@ class Lookup(Struct, frozen=True):
     def dearness(self) -> int:
         """How much dearer than a short one an entry is, of which marks tell little or nothing."""
         others = self.filters.names - self.taken
-        return max((DEAR[each] for each in others if each in DEAR), default=1)
+        return max((COST[each] for each in others if each in COST), default=1)
 
     def places(self) -> sa.Select[Any]:
         """Select what is looked up, newest first."""
@@ -78,7 +78,7 @@ class Lookup(Struct, frozen=True):
         chosen = self.places().where(*self._fits(self._entry))
         if is_after:
             here = (self.table.c.started_ms, self.cdr_id)
-            place = (asked(here[0], "after_ms"), asked(here[1], "after_id"))
+            place = (parameter(here[0], "after_ms"), parameter(here[1], "after_id"))
             chosen = chosen.where(sa.tuple_(*here) < sa.tuple_(*place))
         return chosen
 
@@ -89,58 +89,60 @@ class Lookup(Struct, frozen=True):
             return self.places().add_columns(one.label("fits")).limit(most)
         # In the index' whole order: PostgreSQL sorts what is to be distinct in any other.
         found = self.places().add_columns(marks).order_by(marks.desc()).limit(most).subquery()
-        conditions = sa.and_(*self._fits(Entry(found.c.started_ms, found.c.id, found.c.marks)))
+        conditions = sa.and_(*self._fits(IndexEntry(found.c.started_ms, found.c.id, found.c.marks)))
         return sa.select(found.c.id, sa.case((conditions, one), else_=0).label("fits"))
 
     @property
-    def _entry(self) -> Entry:
-        return Entry(self.table.c.started_ms, self.cdr_id, self.table.c.marks)
+    def _entry(self) -> IndexEntry:
+        return IndexEntry(self.table.c.started_ms, self.cdr_id, self.table.c.marks)
 
-    def _fits(self, entry: Entry) -> list[Condition]:
-        return fits(self.filters, self.taken, entry)
-
-
-Way = tuple[Lookup, ...]  # several are merged
+    def _fits(self, entry: IndexEntry) -> list[Condition]:
+        return remaining_conditions(self.filters, self.taken, entry)
 
 
-@lru_cache(FORMS)
-def ways(filters: Filters) -> Mapping[str, Way]:
+AccessPath = tuple[IndexScan, ...]  # several are merged
+
+
+@lru_cache(MAX_CACHED_SHAPES)
+def access_paths(filters: Filters) -> Mapping[str, AccessPath]:
     """Give the ways to calls by what they look up; those first that lead to few as a rule."""
-    found: dict[str, Way] = {each: (_by(filters, _column(each), each),) for each in filters.columns}
+    found: dict[str, AccessPath] = {
+        each: (_by(filters, _column(each), each),) for each in filters.columns
+    }
     if filters.dialed_number or filters.number:
         found["number"] = (_by_number(filters),)
     if filters.agent_names:
         found["agent_names"] = tuple(_by_agents(filters))
     if filters.purpose and filters.is_answered is False:
-        conditions = with_purpose(filters)
+        conditions = recording_conditions(filters)
         found["missed"] = (_by(filters, conditions, "purpose", "is_answered"),)
     elif filters.purpose:
-        found[filters.purpose] = (_by(filters, with_purpose(filters), "purpose"),)
+        found[filters.purpose] = (_by(filters, recording_conditions(filters), "purpose"),)
     if filters.is_answered is not None and "missed" not in found:
         is_answered = [cdrs.c.is_answered == filters.is_answered]
         found["is_answered"] = (_by(filters, is_answered, "is_answered"),)
-    return {name: found[name] for name in ORDER if name in found} or {"": (_by(filters, []),)}
+    return {name: found[name] for name in PATH_ORDER if name in found} or {"": (_by(filters, []),)}
 
 
 def _column(name: str) -> list[Condition]:
-    return [cdrs.c[name] == asked(cdrs.c[name])]
+    return [cdrs.c[name] == parameter(cdrs.c[name])]
 
 
-def _by(filters: Filters, conditions: list[Condition], *taken: str) -> Lookup:
-    times = in_time(filters, cdrs.c.started_ms, cdrs.c.id)
-    by = (of_account(cdrs), *conditions, *times)
-    return Lookup(cdrs, cdrs.c.id, by, filters, frozenset(taken))
+def _by(filters: Filters, conditions: list[Condition], *taken: str) -> IndexScan:
+    times = time_conditions(filters, cdrs.c.started_ms, cdrs.c.id)
+    by = (account_condition(cdrs), *conditions, *times)
+    return IndexScan(cdrs, cdrs.c.id, by, filters, frozenset(taken))
 
 
-def _by_number(filters: Filters) -> Lookup:
-    times = in_time(filters, numbers.c.started_ms, numbers.c.cdr_id)
-    by = (*of_number(filters), *times)
-    return Lookup(numbers, numbers.c.cdr_id, by, filters, frozenset({"number"}))
+def _by_number(filters: Filters) -> IndexScan:
+    times = time_conditions(filters, numbers.c.started_ms, numbers.c.cdr_id)
+    by = (*number_conditions(filters), *times)
+    return IndexScan(numbers, numbers.c.cdr_id, by, filters, frozenset({"number"}))
 
 
-def _by_agents(filters: Filters) -> Iterator[Lookup]:
-    times = in_time(filters, agents.c.started_ms, agents.c.cdr_id)
+def _by_agents(filters: Filters) -> Iterator[IndexScan]:
+    times = time_conditions(filters, agents.c.started_ms, agents.c.cdr_id)
     for place in range(len(filters.agent_names)):
-        name = asked(agents.c.agent_name, agent(place))
-        by = (of_account(agents), agents.c.agent_name == name, *times)
-        yield Lookup(agents, agents.c.cdr_id, by, filters, frozenset({"agent_names"}))
+        name = parameter(agents.c.agent_name, agent_parameter(place))
+        by = (account_condition(agents), agents.c.agent_name == name, *times)
+        yield IndexScan(agents, agents.c.cdr_id, by, filters, frozenset({"agent_names"}))

@@ -5,25 +5,29 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.cdrs.query.filters import PURPOSES, Filters, agent
+from api.cdrs.query.filters import PURPOSES, Filters, agent_parameter
 from api.cdrs.tables import agents, cdrs, numbers
 
 Condition = sa.ColumnElement[bool]
 # Rows that are looked at, beside the one that is looked up.
-CALL, AGENTS, PARTS = cdrs.alias("call"), agents.alias("its_agents"), numbers.alias("its_numbers")
+CALL, CALL_AGENTS, CALL_NUMBERS = (
+    cdrs.alias("call"),
+    agents.alias("its_agents"),
+    numbers.alias("its_numbers"),
+)
 
 
-def asked(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
+def parameter(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
     """Give the parameter that a column is compared with; of the same name, unless it is said."""
     return sa.bindparam(name or column.name, type_=column.type)
 
 
-def of_account(table: sa.FromClause) -> Condition:
+def account_condition(table: sa.FromClause) -> Condition:
     """Ask for the account's own."""
-    return table.c.account_id == asked(cdrs.c.account_id)
+    return table.c.account_id == parameter(cdrs.c.account_id)
 
 
-class Entry(Struct, frozen=True):
+class IndexEntry(Struct, frozen=True):
     """What an index has of a call, as columns of what it is read from."""
 
     started_ms: sa.ColumnElement[int]
@@ -31,7 +35,9 @@ class Entry(Struct, frozen=True):
     marks: sa.ColumnElement[int]
 
 
-def fits(filters: Filters, taken: frozenset[str], entry: Entry) -> list[Condition]:
+def remaining_conditions(
+    filters: Filters, taken: frozenset[str], entry: IndexEntry
+) -> list[Condition]:
     """Ask for what a call must have besides what is `taken`: of its marks, and then of its rows."""
     others = filters.names - taken
     if not others:
@@ -42,18 +48,28 @@ def fits(filters: Filters, taken: frozenset[str], entry: Entry) -> list[Conditio
     if filters.agent_names:
         found.append(entry.marks.bitwise_and(_marks("agent_marks")) != 0)
     if columns := [
-        CALL.c[name] == asked(cdrs.c[name]) for name in filters.columns if name in others
+        CALL.c[name] == parameter(cdrs.c[name]) for name in filters.columns if name in others
     ]:
         found.append(_has(CALL, CALL.c.id, CALL.c.id == entry.cdr_id, *columns))
     if "agent_names" in others:
         found.append(_with_agent(filters, entry))
     if "number" in others:
-        same = (PARTS.c.started_ms == entry.started_ms, PARTS.c.cdr_id == entry.cdr_id)
-        found.append(_has(PARTS, PARTS.c.cdr_id, *of_number(filters, PARTS), *same))
+        same = (
+            CALL_NUMBERS.c.started_ms == entry.started_ms,
+            CALL_NUMBERS.c.cdr_id == entry.cdr_id,
+        )
+        found.append(
+            _has(
+                CALL_NUMBERS,
+                CALL_NUMBERS.c.cdr_id,
+                *number_conditions(filters, CALL_NUMBERS),
+                *same,
+            )
+        )
     return found
 
 
-def with_purpose(filters: Filters) -> list[Condition]:
+def recording_conditions(filters: Filters) -> list[Condition]:
     """Ask for a recording of a purpose, and for missed calls, in the words of their indexes."""
     found: list[Condition] = [cdrs.c[PURPOSES[filters.purpose]] == sa.true()]
     if filters.is_answered is False:
@@ -61,26 +77,26 @@ def with_purpose(filters: Filters) -> list[Condition]:
     return found
 
 
-def in_time(
+def time_conditions(
     filters: Filters, started_ms: sa.Column[int], cdr_id: sa.Column[int]
 ) -> list[Condition]:
     """Ask for the time in which calls began, and for those that were there at some time."""
     found: list[Condition] = []
     if filters.start_ms is not None:
-        found.append(started_ms >= asked(started_ms, "start_ms"))
+        found.append(started_ms >= parameter(started_ms, "start_ms"))
     if filters.end_ms is not None:
-        found.append(started_ms < asked(started_ms, "end_ms"))
+        found.append(started_ms < parameter(started_ms, "end_ms"))
     if filters.newest_id is not None:
-        found.append(cdr_id <= asked(cdr_id, "newest_id"))
+        found.append(cdr_id <= parameter(cdr_id, "newest_id"))
     return found
 
 
-def of_number(filters: Filters, table: sa.FromClause = numbers) -> list[Condition]:
+def number_conditions(filters: Filters, table: sa.FromClause = numbers) -> list[Condition]:
     """Ask for a number of a call, in any part or as one that was called."""
     name = "dialed_number" if filters.dialed_number else "number"
     found: list[Condition] = [
-        of_account(table),
-        table.c.number == asked(numbers.c.number, name),
+        account_condition(table),
+        table.c.number == parameter(numbers.c.number, name),
     ]
     if filters.dialed_number:
         found.append(table.c.is_dialed == sa.true())
@@ -88,13 +104,15 @@ def of_number(filters: Filters, table: sa.FromClause = numbers) -> list[Conditio
 
 
 def _marks(name: str) -> sa.BindParameter[int]:
-    return asked(cdrs.c.marks, name)
+    return parameter(cdrs.c.marks, name)
 
 
-def _with_agent(filters: Filters, entry: Entry) -> Condition:
-    some = [asked(agents.c.agent_name, agent(n)) for n in range(len(filters.agent_names))]
-    its = (AGENTS.c.cdr_id == entry.cdr_id, AGENTS.c.agent_name.in_(some))
-    return _has(AGENTS, AGENTS.c.cdr_id, *its)
+def _with_agent(filters: Filters, entry: IndexEntry) -> Condition:
+    some = [
+        parameter(agents.c.agent_name, agent_parameter(n)) for n in range(len(filters.agent_names))
+    ]
+    its = (CALL_AGENTS.c.cdr_id == entry.cdr_id, CALL_AGENTS.c.agent_name.in_(some))
+    return _has(CALL_AGENTS, CALL_AGENTS.c.cdr_id, *its)
 
 
 def _has(table: sa.FromClause, key: sa.ColumnElement[int], *conditions: Condition) -> Condition:

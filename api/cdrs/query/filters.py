@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from api.cdrs.query.signatures import WIDTHS, mark, mark_of_agents, mask
+from api.cdrs.query.signatures import BIT_WIDTHS, agent_signature, signature_bits, signature_mask
 
 # Columns of the same names, those that the fewest calls share first.
 COLUMNS = (
@@ -21,7 +21,7 @@ COLUMNS = (
 NUMBERS = ("dialed_number", "number")
 TIMES = ("start_ms", "end_ms", "newest_id")
 PURPOSES = {"call": "has_recording", "voicemail": "has_voicemail"}
-SOME = "some"  # stands for any text
+PLACEHOLDER = "some"  # stands for any text
 
 
 class Filters(Struct, frozen=True, omit_defaults=True):
@@ -65,7 +65,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     @property
     def marked(self) -> dict[str, str | bool]:
         """Give what columns must have, of those that leave a mark."""
-        found = {name: getattr(self, name) for name in self.columns if name in WIDTHS}
+        found = {name: getattr(self, name) for name in self.columns if name in BIT_WIDTHS}
         if self.is_answered is not None:
             found["is_answered"] = self.is_answered
         if self.purpose:
@@ -75,25 +75,25 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     @property
     def form(self) -> "Filters":
         """Give filters that ask for the same, of some values: a statement is made for a form."""
-        texts = {name: SOME for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
+        texts = {name: PLACEHOLDER for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
         times = {name: 0 for name in TIMES if getattr(self, name) is not None}
-        agents = (SOME,) * len(self.agent_names)
-        return structs.replace(self, account_id=SOME, agent_names=agents, **texts, **times)
+        agents = (PLACEHOLDER,) * len(self.agent_names)
+        return structs.replace(self, account_id=PLACEHOLDER, agent_names=agents, **texts, **times)
 
     @property
     def values(self) -> dict[str, Any]:
         """Give what the parameters of its form's statements stand for."""
-        agents = {agent(place): name for place, name in enumerate(self.agent_names)}
+        agents = {agent_parameter(place): name for place, name in enumerate(self.agent_names)}
         marked = self.marked
         return {
             **structs.asdict(self),
             **agents,
-            "mask": mask(marked),
-            "marks": sum(mark(name, value) for name, value in marked.items()),
-            "agent_marks": mark_of_agents(self.agent_names),
+            "mask": signature_mask(marked),
+            "marks": sum(signature_bits(name, value) for name, value in marked.items()),
+            "agent_marks": agent_signature(self.agent_names),
         }
 
 
-def agent(place: int) -> str:
+def agent_parameter(place: int) -> str:
     """Name the parameter for one of several agents' names."""
     return f"agent{place}"

@@ -11,13 +11,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.cdrs.query.access_paths import FORMS, Way, ways
+from api.cdrs.query.access_paths import MAX_CACHED_SHAPES, AccessPath, access_paths
 from api.cdrs.query.filters import Filters
 from api.cdrs.tables import bodies, cdrs
 
-Place = tuple[int, int]  # in a list: when a call began, and its id
-LOOKED_AT = 10  # so much dearer is a row that is looked at than one that is only looked up
-COMMON = {"call", "is_answered"}  # never the shortest: half of all calls have these
+Position = tuple[int, int]  # in a list: when a call began, and its id
+FETCH_COST = 10  # so much dearer is a row that is looked at than one that is only looked up
+UNSELECTIVE = {"call", "is_answered"}  # never the shortest: half of all calls have these
 _SHOWN = (
     cdrs.c.id,
     cdrs.c.req_id,
@@ -29,31 +29,31 @@ _SHOWN = (
 )
 
 
-@lru_cache(FORMS)
-def ways_of(form: Filters) -> tuple[str, ...]:
+@lru_cache(MAX_CACHED_SHAPES)
+def candidate_paths(form: Filters) -> tuple[str, ...]:
     """Name the ways to calls that may be the shortest, those first that are as a rule."""
-    names = list(ways(form))
+    names = list(access_paths(form))
     if "req_id" in names:
         return ("req_id",)
-    return tuple(name for name in names if name not in COMMON) or (names[0],)
+    return tuple(name for name in names if name not in UNSELECTIVE) or (names[0],)
 
 
-@lru_cache(FORMS)
-def measuring(form: Filters, most: int) -> sa.Select[Any]:
+@lru_cache(MAX_CACHED_SHAPES)
+def measure_query(form: Filters, most: int) -> sa.Select[Any]:
     """Count what each way would have to look at, up to a limit; a column a way, in their order."""
-    found = ways(form)
-    lengths: list[Any] = [_length(found[name], most).label(name) for name in ways_of(form)]
+    found = access_paths(form)
+    lengths: list[Any] = [_length(found[name], most).label(name) for name in candidate_paths(form)]
     return sa.select(*lengths)
 
 
-@lru_cache(FORMS)
-def listing(form: Filters, way: str, *, is_after: bool) -> sa.Select[Any]:
+@lru_cache(MAX_CACHED_SHAPES)
+def page_query(form: Filters, way: str, *, is_after: bool) -> sa.Select[Any]:
     """Select the rows of a page, newest first.
 
     Parameters are the filters' values, `limit`, `offset`, `most` (both together), and where it is
     after a place, `after_ms` and `after_id`.
     """
-    found = _page(ways(form)[way], is_after=is_after).subquery()
+    found = _page(access_paths(form)[way], is_after=is_after).subquery()
     return (
         sa.select(*_SHOWN)
         .join_from(found, cdrs, cdrs.c.id == found.c.id)
@@ -62,25 +62,25 @@ def listing(form: Filters, way: str, *, is_after: bool) -> sa.Select[Any]:
     )
 
 
-@lru_cache(FORMS)
-def counting(form: Filters, way: str, most: int) -> tuple[sa.Select[Any], int]:
+@lru_cache(MAX_CACHED_SHAPES)
+def count_query(form: Filters, way: str, most: int) -> tuple[sa.Select[Any], int]:
     """Count the wanted among the first that are looked up, `most` in all lookups together.
 
     Selects how many are wanted, and how many each lookup found, of at most as many as returned.
     """
-    looked = ways(form)[way]
-    share = max(1, (most if looked[0].is_enough else most // LOOKED_AT) // len(looked))
+    looked = access_paths(form)[way]
+    share = max(1, (most if looked[0].is_enough else most // FETCH_COST) // len(looked))
     parts = [lookup.fitting(share).subquery() for lookup in looked]
     return _alone(*parts) if len(parts) == 1 else _together(parts), share
 
 
-def _length(way: Way, most: int) -> sa.ColumnElement[int]:
+def _length(way: AccessPath, most: int) -> sa.ColumnElement[int]:
     found = (lookup.places().limit(most // len(way)).subquery() for lookup in way)
     counts = (sa.select(sa.func.count()).select_from(each).scalar_subquery() for each in found)
     return reduce(operator.add, counts)
 
 
-def _page(way: Way, *, is_after: bool) -> sa.Select[Any]:
+def _page(way: AccessPath, *, is_after: bool) -> sa.Select[Any]:
     parts = [lookup.first(is_after=is_after) for lookup in way]
     if len(parts) == 1:
         return _cut(parts[0])

@@ -9,7 +9,7 @@ from typing import Any
 from zlib import crc32
 
 # Bits of each; together no more than the 63 of a signed number that is not negative.
-WIDTHS = {
+BIT_WIDTHS = {
     "is_answered": 1,
     "has_recording": 1,
     "has_voicemail": 1,
@@ -22,34 +22,34 @@ WIDTHS = {
     "disposition2": 6,
     "disposition3": 7,
 }
-AGENTS = 12  # of which each agent of a call sets one
-_SHIFTS = {name: sum([*WIDTHS.values()][:place]) for place, name in enumerate(WIDTHS)}
-_AGENTS_SHIFT = sum(WIDTHS.values())
+AGENT_BITS = 12  # of which each agent of a call sets one
+_SHIFTS = {name: sum([*BIT_WIDTHS.values()][:place]) for place, name in enumerate(BIT_WIDTHS)}
+_AGENTS_SHIFT = sum(BIT_WIDTHS.values())
 
 
-def marks_of(values: Mapping[str, Any], agent_names: Iterable[str]) -> int:
+def signature_of(values: Mapping[str, Any], agent_names: Iterable[str]) -> int:
     """Give the marks of a call by what is in its columns, and the names of its agents."""
-    marks = mark_of_agents(agent_names)
-    for name in WIDTHS:
-        marks |= mark(name, values.get(name))
+    marks = agent_signature(agent_names)
+    for name in BIT_WIDTHS:
+        marks |= signature_bits(name, values.get(name))
     return marks
 
 
-def mark(name: str, value: str | bool | None) -> int:
+def signature_bits(name: str, value: str | bool | None) -> int:
     """Give what a value leaves in the marks."""
-    return _hash(value, WIDTHS[name]) << _SHIFTS[name]
+    return _hash(value, BIT_WIDTHS[name]) << _SHIFTS[name]
 
 
-def mask(names: Iterable[str]) -> int:
+def signature_mask(names: Iterable[str]) -> int:
     """Give the bits of some columns."""
-    return sum((1 << WIDTHS[name]) - 1 << _SHIFTS[name] for name in names)
+    return sum((1 << BIT_WIDTHS[name]) - 1 << _SHIFTS[name] for name in names)
 
 
-def mark_of_agents(names: Iterable[str]) -> int:
+def agent_signature(names: Iterable[str]) -> int:
     """Give the bits of some agents: a call that has one of them has one of these."""
     marks = 0
     for name in names:
-        marks |= 1 << _AGENTS_SHIFT + crc32(name.encode()) % AGENTS
+        marks |= 1 << _AGENTS_SHIFT + crc32(name.encode()) % AGENT_BITS
     return marks
 
 

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from api.contacts.contacts.filters import Filters, Kind
 from api.contacts.tables import contact_tags, contacts
-from api.db.index_hints import Beside
+from api.db.index_hints import NoIndex
 
 Condition = sa.ColumnElement[bool]
 Column = sa.Column[Any]
-BEYOND_ALL = "\U0010ffff"  # no text that begins so comes after
+MAX_CODEPOINT = "\U0010ffff"  # no text that begins so comes after
 _BY_NAME = {
     "f_name": (contacts.c.f_name_key, contacts.c.l_name_key),
     "l_name": (contacts.c.l_name_key, contacts.c.f_name_key),
@@ -26,7 +26,7 @@ _BY_NAME = {
 _LAST = (contacts.c.list_id, contacts.c.id)
 
 
-class Lookup(Struct, frozen=True):
+class IndexScan(Struct, frozen=True):
     """What is looked up, in which order, and what else must fit."""
 
     contact_id: Column
@@ -64,17 +64,17 @@ class Lookup(Struct, frozen=True):
         return chosen.where(*self.by).order_by(*self.order)
 
 
-def lookups(filters: Filters) -> list[Lookup]:
+def index_scans(filters: Filters) -> list[IndexScan]:
     """Choose what is looked up: that of which the fewest are known to be, or which tells most."""
     if filters.contact_id is not None:
         return [_plain(filters, contacts.c.id == filters.contact_id)]
     if filters.is_small:
         return [_of_small_list(filters)]
     kind = filters.by or next(iter(filters.kinds), None)
-    return [_plain(filters)] if kind is None else lookups_by(kind, filters)
+    return [_plain(filters)] if kind is None else index_scans_by(kind, filters)
 
 
-def lookups_by(kind: Kind, filters: Filters) -> list[Lookup]:
+def index_scans_by(kind: Kind, filters: Filters) -> list[IndexScan]:
     """Look up by one kind of filter; all others are beside."""
     others = [each for each in filters.kinds if each != kind]
     beside = tuple(
@@ -82,11 +82,11 @@ def lookups_by(kind: Kind, filters: Filters) -> list[Lookup]:
         for each in others
     )
     is_covered = set(others) <= set(filters.few)
-    found = alone(kind, filters)
+    found = unfiltered_scans(kind, filters)
     return [replace(each, beside=beside, is_covered=is_covered) for each in found]
 
 
-def alone(kind: Kind, filters: Filters) -> list[Lookup]:
+def unfiltered_scans(kind: Kind, filters: Filters) -> list[IndexScan]:
     """Look up by one kind of filter, as if there were no other."""
     if kind == "tags":
         return [_by_tag(filters, tag) for tag in filters.tags]
@@ -97,40 +97,44 @@ def alone(kind: Kind, filters: Filters) -> list[Lookup]:
         return [_by_text(filters, (contacts.c.email_key,), filters.email)]
     name, other = _names(filters)
     start = getattr(filters, other)
-    also = _begins(Beside(_BY_NAME[name][1]), start) if start else ()
+    also = _begins(NoIndex(_BY_NAME[name][1]), start) if start else ()
     return [_by_text(filters, _BY_NAME[name], getattr(filters, name), *also)]
 
 
-def _by_text(filters: Filters, order: tuple[Column, ...], start: str, *also: Condition) -> Lookup:
+def _by_text(
+    filters: Filters, order: tuple[Column, ...], start: str, *also: Condition
+) -> IndexScan:
     by = (_whose(filters), *_begins(order[0], start), *_not_hidden(filters))
     if filters.list_id is not None:
-        also = (*also, Beside(contacts.c.list_id) == filters.list_id)
-    return Lookup(contacts.c.id, (*order, *_LAST), by, also)
+        also = (*also, NoIndex(contacts.c.list_id) == filters.list_id)
+    return IndexScan(contacts.c.id, (*order, *_LAST), by, also)
 
 
-def _by_tag(filters: Filters, tag: str) -> Lookup:
+def _by_tag(filters: Filters, tag: str) -> IndexScan:
     """Look up the contacts of a list by a tag; tags are asked for in lists alone."""
     contact_id, list_id = contact_tags.c.contact_id, contact_tags.c.list_id
-    return Lookup(
+    return IndexScan(
         contact_id, (contact_id,), (list_id == filters.list_id, contact_tags.c.tag_id == tag)
     )
 
 
-def _plain(filters: Filters, *more: Condition) -> Lookup:
+def _plain(filters: Filters, *more: Condition) -> IndexScan:
     if filters.list_id is None:
         whose = (_whose(filters), *_not_hidden(filters))
     else:
         whose = (contacts.c.list_id == filters.list_id,)
     rest = tuple(_looked_at(filters, kind) for kind in filters.kinds)
-    return Lookup(contacts.c.id, (contacts.c.id,), (*whose, *more), beside=rest, is_covered=False)
+    return IndexScan(
+        contacts.c.id, (contacts.c.id,), (*whose, *more), beside=rest, is_covered=False
+    )
 
 
-def _of_small_list(filters: Filters) -> Lookup:
+def _of_small_list(filters: Filters) -> IndexScan:
     """Look at each of its contacts, and put them in the order that the index would have had."""
     whose = (contacts.c.list_id == filters.list_id,)
     rest = tuple(_looked_at(filters, kind) for kind in filters.kinds)
     order = (*_small_order(filters), contacts.c.id)
-    return Lookup(contacts.c.id, order, whose, beside=rest, is_whole=True)
+    return IndexScan(contacts.c.id, order, whose, beside=rest, is_whole=True)
 
 
 def _small_order(filters: Filters) -> tuple[Column, ...]:
@@ -146,17 +150,17 @@ def _names(filters: Filters) -> tuple[str, str]:
 
 
 def _listed(filters: Filters, kind: Kind) -> Condition:
-    contact_id = Beside(contacts.c.id)
-    return sa.or_(*(contact_id.in_(each.found()) for each in alone(kind, filters)))
+    contact_id = NoIndex(contacts.c.id)
+    return sa.or_(*(contact_id.in_(each.found()) for each in unfiltered_scans(kind, filters)))
 
 
 def _looked_at(filters: Filters, kind: Kind) -> Condition:
     """Give a kind's condition as one that chooses no index."""
     if kind == "numbers":
-        number = Beside(contacts.c.phone_number)
+        number = NoIndex(contacts.c.phone_number)
         return sa.or_(*(sa.and_(*_begins(number, each)) for each in filters.numbers))
     if kind == "email":
-        return sa.and_(*_begins(Beside(contacts.c.email_key), filters.email))
+        return sa.and_(*_begins(NoIndex(contacts.c.email_key), filters.email))
     if kind == "tags":
         mine = contact_tags.c.contact_id == contacts.c.id
         its = sa.select(contact_tags.c.contact_id).where(mine)
@@ -164,7 +168,7 @@ def _looked_at(filters: Filters, kind: Kind) -> Condition:
         one = its.where(contact_tags.c.tag_id.in_(filters.tags)).limit(1).correlate(contacts)
         return one.scalar_subquery().is_not(None)
     names = {contacts.c.f_name_key: filters.f_name, contacts.c.l_name_key: filters.l_name}
-    begun = (_begins(Beside(key), start) for key, start in names.items() if start)
+    begun = (_begins(NoIndex(key), start) for key, start in names.items() if start)
     return sa.and_(*(each for pair in begun for each in pair))
 
 
@@ -175,8 +179,8 @@ def _whose(filters: Filters) -> Condition:
 def _not_hidden(filters: Filters) -> tuple[Condition, ...]:
     if not filters.hidden or filters.list_id is not None:
         return ()
-    return (Beside(contacts.c.list_id).not_in(filters.hidden),)
+    return (NoIndex(contacts.c.list_id).not_in(filters.hidden),)
 
 
 def _begins(column: Any, start: str) -> tuple[Condition, ...]:
-    return (column >= start, column < start + BEYOND_ALL)
+    return (column >= start, column < start + MAX_CODEPOINT)

@@ -12,13 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
 from api.common.clock import Clock
-from api.common.timestamps import shown
+from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
 from api.contacts.tables import contacts, lists
 from api.db.columns import Key, Millis, Text
 from api.db.database import Database, metadata
 
-KEPT_MS = 7 * 86_400_000
+RETENTION_MS = 7 * 86_400_000
 Kind = Literal["contact-added", "contact-changed"]
 
 events = sa.Table(
@@ -57,7 +57,7 @@ class EventPage(Struct, frozen=True, rename="camel"):
     next: str
 
 
-class Told:
+class ContactEvents:
     """Writes events, and reads them on."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -75,7 +75,7 @@ class Told:
         account = sa.select(accounts.c.id).where(accounts.c.id == contact.account_id)
         await connection.execute(account.with_for_update(key_share=True))
         now_ms = self._now_ms()
-        await connection.execute(sa.delete(events).where(events.c.told_ms < now_ms - KEPT_MS))
+        await connection.execute(sa.delete(events).where(events.c.told_ms < now_ms - RETENTION_MS))
         row = {
             "account_id": contact.account_id,
             "contact_id": contact.id,
@@ -109,4 +109,4 @@ class Told:
 
 def _view(row: Any) -> EventView:
     event_id, kind, told_ms, contact_id, list_id, number = row
-    return EventView(str(event_id), kind, shown(told_ms), str(contact_id), str(list_id), number)
+    return EventView(str(event_id), kind, format_ms(told_ms), str(contact_id), str(list_id), number)

@@ -4,18 +4,18 @@ from collections.abc import Iterable
 
 from api.cdrs import views
 from api.cdrs.query.filters import Filters
-from api.cdrs.store import Cdrs
+from api.cdrs.store import CdrStore
 from api.contacts.contacts.views import CrmView, LastCall
 from api.db.database import Database
 
-MOST_COUNTED = 100  # calls with one number
+MAX_COUNTED = 100  # calls with one number
 
 
 class Crm:
     """Looks numbers up in call records."""
 
     def __init__(self, database: Database) -> None:
-        self._cdrs = Cdrs(database, MOST_COUNTED)
+        self._cdrs = CdrStore(database, MAX_COUNTED)
 
     async def of(self, account_id: str, phone_numbers: Iterable[str]) -> dict[str, CrmView]:
         """Tell of each number how many calls it had, and which was the last."""
@@ -25,7 +25,7 @@ class Crm:
         rows, total = await self._cdrs.listed(Filters(account_id, number=number), 1)
         if not rows:
             return CrmView(0, calls_are_exact=True, last_call=None)
-        cdr = views.view(rows[0])
+        cdr = views.cdr_view(rows[0])
         last = LastCall(
             req_id=cdr.req_id,
             start_time=cdr.start_time,

@@ -6,12 +6,12 @@ import phonenumbers
 
 from wire.errors import BadInput
 
-MOST_SIGNS = 32
+MAX_CHARS = 32
 _BETWEEN = re.compile(r"[\s\-().]")
 _DIGITS = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
 
 
-def beginnings(path: str, text: str, region: str | None) -> tuple[str, ...]:
+def number_prefixes(path: str, text: str, region: str | None) -> tuple[str, ...]:
     """Read what numbers in E.164 may begin with; raises BadInput.
 
     Without a + it is both: a country's code, and a number of the account's region.
@@ -19,7 +19,7 @@ def beginnings(path: str, text: str, region: str | None) -> tuple[str, ...]:
     # A plus sign that was not escaped arrives as a space.
     plain = _BETWEEN.sub("", re.sub("^ ", "+", text))
     plain = re.sub("^00", "+", plain)
-    if len(text) > MOST_SIGNS or not _DIGITS.fullmatch(plain):
+    if len(text) > MAX_CHARS or not _DIGITS.fullmatch(plain):
         raise BadInput(path, "expected the beginning of a number, such as +4721")
     if plain.startswith("+"):
         return (plain,)

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.contacts.contacts.contact import SHOWN, Contact, with_tags
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.queries import counted, ordered, page, sizes
-from api.contacts.lists.store import its
+from api.contacts.lists.store import visible_lists
 from api.contacts.tables import contacts, lists
 from api.db.database import Database
 
@@ -29,10 +29,10 @@ class Limits(Struct, frozen=True):
     counted: int = 10_000
 
 
-USUAL = Limits()
+DEFAULT_LIMITS = Limits()
 
 
-class Found(Struct, frozen=True):
+class ContactMatches(Struct, frozen=True):
     """A page of contacts; there are at least `total` in all."""
 
     contacts: Sequence[Contact]
@@ -43,22 +43,22 @@ class Found(Struct, frozen=True):
 class Pages:
     """Looks for contacts."""
 
-    def __init__(self, database: Database, limits: Limits = USUAL) -> None:
+    def __init__(self, database: Database, limits: Limits = DEFAULT_LIMITS) -> None:
         self._database = database
         self._limits = limits
 
-    async def listed(self, filters: Filters, limit: int, offset: int) -> Found:
+    async def listed(self, filters: Filters, limit: int, offset: int) -> ContactMatches:
         """Read a page, and count all that fit as far as that is quickly done."""
         async with self._database.reading() as connection:
             known, asked = await self._planned(connection, filters)
             rows = await _page(connection, asked, limit + 1, offset)
             shown = await with_tags(connection, rows[:limit])
             if filters.is_any:
-                return Found(shown, known, total_is_exact=True)
+                return ContactMatches(shown, known, total_is_exact=True)
             if len(rows) <= limit and (rows or not offset):
-                return Found(shown, offset + len(rows), total_is_exact=True)
+                return ContactMatches(shown, offset + len(rows), total_is_exact=True)
             total, is_exact = await _count(connection, asked, self._limits.counted)
-            return Found(shown, max(total, offset + len(rows) if rows else 0), is_exact)
+            return ContactMatches(shown, max(total, offset + len(rows) if rows else 0), is_exact)
 
     async def _planned(self, connection: AsyncConnection, filters: Filters) -> tuple[int, Filters]:
         """Tell how many there are without filters, and how these are looked up."""
@@ -81,7 +81,7 @@ async def _kept_counts(
     connection: AsyncConnection, filters: Filters
 ) -> tuple[int, tuple[int, ...]]:
     """Tell how many contacts there are by what lists say, and which lists are deleted."""
-    whose = its(filters.account_id)
+    whose = visible_lists(filters.account_id)
     if filters.list_id is not None:
         whose = sa.and_(whose, lists.c.id == filters.list_id)
     own = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0)).where(whose)

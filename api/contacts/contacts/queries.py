@@ -8,15 +8,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.contacts.contacts.access_paths import alone, lookups
+from api.contacts.contacts.access_paths import index_scans, unfiltered_scans
 from api.contacts.contacts.filters import Filters
 
-LOOKED_AT = 10  # so much dearer is a row that is looked at than one that is only looked up
+FETCH_COST = 10  # so much dearer is a row that is looked at than one that is only looked up
 
 
 def page(filters: Filters, limit: int, offset: int) -> sa.Select[Any]:
     """Select the ids of a page, as `id`, in the order of `o0`, `o1` and so on."""
-    found = lookups(filters)
+    found = index_scans(filters)
     if len(found) == 1:
         return found[0].first(limit).offset(offset)
     merged = sa.union(*(sa.select(each.first(offset + limit).subquery()) for each in found))
@@ -33,7 +33,7 @@ def sizes(filters: Filters, most: int) -> sa.Select[Any]:
     """Count what each kind of filter looks up by itself, up to a limit."""
     counts = []
     for kind in filters.kinds:
-        parts = [each.some(most).subquery() for each in alone(kind, filters)]
+        parts = [each.some(most).subquery() for each in unfiltered_scans(kind, filters)]
         every = [sa.select(sa.func.count()).select_from(part).scalar_subquery() for part in parts]
         counts.append(sum(every[1:], every[0]))
     return sa.select(*counts)
@@ -44,9 +44,9 @@ def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
 
     Selects how many are wanted, and how many the fullest lookup found, of at most as many as told.
     """
-    found = lookups(filters)
+    found = index_scans(filters)
     is_cheap = all(each.is_covered or not each.beside for each in found)
-    share = max(1, (most if is_cheap else most // LOOKED_AT) // len(found))
+    share = max(1, (most if is_cheap else most // FETCH_COST) // len(found))
     if len(found) == 1:  # none is found twice
         looked = found[0].fitting(share).subquery()
         fitting = sa.func.coalesce(sa.func.sum(looked.c.fits), 0)

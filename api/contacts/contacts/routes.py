@@ -5,24 +5,24 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import Authenticated
+from api.auth.routes import AuthenticatedUser
 from api.contacts.contacts import examples
-from api.contacts.contacts.contact_events import EventPage, Told
-from api.contacts.contacts.plugin import PeopleSlice
+from api.contacts.contacts.contact_events import ContactEvents, EventPage
+from api.contacts.contacts.plugin import ContactSlice
 from api.contacts.contacts.schemas import (
+    AllContactsQuery,
     CallStatusBody,
     ContactBody,
-    Everywhere,
-    Following,
-    InList,
-    OfPool,
-    Viewed,
+    ContactEventsQuery,
+    DeleteContactQuery,
+    ListContactsQuery,
+    ViewContactsQuery,
 )
-from api.contacts.contacts.search import Search
-from api.contacts.contacts.service import Service
+from api.contacts.contacts.search import ContactSearch
+from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.views import ContactPage, ContactView
-from api.contacts.ids import ContactName, ListName, Name
-from api.http.idempotency import Key
+from api.contacts.ids import ContactIdPath, IdPath, ListIdPath
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.responses import once, told
 
@@ -31,26 +31,26 @@ BASE = "/srmain/contacts_list"
 SHOWN = (401, 404)
 
 
-def slice_of(request: Request) -> PeopleSlice:
+def slice_of(request: Request) -> ContactSlice:
     """Give the slice of this process."""
-    found: PeopleSlice = request.app.state.parts.people
+    found: ContactSlice = request.app.state.parts.people
     return found
 
 
-async def _search(request: Request) -> Search:
+async def _search(request: Request) -> ContactSearch:
     return slice_of(request).search
 
 
-async def _service(request: Request) -> Service:
+async def _service(request: Request) -> ContactService:
     return slice_of(request).contacts
 
 
-async def _told(request: Request) -> Told:
+async def _told(request: Request) -> ContactEvents:
     return slice_of(request).told
 
 
-Searching = Annotated[Search, Depends(_search)]
-Contacts = Annotated[Service, Depends(_service)]
+Searching = Annotated[ContactSearch, Depends(_search)]
+Contacts = Annotated[ContactService, Depends(_service)]
 AContact = Annotated[ContactBody, Depends(reading(ContactBody))]
 
 
@@ -59,9 +59,9 @@ AContact = Annotated[ContactBody, Depends(reading(ContactBody))]
     **described("Contacts of a list", answered=ContactPage, statuses=SHOWN),
 )
 async def of_list(
-    list_id: ListName,
-    who: Authenticated,
-    asked: Annotated[InList, Query()],
+    list_id: ListIdPath,
+    who: AuthenticatedUser,
+    asked: Annotated[ListContactsQuery, Query()],
     search: Searching,
 ) -> Response:
     """Give a page of a list's contacts, in the order in which they came."""
@@ -73,7 +73,7 @@ async def of_list(
     **described("Contacts of all lists", answered=ContactPage, statuses=(401,)),
 )
 async def everywhere(
-    who: Authenticated, asked: Annotated[Everywhere, Query()], search: Searching
+    who: AuthenticatedUser, asked: Annotated[AllContactsQuery, Query()], search: Searching
 ) -> Response:
     """Look for contacts by what their names, number or e-mail begin with."""
     return answer(await search.everywhere(who.account_id, asked))
@@ -84,9 +84,9 @@ async def everywhere(
     **described("Look for contacts of a list", answered=ContactPage, statuses=SHOWN),
 )
 async def viewed(
-    list_id: ListName,
-    who: Authenticated,
-    asked: Annotated[Viewed, Query()],
+    list_id: ListIdPath,
+    who: AuthenticatedUser,
+    asked: Annotated[ViewContactsQuery, Query()],
     search: Searching,
 ) -> Response:
     """Look for contacts of a list; with crm, each has its calls."""
@@ -98,8 +98,8 @@ async def viewed(
     **described("One contact", answered=ContactView, statuses=SHOWN),
 )
 async def one(
-    given_id: Name,
-    who: Authenticated,
+    given_id: IdPath,
+    who: AuthenticatedUser,
     search: Searching,
 ) -> Response:
     """Give a contact with its list's name and its calls."""
@@ -118,7 +118,11 @@ async def one(
     ),
 )
 async def add(
-    request: Request, who: Authenticated, body: AContact, contacts: Contacts, key: Key = None
+    request: Request,
+    who: AuthenticatedUser,
+    body: AContact,
+    contacts: Contacts,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Put a contact into a list."""
 
@@ -139,8 +143,8 @@ async def add(
     ),
 )
 async def change(
-    contact_id: ContactName,
-    who: Authenticated,
+    contact_id: ContactIdPath,
+    who: AuthenticatedUser,
     body: AContact,
     contacts: Contacts,
 ) -> Response:
@@ -153,9 +157,9 @@ async def change(
     **described("Delete a contact", answered=ContactView, statuses=SHOWN),
 )
 async def remove(
-    contact_id: ContactName,
-    who: Authenticated,
-    asked: Annotated[OfPool, Query()],
+    contact_id: ContactIdPath,
+    who: AuthenticatedUser,
+    asked: Annotated[DeleteContactQuery, Query()],
     contacts: Contacts,
 ) -> Response:
     """Take a contact out of its list; answers as what it was."""
@@ -173,8 +177,8 @@ async def remove(
     ),
 )
 async def set_status(
-    contact_id: ContactName,
-    who: Authenticated,
+    contact_id: ContactIdPath,
+    who: AuthenticatedUser,
     body: Annotated[CallStatusBody, Depends(reading(CallStatusBody))],
     contacts: Contacts,
 ) -> Response:
@@ -187,9 +191,9 @@ async def set_status(
     **described("Contacts for running campaigns", answered=EventPage, statuses=(401,)),
 )
 async def events(
-    who: Authenticated,
-    asked: Annotated[Following, Query()],
-    told: Annotated[Told, Depends(_told)],
+    who: AuthenticatedUser,
+    asked: Annotated[ContactEventsQuery, Query()],
+    told: Annotated[ContactEvents, Depends(_told)],
 ) -> Response:
     """Tell which contacts running campaigns are to take up, from an event on."""
     return answer(await told.after(who.account_id, asked.after, asked.limit))

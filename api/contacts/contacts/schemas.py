@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from api.contacts.tags.schemas import Tags
 from wire import patterns
 
-MOST_LISTED = 1_000
-FARTHEST = 100_000  # passing over rows costs time; who wants them all asks for a download
+MAX_LIMIT = 1_000
+MAX_OFFSET = 100_000  # passing over rows costs time; who wants them all asks for a download
 LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
 LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + patterns.END
 _YES = frozenset({"1", "true", "yes"})
@@ -27,13 +27,13 @@ def is_yes(text: str) -> bool:
     return text.lower() in _YES
 
 
-Words = Annotated[str, Field(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
+SearchText = Annotated[str, Field(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Number = Annotated[str, Field(max_length=32, description="What it begins with.")]
-Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="Rows of a page.")]
-Offset = Annotated[int, Field(ge=0, le=FARTHEST, description="Rows to pass over.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Rows of a page.")]
+Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="Rows to pass over.")]
 
 
-class Paged(BaseModel):
+class PageQuery(BaseModel):
     """Which rows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -42,27 +42,27 @@ class Paged(BaseModel):
     offset: Offset = 0
 
 
-class InList(Paged):
+class ListContactsQuery(PageQuery):
     """Contacts of a list."""
 
     tags: Tags = ""
 
 
-class Everywhere(Paged):
+class AllContactsQuery(PageQuery):
     """Contacts of the account; what is given is what theirs begins with."""
 
-    f_name: Words = Field("", alias="fName")
-    l_name: Words = Field("", alias="lName")
+    f_name: SearchText = Field("", alias="fName")
+    l_name: SearchText = Field("", alias="lName")
     number: Number = Field("", alias="phNumber")
-    email: Words = ""
+    email: SearchText = ""
 
 
-class Viewed(InList):
+class ViewContactsQuery(ListContactsQuery):
     """Contacts of a list, and what is known about them elsewhere."""
 
     number: Number = ""
-    f_name: Words = Field("", alias="fName")
-    l_name: Words = Field("", alias="lName")
+    f_name: SearchText = Field("", alias="fName")
+    l_name: SearchText = Field("", alias="lName")
     contact_id: Annotated[str, Field(max_length=32)] = Field("", alias="contactId")
     crm: Annotated[str, AfterValidator(_truth)] = Field(
         "", description="1, true or yes: with their calls."
@@ -95,7 +95,7 @@ class CallStatusBody(Struct, frozen=True, forbid_unknown_fields=True):
     )
 
 
-class OfPool(BaseModel):
+class DeleteContactQuery(BaseModel):
     """The list that a contact is in, to be sure."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -103,7 +103,7 @@ class OfPool(BaseModel):
     pool_id: Annotated[str, Field(min_length=1, max_length=32)] = Field(alias="contactPoolId")
 
 
-class Following(BaseModel):
+class ContactEventsQuery(BaseModel):
     """From where on events are told."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

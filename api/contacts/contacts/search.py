@@ -2,29 +2,35 @@
 
 from msgspec.structs import replace
 
-from api.accounts.cache import KnownAccounts
+from api.accounts.cache import AccountCache
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
-from api.contacts.contacts.numbers import beginnings
+from api.contacts.contacts.numbers import number_prefixes
 from api.contacts.contacts.pages import Pages
-from api.contacts.contacts.schemas import Everywhere, InList, Paged, Viewed, is_yes
-from api.contacts.contacts.store import People
-from api.contacts.contacts.views import ContactPage, ContactView, view
+from api.contacts.contacts.schemas import (
+    AllContactsQuery,
+    ListContactsQuery,
+    PageQuery,
+    ViewContactsQuery,
+    is_yes,
+)
+from api.contacts.contacts.store import ContactStore
+from api.contacts.contacts.views import ContactPage, ContactView, contact_view
 from api.contacts.ids import read_id
-from api.contacts.lists.store import Lists
-from api.contacts.search_keys import folded
-from api.contacts.tags.schemas import tags_in
+from api.contacts.lists.store import ListStore
+from api.contacts.search_keys import normalize
+from api.contacts.tags.schemas import split_tags
 from api.http.errors import NotFound
 from wire.errors import BadInput
 
-MOST_WITH_CRM = 100  # rows of a page: each is looked up in call records
+MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
 
 
-class Search:
+class ContactSearch:
     """One method a question, each about one account."""
 
     def __init__(
-        self, pages: Pages, people: People, lists: Lists, crm: Crm, known: KnownAccounts
+        self, pages: Pages, people: ContactStore, lists: ListStore, crm: Crm, known: AccountCache
     ) -> None:
         self._pages = pages
         self._people = people
@@ -32,36 +38,36 @@ class Search:
         self._crm = crm
         self._known = known
 
-    async def in_list(self, account_id: str, list_id: str, asked: InList) -> ContactPage:
+    async def in_list(self, account_id: str, list_id: str, asked: ListContactsQuery) -> ContactPage:
         """Give a page of a list's contacts, in the order in which they came."""
         found = await self._list(account_id, list_id)
-        filters = Filters(account_id, found, tags=tags_in(asked.tags))
+        filters = Filters(account_id, found, tags=split_tags(asked.tags))
         return await self._page(filters, asked)
 
-    async def everywhere(self, account_id: str, asked: Everywhere) -> ContactPage:
+    async def everywhere(self, account_id: str, asked: AllContactsQuery) -> ContactPage:
         """Give a page of the account's contacts."""
         filters = Filters(
             account_id,
-            f_name=folded(asked.f_name),
-            l_name=folded(asked.l_name),
-            email=folded(asked.email),
+            f_name=normalize(asked.f_name),
+            l_name=normalize(asked.l_name),
+            email=normalize(asked.email),
             numbers=await self._numbers(account_id, "phNumber", asked.number),
         )
         return await self._page(filters, asked)
 
-    async def viewed(self, account_id: str, list_id: str, asked: Viewed) -> ContactPage:
+    async def viewed(self, account_id: str, list_id: str, asked: ViewContactsQuery) -> ContactPage:
         """Give a page of a list's contacts, with their calls if that is wanted."""
         with_crm = is_yes(asked.crm)
-        if with_crm and asked.limit > MOST_WITH_CRM:
-            raise BadInput("limit", f"at most {MOST_WITH_CRM} with crm")
+        if with_crm and asked.limit > MAX_CRM_ROWS:
+            raise BadInput("limit", f"at most {MAX_CRM_ROWS} with crm")
         found = await self._list(account_id, list_id)
         filters = Filters(
             account_id,
             found,
-            f_name=folded(asked.f_name),
-            l_name=folded(asked.l_name),
+            f_name=normalize(asked.f_name),
+            l_name=normalize(asked.l_name),
             numbers=await self._numbers(account_id, "number", asked.number),
-            tags=tags_in(asked.tags),
+            tags=split_tags(asked.tags),
             contact_id=_wanted_id(asked.contact_id),
         )
         page = await self._page(filters, asked)
@@ -74,11 +80,13 @@ class Search:
             raise NotFound("no contact of this id")
         its_list = await self._lists.get(account_id, contact.list_id)
         crm = await self._crm.of(account_id, [contact.phone_number])
-        return replace(view(contact), list_name=its_list.name, crm=crm[contact.phone_number])
+        return replace(
+            contact_view(contact), list_name=its_list.name, crm=crm[contact.phone_number]
+        )
 
-    async def _page(self, filters: Filters, asked: Paged) -> ContactPage:
+    async def _page(self, filters: Filters, asked: PageQuery) -> ContactPage:
         found = await self._pages.listed(filters, asked.limit, asked.offset)
-        data = tuple(map(view, found.contacts))
+        data = tuple(map(contact_view, found.contacts))
         return ContactPage(data, found.total, found.total_is_exact, asked.limit, asked.offset)
 
     async def _with_crm(self, account_id: str, page: ContactPage) -> ContactPage:
@@ -93,7 +101,7 @@ class Search:
         if not text:
             return ()
         region = (await self._known.get(account_id)).account.region
-        return beginnings(path, text, region)
+        return number_prefixes(path, text, region)
 
 
 def _wanted_id(text: str) -> int | None:

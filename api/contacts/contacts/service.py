@@ -9,25 +9,30 @@ from msgspec import UnsetType
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.accounts.cache import KnownAccounts
+from api.accounts.cache import AccountCache
 from api.contacts.contacts.contact import Contact
-from api.contacts.contacts.contact_events import Kind, Told
+from api.contacts.contacts.contact_events import ContactEvents, Kind
 from api.contacts.contacts.schemas import CallStatusBody, ContactBody
-from api.contacts.contacts.store import People
-from api.contacts.contacts.views import ContactView, view
+from api.contacts.contacts.store import ContactStore
+from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import read_id
-from api.contacts.lists.store import ContactList, Lists, counted
-from api.contacts.phone_numbers import NoNumber, e164
+from api.contacts.lists.store import ContactList, ListStore, adjust_contact_count
+from api.contacts.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
 from api.http.errors import NotFound
 from wire.errors import BadInput
 
 
-class Service:
+class ContactService:
     """One method a request, each about one account; a change and what it tells are one commit."""
 
     def __init__(
-        self, database: Database, people: People, lists: Lists, told: Told, known: KnownAccounts
+        self,
+        database: Database,
+        people: ContactStore,
+        lists: ListStore,
+        told: ContactEvents,
+        known: AccountCache,
     ) -> None:
         self._database = database
         self._people = people
@@ -43,7 +48,7 @@ class Service:
                 into = await self._into(connection, account_id, body)
                 values = _values(body, number, into)
                 contact_id = await self._people.add(connection, account_id, into.id, values)
-                await counted(connection, into.id, 1)
+                await adjust_contact_count(connection, into.id, 1)
                 return await self._shown(connection, account_id, contact_id, "contact-added")
 
     async def change(self, account_id: str, contact_id: str, body: ContactBody) -> ContactView:
@@ -69,7 +74,7 @@ class Service:
             old = await self._old(connection, account_id, contact_id)
             await self._people.change(connection, old.id, {"call_status": body.call_status})
             found = await self._people.read(connection, account_id, old.id)
-        return view(_there(found))
+        return contact_view(_there(found))
 
     async def remove(self, account_id: str, contact_id: str, list_id: str) -> ContactView:
         """Take a contact out of the list that it is in, and give what it was; raises NotFound."""
@@ -78,8 +83,8 @@ class Service:
             if old.list_id != read_id(list_id, "contact list"):
                 raise NotFound("no contact of this id in this list")
             if await self._people.remove(connection, old.id):
-                await counted(connection, old.list_id, -1)
-        return view(old)
+                await adjust_contact_count(connection, old.list_id, -1)
+        return contact_view(old)
 
     async def _old(self, connection: AsyncConnection, account_id: str, contact_id: str) -> Contact:
         found = await self._people.hold(connection, account_id, read_id(contact_id, "contact"))
@@ -98,7 +103,7 @@ class Service:
         region = (await self._known.get(account_id)).account.region
         try:
             return e164(body.phone_number, region)
-        except NoNumber as error:
+        except InvalidNumber as error:
             raise BadInput("phoneNumber", str(error)) from None
 
     async def _shown(
@@ -106,14 +111,14 @@ class Service:
     ) -> ContactView:
         contact = _there(await self._people.read(connection, account_id, contact_id))
         await self._told.tell(connection, contact, event)
-        return view(contact)
+        return contact_view(contact)
 
 
 async def _moved(connection: AsyncConnection, old: int, new: int) -> None:
     """Count a contact where it is now; lists in one order, or two could wait for each other."""
     if old != new:
         for list_id in sorted((old, new)):
-            await counted(connection, list_id, 1 if list_id == new else -1)
+            await adjust_contact_count(connection, list_id, 1 if list_id == new else -1)
 
 
 @contextmanager

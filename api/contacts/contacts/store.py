@@ -8,15 +8,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
 from api.contacts.contacts.contact import SHOWN, Contact, with_tags
-from api.contacts.lists.store import its
-from api.contacts.search_keys import folded
+from api.contacts.lists.store import visible_lists
+from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db.database import Database
 
-KEYS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_key"}
+KEY_COLUMNS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_key"}
 
 
-class People:
+class ContactStore:
     """What is kept of contacts."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -69,7 +69,7 @@ class People:
             "add_to_running_campaign": False,
             "created_ms": now_ms,
             "updated_ms": now_ms,
-            **keyed(values),
+            **with_search_keys(values),
         }
         added = await connection.execute(sa.insert(contacts).values(row).returning(contacts.c.id))
         return int(added.scalar_one())
@@ -78,7 +78,7 @@ class People:
         self, connection: AsyncConnection, contact_id: int, values: Mapping[str, Any]
     ) -> None:
         """Change a contact within a transaction; its tags go with it to another list."""
-        row = {**keyed(values), "updated_ms": self._now_ms()}
+        row = {**with_search_keys(values), "updated_ms": self._now_ms()}
         await connection.execute(sa.update(contacts).where(_is(contact_id)).values(row))
         if "list_id" in values:
             its_tags = sa.update(contact_tags).where(contact_tags.c.contact_id == contact_id)
@@ -90,11 +90,11 @@ class People:
         return bool(gone.rowcount)
 
 
-def keyed(values: Mapping[str, Any]) -> dict[str, Any]:
+def with_search_keys(values: Mapping[str, Any]) -> dict[str, Any]:
     """Add the keys by which names and the e-mail are looked for."""
     keys = {
-        key: folded(values[name]) if values[name] else None
-        for name, key in KEYS.items()
+        key: normalize(values[name]) if values[name] else None
+        for name, key in KEY_COLUMNS.items()
         if name in values
     }
     return {**values, **keys}
@@ -104,7 +104,7 @@ def _its(account_id: str, contact_id: int) -> sa.Select[Any]:
     return (
         sa.select(*SHOWN)
         .join(lists, lists.c.id == contacts.c.list_id)
-        .where(its(account_id), contacts.c.id == contact_id)
+        .where(visible_lists(account_id), contacts.c.id == contact_id)
     )
 
 

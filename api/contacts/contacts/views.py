@@ -3,7 +3,7 @@
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from api.cdrs.views import AgentName
-from api.common.timestamps import shown
+from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
 
 
@@ -57,7 +57,7 @@ class ContactPage(Struct, frozen=True, rename="camel"):
     offset: int
 
 
-def view(contact: Contact) -> ContactView:
+def contact_view(contact: Contact) -> ContactView:
     """Show a contact."""
     return ContactView(
         contact_id=str(contact.id),
@@ -70,6 +70,6 @@ def view(contact: Contact) -> ContactView:
         add_to_running_campaign=contact.add_to_running_campaign,
         fields=Raw((contact.fields or "{}").encode()),
         tags=contact.tags,
-        created_time=shown(contact.created_ms),
-        updated_time=shown(contact.updated_ms),
+        created_time=format_ms(contact.created_ms),
+        updated_time=format_ms(contact.updated_ms),
     )

@@ -8,17 +8,17 @@ from email.utils import formatdate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from api.common.mail import Mail, MailNotNow, MailRefused
-from api.jobs.worker import Hopeless, NotThisTime
+from api.common.mail import MailRejected, MailServer, MailUnavailable
+from api.jobs.worker import PermanentFailure, RetryableFailure
 
 PLAIN_BYTES = 1_000_000  # a larger file is packed
 NAME = "contacts.csv"
 
 
-class Letters:
+class ExportMailer:
     """Writes letters, and has them sent."""
 
-    def __init__(self, mail: Mail) -> None:
+    def __init__(self, mail: MailServer) -> None:
         self._mail = mail
 
     async def send(
@@ -33,10 +33,10 @@ class Letters:
             letter = await asyncio.to_thread(self._letter, job_id, list_name, address, path)
         try:
             await self._mail.send(letter)
-        except MailRefused as error:
-            raise Hopeless(str(error)) from None
-        except MailNotNow as error:
-            raise NotThisTime(str(error)) from None
+        except MailRejected as error:
+            raise PermanentFailure(str(error)) from None
+        except MailUnavailable as error:
+            raise RetryableFailure(str(error)) from None
 
     def _letter(self, job_id: str, list_name: str, address: str, path: Path) -> EmailMessage:
         name = " ".join(list_name.split())
@@ -53,7 +53,7 @@ class Letters:
         is_large = path.stat().st_size > PLAIN_BYTES
         sent = _packed(path) if is_large else path
         if sent.stat().st_size > self._mail.most_bytes:
-            raise Hopeless("the file is too large for an e-mail: ask for a download")
+            raise PermanentFailure("the file is too large for an e-mail: ask for a download")
         kind = ("application", "zip") if is_large else ("text", "csv")
         letter.add_attachment(sent.read_bytes(), *kind, filename=sent.name)
 

@@ -14,16 +14,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from api.common.mail import Mail
+from api.common.mail import MailServer
 from api.contacts.contacts.contact import Contact
-from api.contacts.contacts.store import People
-from api.contacts.exports.email import Letters
-from api.contacts.exports.writers import Book, csv_lines, head, rows_of
-from api.contacts.lists.store import ContactList, Lists
+from api.contacts.contacts.store import ContactStore
+from api.contacts.exports.email import ExportMailer
+from api.contacts.exports.writers import Workbook, contact_rows, csv_lines, header_row
+from api.contacts.lists.store import ContactList, ListStore
 from api.http.errors import NotFound
-from api.jobs.artifacts import Made, Parts
+from api.jobs.artifacts import ArtifactProgress, ArtifactStore
 from api.jobs.store import Job
-from api.jobs.worker import Hopeless, Progress
+from api.jobs.worker import PermanentFailure, Progress
 
 KIND = "contact-download"
 PART_ROWS = 5_000
@@ -32,7 +32,7 @@ LEVEL = 1  # of compression: more would only take time
 Format = Literal["csv", "xlsx"]
 
 
-class Download(Struct, frozen=True):
+class DownloadJob(Struct, frozen=True):
     """Which list's contacts, as what, and where they are sent."""
 
     list_id: int
@@ -42,18 +42,20 @@ class Download(Struct, frozen=True):
     email: str | None = None
 
 
-class Maker:
+class ContactExporter:
     """Does downloads."""
 
-    def __init__(self, people: People, lists: Lists, parts: Parts, mail: Mail | None) -> None:
+    def __init__(
+        self, people: ContactStore, lists: ListStore, parts: ArtifactStore, mail: MailServer | None
+    ) -> None:
         self._people = people
         self._lists = lists
         self._parts = parts
-        self._letters = Letters(mail) if mail else None
+        self._letters = ExportMailer(mail) if mail else None
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Make what is missing of a file; then send it."""
-        asked = msgspec.convert(job.payload, Download)
+        asked = msgspec.convert(job.payload, DownloadJob)
         await self._parts.forget()
         total = (await self._list(job, asked)).contacts
         made = (
@@ -64,19 +66,19 @@ class Maker:
         await self._list(job, asked)  # it was there to the end
         if asked.email:
             if self._letters is None:
-                raise Hopeless("there is no mail server any more")
+                raise PermanentFailure("there is no mail server any more")
             content = self.content(job.id, asked)
             await self._letters.send(job.id, asked.list_name, asked.email, content)
         return {"rows": made}
 
-    async def content(self, job_id: str, asked: Download) -> AsyncIterator[bytes]:
+    async def content(self, job_id: str, asked: DownloadJob) -> AsyncIterator[bytes]:
         """Give a file that is made."""
         if asked.format == "csv":
-            yield csv_lines([head(asked.fields)])
+            yield csv_lines([header_row(asked.fields)])
         async for body in self._parts.bodies(job_id):
             yield zlib.decompress(body) if asked.format == "csv" else body
 
-    async def _csv(self, job: Job, asked: Download, total: int, progress: Progress) -> int:
+    async def _csv(self, job: Job, asked: DownloadJob, total: int, progress: Progress) -> int:
         made = await self._parts.made(job.id)
         await progress(made.rows, max(total, made.rows))
         while found := await self._next(asked, made.after[1] if made.after else 0):
@@ -86,14 +88,14 @@ class Maker:
             await progress(made.rows, max(total, made.rows))
         return made.rows
 
-    async def _book(self, job: Job, asked: Download, total: int, progress: Progress) -> int:
+    async def _book(self, job: Job, asked: DownloadJob, total: int, progress: Progress) -> int:
         await self._parts.clear(job.id)
         rows = after = 0
         with TemporaryDirectory(prefix="switchroom-") as folder:
             path = Path(folder) / "contacts.xlsx"
-            book = Book(path, head(asked.fields))
+            book = Workbook(path, header_row(asked.fields))
             while found := await self._next(asked, after):
-                await asyncio.to_thread(book.add, rows_of(found, asked.fields))
+                await asyncio.to_thread(book.add, contact_rows(found, asked.fields))
                 rows, after = rows + len(found), found[-1].id
                 await progress(rows, max(total, rows))
             await asyncio.to_thread(book.close)
@@ -101,20 +103,20 @@ class Maker:
         return rows
 
     async def _keep(self, job_id: str, path: Path) -> None:
-        made = Made()
+        made = ArtifactProgress()
         with path.open("rb") as file:
             while body := await asyncio.to_thread(file.read, CHUNK):
                 made = await self._parts.add(job_id, made, 0, (0, 0), body)
 
-    async def _next(self, asked: Download, after: int) -> list[Contact]:
+    async def _next(self, asked: DownloadJob, after: int) -> list[Contact]:
         return await self._people.after(asked.list_id, after, PART_ROWS)
 
-    async def _list(self, job: Job, asked: Download) -> ContactList:
+    async def _list(self, job: Job, asked: DownloadJob) -> ContactList:
         try:
             return await self._lists.get(job.account_id, asked.list_id)
         except NotFound:
-            raise Hopeless("the contact list was deleted") from None
+            raise PermanentFailure("the contact list was deleted") from None
 
 
 def _part(found: list[Contact], fields: tuple[str, ...]) -> bytes:
-    return zlib.compress(csv_lines(rows_of(found, fields)), LEVEL)
+    return zlib.compress(csv_lines(contact_rows(found, fields)), LEVEL)

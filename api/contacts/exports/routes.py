@@ -6,12 +6,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from msgspec.json import encode
 
-from api.auth.routes import Authenticated
+from api.auth.routes import AuthenticatedUser
 from api.contacts.contacts.routes import BASE, SHOWN, slice_of
 from api.contacts.exports.schemas import DownloadBody
-from api.contacts.exports.service import TYPES, DownloadPage, Downloads, DownloadView
-from api.contacts.ids import ListName, Name
-from api.http.idempotency import Key
+from api.contacts.exports.service import CONTENT_TYPES, DownloadPage, DownloadService, DownloadView
+from api.contacts.ids import IdPath, ListIdPath
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.paging import Page, paging
 from api.http.responses import once, told
@@ -20,11 +20,11 @@ router = APIRouter(tags=["Contacts"])
 REQUESTS = f"{BASE}/download-requests"
 
 
-async def _downloads(request: Request) -> Downloads:
+async def _downloads(request: Request) -> DownloadService:
     return slice_of(request).downloads
 
 
-DownloadsOf = Annotated[Downloads, Depends(_downloads)]
+DownloadsOf = Annotated[DownloadService, Depends(_downloads)]
 
 
 @router.post(
@@ -40,10 +40,10 @@ DownloadsOf = Annotated[Downloads, Depends(_downloads)]
 )
 async def start(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     body: Annotated[DownloadBody, Depends(reading(DownloadBody))],
     downloads: DownloadsOf,
-    key: Key = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Have a file made in the background."""
 
@@ -55,7 +55,7 @@ async def start(
 
 @router.get(REQUESTS, **described("Downloads", answered=DownloadPage, statuses=(401,)))
 async def listed(
-    who: Authenticated,
+    who: AuthenticatedUser,
     page: Annotated[Page, Depends(paging(default=10))],
     downloads: DownloadsOf,
 ) -> Response:
@@ -68,8 +68,8 @@ async def listed(
     **described("How far a download is", answered=DownloadView, statuses=SHOWN),
 )
 async def get(
-    given_id: Name,
-    who: Authenticated,
+    given_id: IdPath,
+    who: AuthenticatedUser,
     downloads: DownloadsOf,
 ) -> Response:
     """Tell how far a download is."""
@@ -81,14 +81,14 @@ async def get(
     **described("The file of a download", statuses=(*SHOWN, 409)),
 )
 async def download(
-    given_id: Name,
-    who: Authenticated,
+    given_id: IdPath,
+    who: AuthenticatedUser,
     downloads: DownloadsOf,
 ) -> StreamingResponse:
     """Send a file."""
     kind, content = await downloads.content(who.account_id, given_id)
     headers = {"Content-Disposition": f'attachment; filename="contacts-{given_id}.{kind}"'}
-    return StreamingResponse(content, media_type=TYPES[kind], headers=headers)
+    return StreamingResponse(content, media_type=CONTENT_TYPES[kind], headers=headers)
 
 
 @router.get(
@@ -101,10 +101,10 @@ async def download(
 )
 async def export(
     request: Request,
-    list_id: ListName,
-    who: Authenticated,
+    list_id: ListIdPath,
+    who: AuthenticatedUser,
     downloads: DownloadsOf,
-    key: Key = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Have a list's contacts sent as CSV to the account's address, in the background."""
 

@@ -6,23 +6,23 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from api.accounts.cache import KnownAccounts
-from api.common.timestamps import shown
-from api.contacts.exports.job import KIND, Download, Format, Maker
+from api.accounts.cache import AccountCache
+from api.common.timestamps import format_ms
+from api.contacts.exports.job import KIND, ContactExporter, DownloadJob, Format
 from api.contacts.exports.schemas import DownloadBody
-from api.contacts.exports.store import note
+from api.contacts.exports.store import add_download
 from api.contacts.ids import read_id
-from api.contacts.lists.store import ContactList, Lists
+from api.contacts.lists.store import ContactList, ListStore
 from api.db.database import Database
-from api.http.errors import Conflict, NotFound, NotNow
+from api.http.errors import Conflict, NotFound, ServiceUnavailable
 from api.http.paging import Page
-from api.jobs.artifacts import KEPT_MS, Parts
-from api.jobs.store import Job, Jobs
+from api.jobs.artifacts import RETENTION_MS, ArtifactStore
+from api.jobs.store import Job, JobStore
 from wire.errors import BadInput
 
 PATH = "/srmain/contacts_list/download-requests"
-MOST_WAITING = 10  # of one account
-TYPES = {
+MAX_WAITING = 10  # of one account
+CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
@@ -55,18 +55,18 @@ class DownloadPage(Struct, frozen=True, rename="camel"):
     offset: int
 
 
-class Downloads:
+class DownloadService:
     """One method a request, each about one account."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         database: Database,
-        lists: Lists,
-        jobs: Jobs,
-        parts: Parts,
-        maker: Maker,
+        lists: ListStore,
+        jobs: JobStore,
+        parts: ArtifactStore,
+        maker: ContactExporter,
         *,
-        known: KnownAccounts,
+        known: AccountCache,
         can_mail: bool,
     ) -> None:
         self._database = database
@@ -89,7 +89,7 @@ class Downloads:
         """Ask for a file to be sent to the account's address."""
         found = await self._lists.get(account_id, read_id(list_id, "contact list"))
         if not self._can_mail:
-            raise NotNow("no mail server is set up here", "no_mail_server")
+            raise ServiceUnavailable("no mail server is set up here", "no_mail_server")
         email = (await self._known.get(account_id)).account.email
         if email is None:
             raise Conflict("the account has no e-mail address", "no_email")
@@ -112,17 +112,17 @@ class Downloads:
         job = await self._job(account_id, download_id)
         if job.state != "done":
             raise Conflict(f"the download is {job.state}", "download_not_done")
-        asked = msgspec.convert(job.payload, Download)
+        asked = msgspec.convert(job.payload, DownloadJob)
         return asked.format, self._maker.content(job.id, asked)
 
     async def _started(
         self, account_id: str, found: ContactList, kind: Format, email: str | None
     ) -> DownloadView:
-        asked = Download(found.id, found.name, found.assigned_fields, kind, email)
+        asked = DownloadJob(found.id, found.name, found.assigned_fields, kind, email)
         async with self._database.writing() as connection:
             payload = msgspec.to_builtins(asked)
-            job_id = await self._jobs.add(connection, KIND, account_id, payload, MOST_WAITING)
-            await note(connection, job_id, found.id)
+            job_id = await self._jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
+            await add_download(connection, job_id, found.id)
         return await self.get(account_id, job_id)
 
     async def _job(self, account_id: str, download_id: str) -> Job:
@@ -142,9 +142,9 @@ def _view(job: Job) -> DownloadView:
         state=job.state,
         rows=job.done,
         total=job.done if done else job.total,
-        requested_time=shown(job.created_ms),
-        ended_time=shown(job.ended_ms) if job.ended_ms else None,
-        expires_time=shown(job.created_ms + KEPT_MS) if done else None,
+        requested_time=format_ms(job.created_ms),
+        ended_time=format_ms(job.ended_ms) if job.ended_ms else None,
+        expires_time=format_ms(job.created_ms + RETENTION_MS) if done else None,
         download_path=f"{PATH}/{job.id}/download" if done else None,
         email=job.payload["email"],
         error=job.error,

@@ -16,12 +16,12 @@ downloads = sa.Table(
 )
 
 
-async def note(connection: AsyncConnection, job_id: str, list_id: int) -> None:
+async def add_download(connection: AsyncConnection, job_id: str, list_id: int) -> None:
     """Note in the transaction that asks for a file of which list it is."""
     await connection.execute(sa.insert(downloads).values(job_id=job_id, list_id=list_id))
 
 
-async def forget(connection: AsyncConnection, list_id: int) -> None:
+async def delete_downloads(connection: AsyncConnection, list_id: int) -> None:
     """Take out a list's files, and the jobs that make them, within a transaction."""
     query = sa.select(downloads.c.job_id).where(downloads.c.list_id == list_id)
     ids = list((await connection.execute(query)).scalars())

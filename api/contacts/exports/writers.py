@@ -6,41 +6,41 @@ from pathlib import Path
 import msgspec
 import xlsxwriter
 
-from api.common.csv_injection import csv_text, neutralised
-from api.common.timestamps import shown
+from api.common.csv_injection import encode_csv, escape_formula
+from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
 
 COLUMNS = (
     "contactId", "phoneNumber", "fName", "lName", "email", "callStatus", "tags", "createdTime",
 )  # fmt: skip
-MOST_ROWS = 1_048_576  # of a sheet, its head included (Excel's specifications and limits)
-MOST_LETTERS = 32_767  # of a cell
+MAX_ROWS = 1_048_576  # of a sheet, its head included (Excel's specifications and limits)
+MAX_CELL_CHARS = 32_767  # of a cell
 Rows = Sequence[Sequence[str]]
 
 
-def head(fields: Sequence[str]) -> list[str]:
+def header_row(fields: Sequence[str]) -> list[str]:
     """Name the columns: a contact's own, and the fields that its list assigns."""
     return [*COLUMNS, *fields]
 
 
-def rows_of(contacts: Iterable[Contact], fields: Sequence[str]) -> list[list[str]]:
+def contact_rows(contacts: Iterable[Contact], fields: Sequence[str]) -> list[list[str]]:
     """Give a row for each contact."""
     return [_row(each, fields) for each in contacts]
 
 
 def csv_lines(rows: Rows) -> bytes:
     """Write rows as CSV."""
-    return csv_text([neutralised(cell) for cell in row] for row in rows)
+    return encode_csv([escape_formula(cell) for cell in row] for row in rows)
 
 
-class Book:
+class Workbook:
     """A workbook that is written row by row; of what it has, only a row is in memory.
 
     Its cells are texts, which no spreadsheet evaluates. What is more than a sheet takes is on the
     next one.
     """
 
-    def __init__(self, path: Path, names: Sequence[str], most_rows: int = MOST_ROWS) -> None:
+    def __init__(self, path: Path, names: Sequence[str], most_rows: int = MAX_ROWS) -> None:
         options = {"constant_memory": True, "tmpdir": str(path.parent)}
         self._book = xlsxwriter.Workbook(str(path), options)
         self._names = names
@@ -67,7 +67,7 @@ class Book:
     def _write(self, row: Sequence[str]) -> None:
         for column, cell in enumerate(row):
             if cell:
-                self._sheet.write_string(self._rows, column, cell[:MOST_LETTERS])
+                self._sheet.write_string(self._rows, column, cell[:MAX_CELL_CHARS])
         self._rows += 1
 
 
@@ -81,6 +81,6 @@ def _row(contact: Contact, fields: Sequence[str]) -> list[str]:
         contact.email or "",
         contact.call_status or "",
         " ".join(contact.tags),
-        shown(contact.created_ms),
+        format_ms(contact.created_ms),
         *(str(its.get(name, "")) for name in fields),
     ]

@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.contacts.imports.reader.messages import Action, Batch
 
-WORDS = ("f_name", "l_name", "email")
-KEYS = ("f_name_key", "l_name_key", "email_key")
-COLUMNS = ("phone_number", *WORDS, *KEYS, "fields")
+TEXT_COLUMNS = ("f_name", "l_name", "email")
+KEY_COLUMNS = ("f_name_key", "l_name_key", "email_key")
+COLUMNS = ("phone_number", *TEXT_COLUMNS, *KEY_COLUMNS, "fields")
 _INTO = (
     f"INSERT INTO contacts ({', '.join(COLUMNS)},"
     " account_id, list_id, add_to_running_campaign, created_ms, updated_ms)"
@@ -31,12 +31,12 @@ _KNOWN = (
     "SELECT count(*) FROM contacts WHERE list_id = ?"
     " AND phone_number IN (SELECT value FROM json_each(?))"
 )
-_SET = ", ".join(f"{key} = coalesce(?{number}, {key})" for number, key in enumerate(KEYS, 1))
-_DIFFER = " OR ".join(f"coalesce(?{n}, {key}) IS NOT {key}" for n, key in enumerate(KEYS, 1))
+_SET = ", ".join(f"{key} = coalesce(?{number}, {key})" for number, key in enumerate(KEY_COLUMNS, 1))
+_DIFFER = " OR ".join(f"coalesce(?{n}, {key}) IS NOT {key}" for n, key in enumerate(KEY_COLUMNS, 1))
 _REKEY = f"UPDATE contacts SET {_SET} WHERE list_id = ?4 AND phone_number = ?5 AND ({_DIFFER})"  # noqa: S608 - names of ours; the keys are bound
 
 
-class Into(Struct, frozen=True):
+class UpsertTarget(Struct, frozen=True):
     """Where contacts go, when, and what becomes of those that are there."""
 
     account_id: str
@@ -45,7 +45,7 @@ class Into(Struct, frozen=True):
     now_ms: int
 
 
-async def write(connection: AsyncConnection, into: Into, batch: Batch) -> int:
+async def upsert_batch(connection: AsyncConnection, into: UpsertTarget, batch: Batch) -> int:
     """Write a batch's contacts; returns how many of them are new."""
     if not batch.phone_number:
         return 0
@@ -56,16 +56,18 @@ async def write(connection: AsyncConnection, into: Into, batch: Batch) -> int:
     known = await _known(connection, into.list_id, batch.phone_number)
     merged = "json_patch(contacts.fields, excluded.fields)"
     has_fields = f"{merged} = contacts.fields"
-    await _to_sqlite(connection, into, batch, _changed(WORDS, merged, has_fields))
-    keys = [getattr(batch, name) for name in KEYS]
+    await _to_sqlite(connection, into, batch, _changed(TEXT_COLUMNS, merged, has_fields))
+    keys = [getattr(batch, name) for name in KEY_COLUMNS]
     rows = list(zip(*keys, repeat(into.list_id), batch.phone_number, strict=False))
     await connection.exec_driver_sql(_REKEY, rows)
     return len(batch.phone_number) - known
 
 
-async def _to_postgres(connection: AsyncConnection, into: Into, batch: Batch) -> int:
+async def _to_postgres(connection: AsyncConnection, into: UpsertTarget, batch: Batch) -> int:
     old, new = "CAST(contacts.fields AS jsonb)", "CAST(excluded.fields AS jsonb)"
-    changed = _changed((*WORDS, *KEYS), f"CAST({old} || {new} AS text)", f"{old} @> {new}")
+    changed = _changed(
+        (*TEXT_COLUMNS, *KEY_COLUMNS), f"CAST({old} || {new} AS text)", f"{old} @> {new}"
+    )
     deed = "NOTHING" if into.action == "skip" else changed
     # A row that was there bears the mark of who changes it: this transaction.
     sql = (
@@ -77,14 +79,16 @@ async def _to_postgres(connection: AsyncConnection, into: Into, batch: Batch) ->
     return int(found.scalar_one())
 
 
-async def _to_sqlite(connection: AsyncConnection, into: Into, batch: Batch, deed: str) -> int:
+async def _to_sqlite(
+    connection: AsyncConnection, into: UpsertTarget, batch: Batch, deed: str
+) -> int:
     columns = [getattr(batch, name) for name in COLUMNS]
     rows = list(zip(*columns, *map(repeat, _always(into)), strict=False))
     written = await connection.exec_driver_sql(f"{_SQLITE} {deed}", rows)
     return int(written.rowcount)
 
 
-def _always(into: Into) -> tuple[str, int, int, int]:
+def _always(into: UpsertTarget) -> tuple[str, int, int, int]:
     return into.account_id, into.list_id, into.now_ms, into.now_ms
 
 
@@ -99,7 +103,8 @@ def _changed(columns: tuple[str, ...], merged: str, has_fields: str) -> str:
     kept = ", ".join(f"{each} = coalesce(excluded.{each}, contacts.{each})" for each in columns)
     fields = f"coalesce({merged}, excluded.fields, contacts.fields)"
     same = " AND ".join(
-        f"coalesce(excluded.{each} = contacts.{each}, excluded.{each} IS NULL)" for each in WORDS
+        f"coalesce(excluded.{each} = contacts.{each}, excluded.{each} IS NULL)"
+        for each in TEXT_COLUMNS
     )
     has = f"coalesce({has_fields}, excluded.fields IS NULL)"
     return (

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
-from api.contacts.imports.reader.messages import Fields, Format, Found, Kind
+from api.contacts.imports.reader.messages import Fields, FileFormat, FileSummary, Kind
 from api.contacts.tables import file_parts, files
 from api.db.database import Database
 
@@ -22,7 +22,7 @@ LEVEL = 1  # of compression
 ABANDONED_MS = 3_600_000
 
 
-class File(Struct, frozen=True):
+class ListFile(Struct, frozen=True):
     """A list's file, and how its columns are mapped."""
 
     id: int
@@ -39,22 +39,22 @@ class File(Struct, frozen=True):
     uploaded_ms: int
 
     @property
-    def format(self) -> Format:
+    def format(self) -> FileFormat:
         """Tell how it is read."""
-        return Format(self.kind, self.encoding, self.delimiter)
+        return FileFormat(self.kind, self.encoding, self.delimiter)
 
 
-_SHOWN = [files.c[name] for name in File.__struct_fields__]
+_SHOWN = [files.c[name] for name in ListFile.__struct_fields__]
 
 
-class Files:
+class FileStore:
     """What is kept of files."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
-    async def store(self, account_id: str, name: str, found: Found, file: BinaryIO) -> int:
+    async def store(self, account_id: str, name: str, found: FileSummary, file: BinaryIO) -> int:
         """Store a file that is of no list yet; gives its id."""
         row = {
             "account_id": account_id,
@@ -85,15 +85,17 @@ class Files:
         """Take a list's file out."""
         await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
 
-    async def of(self, connection: AsyncConnection, list_id: int) -> File | None:
+    async def of(self, connection: AsyncConnection, list_id: int) -> ListFile | None:
         """Read what is known of a list's file."""
         return (await self.of_several(connection, [list_id])).get(list_id)
 
-    async def of_several(self, connection: AsyncConnection, list_ids: list[int]) -> dict[int, File]:
+    async def of_several(
+        self, connection: AsyncConnection, list_ids: list[int]
+    ) -> dict[int, ListFile]:
         """Read what is known of several lists' files."""
         query = sa.select(*_SHOWN).where(files.c.list_id.in_(list_ids))
         rows = (await connection.execute(query)).mappings()
-        return {row["list_id"]: File(**row) for row in rows}
+        return {row["list_id"]: ListFile(**row) for row in rows}
 
     async def map(self, connection: AsyncConnection, file_id: int, mappings: Fields) -> None:
         """Keep how a file's columns are mapped."""

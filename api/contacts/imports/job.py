@@ -13,27 +13,34 @@ from msgspec import Struct
 
 from api.common.clock import Clock
 from api.contacts.imports import reader_client
-from api.contacts.imports.bulk_upsert import Into, write
-from api.contacts.imports.file_store import Files
-from api.contacts.imports.reader.messages import Action, Batch, Fields, Format, Unreadable, Wanted
-from api.contacts.imports.store import Imports, Step
-from api.contacts.lists.store import Lists, Status, counted
+from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
+from api.contacts.imports.file_store import FileStore
+from api.contacts.imports.reader.messages import (
+    Action,
+    Batch,
+    Fields,
+    FileFormat,
+    ReadRequest,
+    UnreadableFile,
+)
+from api.contacts.imports.store import ImportProgress, ImportStore
+from api.contacts.lists.store import ListStore, Status, adjust_contact_count
 from api.db.database import Database
 from api.http.errors import NotFound
-from api.jobs.store import MOST_ATTEMPTS, Job, LeaseLost
-from api.jobs.worker import Hopeless, Progress
+from api.jobs.store import MAX_ATTEMPTS, Job, LeaseLost
+from api.jobs.worker import PermanentFailure, Progress
 
 KIND = "contacts-import"
-GONE = "the list or its file was deleted"
-ANEW = "the file was processed anew"
+LIST_DELETED = "the list or its file was deleted"
+SUPERSEDED = "the file was processed anew"
 
 
-class Asked(Struct, frozen=True):
+class ImportJob(Struct, frozen=True):
     """Which file is taken in, and how."""
 
     list_id: int
     file_id: int
-    format: Format
+    format: FileFormat
     headers: list[str]
     mappings: Fields
     region: str | None
@@ -45,7 +52,12 @@ class Importer:
     """Takes files in."""
 
     def __init__(
-        self, database: Database, lists: Lists, files: Files, imports: Imports, now_ms: Clock
+        self,
+        database: Database,
+        lists: ListStore,
+        files: FileStore,
+        imports: ImportStore,
+        now_ms: Clock,
     ) -> None:
         self._database = database
         self._lists = lists
@@ -55,33 +67,33 @@ class Importer:
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Take in what is missing of a file."""
-        asked = msgspec.convert(job.payload, Asked)
+        asked = msgspec.convert(job.payload, ImportJob)
         try:
             rows = await self._all(job, asked, progress)
         except NotFound:
-            raise Hopeless(GONE) from None
-        except Unreadable as error:
+            raise PermanentFailure(LIST_DELETED) from None
+        except UnreadableFile as error:
             await self._end(job, asked, "FAILED")
-            raise Hopeless(str(error)) from None
+            raise PermanentFailure(str(error)) from None
         except LeaseLost:
             raise
         except Exception:
-            if job.attempts >= MOST_ATTEMPTS:
+            if job.attempts >= MAX_ATTEMPTS:
                 await self._end(job, asked, "FAILED")
             raise
         await self._end(job, asked, "COMPLETED")
         return {"rows": rows}
 
-    async def _all(self, job: Job, asked: Asked, progress: Progress) -> int:
+    async def _all(self, job: Job, asked: ImportJob, progress: Progress) -> int:
         with tempfile.NamedTemporaryFile() as file:
             if not await self._files.fetch(asked.file_id, cast("BinaryIO", file)):
-                raise Hopeless(GONE)
+                raise PermanentFailure(LIST_DELETED)
             file.flush()
             done = await self._imports.rows(job.id)
             if done is None:
-                raise Hopeless(ANEW)
+                raise PermanentFailure(SUPERSEDED)
             await progress(done, asked.total)
-            wanted = Wanted(
+            wanted = ReadRequest(
                 path=file.name,
                 format=asked.format,
                 headers=asked.headers,
@@ -96,14 +108,14 @@ class Importer:
                 await progress(done, max(done, asked.total))
         return done
 
-    async def _take(self, job: Job, asked: Asked, batch: Batch, after: int) -> None:
-        into = Into(job.account_id, asked.list_id, asked.action, self._now_ms())
+    async def _take(self, job: Job, asked: ImportJob, batch: Batch, after: int) -> None:
+        into = UpsertTarget(job.account_id, asked.list_id, asked.action, self._now_ms())
         async with self._database.writing() as connection:
             await self._lists.read(connection, job.account_id, asked.list_id)
-            added = await write(connection, into, batch)
+            added = await upsert_batch(connection, into, batch)
             again = len(batch.phone_number) - added + batch.doubles
             updates = asked.action == "update"
-            step = Step(
+            step = ImportProgress(
                 after=after,
                 rows=batch.rows,
                 added=added,
@@ -112,9 +124,9 @@ class Importer:
                 rejects=batch.rejects,
             )
             await self._imports.step(connection, job.id, step)
-            await counted(connection, asked.list_id, added)
+            await adjust_contact_count(connection, asked.list_id, added)
 
-    async def _end(self, job: Job, asked: Asked, status: Status) -> None:
+    async def _end(self, job: Job, asked: ImportJob, status: Status) -> None:
         with suppress(NotFound):  # the list was deleted meanwhile
             async with self._database.writing() as connection:
                 values = {"status": status}

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 
 from api.contacts.imports.reader.messages import Fields
 from api.contacts.imports.reader.row_parser import OWN, PHONE
-from wire.errors import BadInput, Faults
+from wire.errors import BadInput, InputErrors
 
 
-def checked(
+def check_mappings(
     mappings: Mapping[str, str], headers: Collection[str], assigned: Collection[str]
 ) -> Fields:
     """Give mappings by the names that columns have; raises Faults."""
@@ -27,7 +27,7 @@ def checked(
     if PHONE not in found.values():
         faults.append(BadInput("mappings", f"no column is mapped to {PHONE}"))
     if faults:
-        raise Faults(tuple(faults))
+        raise InputErrors(tuple(faults))
     return found
 
 

@@ -8,35 +8,42 @@ from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
-from api.contacts.imports.reader.messages import Batch, Failed, Found, Given, Unreadable, Wanted
+from api.contacts.imports.reader.messages import (
+    Batch,
+    FileHints,
+    FileSummary,
+    ReadFailed,
+    ReadRequest,
+    UnreadableFile,
+)
 
-LOOK_S = 60.0  # no file that is let in takes longer
+INSPECT_TIMEOUT_S = 60.0  # no file that is let in takes longer
 _AHEAD = 1 << 20  # bytes that are read before they are asked for
 ENDED = "it can't be read"
 
-_FOUND = msgspec.msgpack.Decoder(Found | Failed)
-_BATCH = msgspec.msgpack.Decoder(Batch | Failed | None)
+_FOUND = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
+_BATCH = msgspec.msgpack.Decoder(Batch | ReadFailed | None)
 
 
-async def look(given: Given) -> Found:
+async def inspect_file(given: FileHints) -> FileSummary:
     """Look at a file: what it is, its headers, its first rows. Raises Unreadable."""
     async with _reader("look", given) as frames:
         try:
-            async with asyncio.timeout(LOOK_S):
-                found: Found | Failed = _FOUND.decode(await _frame(frames))
+            async with asyncio.timeout(INSPECT_TIMEOUT_S):
+                found: FileSummary | ReadFailed = _FOUND.decode(await _frame(frames))
         except TimeoutError:
-            raise Unreadable(ENDED) from None
-    if isinstance(found, Failed):
-        raise Unreadable(found.reason)
+            raise UnreadableFile(ENDED) from None
+    if isinstance(found, ReadFailed):
+        raise UnreadableFile(found.reason)
     return found
 
 
-async def batches(wanted: Wanted) -> AsyncIterator[Batch]:
+async def batches(wanted: ReadRequest) -> AsyncIterator[Batch]:
     """Give what a file has, batch by batch; raises Unreadable."""
     async with _reader("batches", wanted) as frames:
         while batch := _BATCH.decode(await _frame(frames)):
-            if isinstance(batch, Failed):
-                raise Unreadable(batch.reason)
+            if isinstance(batch, ReadFailed):
+                raise UnreadableFile(batch.reason)
             yield batch
 
 
@@ -67,4 +74,4 @@ async def _frame(frames: asyncio.StreamReader) -> bytes:
         (size,) = struct.unpack(">I", await frames.readexactly(4))
         return await frames.readexactly(size)
     except asyncio.IncompleteReadError:
-        raise Unreadable(ENDED) from None
+        raise UnreadableFile(ENDED) from None

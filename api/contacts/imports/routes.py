@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from api.auth.routes import Authenticated
+from api.auth.routes import AuthenticatedUser
 from api.contacts.lists import examples
 from api.contacts.lists.dependencies import (
     BASE,
@@ -18,11 +18,11 @@ from api.contacts.lists.dependencies import (
     Processes,
     data_of,
 )
-from api.contacts.lists.schemas import MapBody, Processing, UploadData
+from api.contacts.lists.schemas import MapBody, ProcessQuery, UploadData
 from api.contacts.lists.views import ListView, Preview
-from api.http.idempotency import Key
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
-from api.http.multipart import form_described, form_of
+from api.http.multipart import form_schema, read_form
 from api.http.responses import once, told
 
 router = APIRouter(tags=["Contact lists"])
@@ -37,16 +37,18 @@ _UPLOAD = msgspec.json.Decoder(UploadData)
         answered=ListView,
         status=201,
         statuses=(401, 409, 413),
-        form=form_described(DATA, ("file", "data"), examples.UPLOAD),
+        form=form_schema(DATA, ("file", "data"), examples.UPLOAD),
     ),
 )
-async def upload(request: Request, who: Authenticated, lists: Lists, key: Key = None) -> Response:
+async def upload(
+    request: Request, who: AuthenticatedUser, lists: Lists, key: IdempotencyKey = None
+) -> Response:
     """Make a list of a CSV file or a spreadsheet.
 
     `data` is JSON: name, description, isDefault, isActive; beyond the specification assignedFields,
     encoding and delimiter.
     """
-    async with form_of(request) as form:
+    async with read_form(request) as form:
         data, file = data_of(form.field("data"), _UPLOAD), form.given_file()
 
         async def deed(_request_id: str) -> bytes:
@@ -59,7 +61,7 @@ async def upload(request: Request, who: Authenticated, lists: Lists, key: Key = 
     f"{BASE}/preview/{{contactListId}}",
     **described("A file's first rows", answered=Preview, statuses=SHOWN),
 )
-async def preview(who: Authenticated, list_id: ListId, lists: Lists) -> Response:
+async def preview(who: AuthenticatedUser, list_id: ListId, lists: Lists) -> Response:
     """Show the columns of a list's file and its first rows, to map them."""
     return answer(await lists.preview(who.account_id, list_id))
 
@@ -75,7 +77,7 @@ async def preview(who: Authenticated, list_id: ListId, lists: Lists) -> Response
     ),
 )
 async def map_fields(
-    who: Authenticated,
+    who: AuthenticatedUser,
     list_id: ListId,
     body: Annotated[MapBody, Depends(reading(MapBody))],
     process: Processes,
@@ -92,13 +94,13 @@ async def map_fields(
 )
 async def process_file(  # noqa: PLR0913 - FastAPI gives each of them by its name
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     list_id: ListId,
     *,
-    asked: Annotated[Processing, Query()],
+    asked: Annotated[ProcessQuery, Query()],
     process: Processes,
     lists: Lists,
-    key: Key = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Make contacts of a list's file, in the background; the list shows how far it is."""
 
@@ -113,7 +115,7 @@ async def process_file(  # noqa: PLR0913 - FastAPI gives each of them by its nam
     f"{BASE}/rejected-rows/{{contactListId}}",
     **described("Rows that were rejected", statuses=DONE),
 )
-async def rejected_rows(who: Authenticated, list_id: ListId, lists: Lists) -> StreamingResponse:
+async def rejected_rows(who: AuthenticatedUser, list_id: ListId, lists: Lists) -> StreamingResponse:
     """Send the rows that are no contacts as CSV, each with its line and why."""
     content = await lists.rejected(who.account_id, list_id)
     name = f'attachment; filename="rejected-{list_id}.csv"'

@@ -2,20 +2,20 @@
 
 import msgspec
 
-from api.accounts.cache import KnownAccounts
+from api.accounts.cache import AccountCache
 from api.contacts.imports import job, mapping
-from api.contacts.imports.file_store import File
-from api.contacts.imports.job import Asked
+from api.contacts.imports.file_store import ListFile
+from api.contacts.imports.job import ImportJob
 from api.contacts.imports.reader.messages import Action
-from api.contacts.lists.service import Kept
+from api.contacts.lists.service import ListStores
 from api.contacts.lists.store import ContactList
 from api.http.errors import Conflict
 
 
-class Process:
+class ImportService:
     """One method a request; what a list looks like then, others say."""
 
-    def __init__(self, kept: Kept, known: KnownAccounts) -> None:
+    def __init__(self, kept: ListStores, known: AccountCache) -> None:
         self._kept = kept
         self._known = known
 
@@ -24,7 +24,7 @@ class Process:
         async with self._kept.database.writing() as connection:
             found = await self._kept.lists.hold(connection, account_id, list_id)
             file = _file(found, await self._kept.files.of(connection, list_id))
-            checked = mapping.checked(mappings, file.headers, found.assigned_fields)
+            checked = mapping.check_mappings(mappings, file.headers, found.assigned_fields)
             await self._kept.files.map(connection, file.id, checked)
             status = {"status": "MAPPING_DONE"}
             await self._kept.lists.change(connection, account_id, list_id, status)
@@ -42,7 +42,7 @@ class Process:
             await self._kept.lists.change(connection, account_id, list_id, status)
 
 
-def _file(found: ContactList, file: File | None) -> File:
+def _file(found: ContactList, file: ListFile | None) -> ListFile:
     if file is None:
         raise Conflict("the list has no file", "no_file")
     if found.status == "PROCESSING":
@@ -50,10 +50,10 @@ def _file(found: ContactList, file: File | None) -> File:
     return file
 
 
-def _asked(file: File, region: str | None, action: Action) -> Asked:
+def _asked(file: ListFile, region: str | None, action: Action) -> ImportJob:
     if file.mappings is None:
         raise Conflict("map-fields comes first: its columns are not mapped", "not_mapped")
-    return Asked(
+    return ImportJob(
         list_id=file.list_id,
         file_id=file.id,
         format=file.format,

@@ -7,7 +7,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
-from api.contacts.imports.reader.messages import Action, Reject
+from api.contacts.imports.reader.messages import Action, RejectedRow
 from api.contacts.tables import imports, rejects
 from api.db.database import Database
 from api.http.errors import Conflict
@@ -35,7 +35,7 @@ class Import(Struct, frozen=True):
     ended_ms: int | None
 
 
-class Step(Struct, frozen=True):
+class ImportProgress(Struct, frozen=True):
     """What a batch has added to an import; `rows` are all so far, and before it `after`."""
 
     after: int
@@ -43,13 +43,13 @@ class Step(Struct, frozen=True):
     added: int
     updated: int
     skipped: int
-    rejects: list[Reject]
+    rejects: list[RejectedRow]
 
 
 _OF_JOB = (jobs.c.total, jobs.c.state, jobs.c.error, jobs.c.ended_ms)
 
 
-class Imports:
+class ImportStore:
     """What is kept of imports."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -76,7 +76,7 @@ class Imports:
             found: int | None = (await connection.execute(query)).scalar_one_or_none()
         return found
 
-    async def step(self, connection: AsyncConnection, job_id: str, step: Step) -> None:
+    async def step(self, connection: AsyncConnection, job_id: str, step: ImportProgress) -> None:
         """Note a batch within the transaction that writes it; LeaseLost if somebody else did."""
         change = (
             sa.update(imports)
@@ -109,7 +109,7 @@ class Imports:
         rows = (await connection.execute(query)).mappings()
         return {row["list_id"]: Import(**row) for row in rows}
 
-    async def rejected(self, job_id: str) -> AsyncIterator[list[Reject]]:
+    async def rejected(self, job_id: str) -> AsyncIterator[list[RejectedRow]]:
         """Read what was rejected, page by page; raises Conflict if it is forgotten meanwhile."""
         after = 0
         while True:
@@ -120,7 +120,7 @@ class Imports:
                 .limit(PAGE)
             )
             async with self._database.reading() as connection:
-                found = [Reject(*row) for row in await connection.execute(query)]
+                found = [RejectedRow(*row) for row in await connection.execute(query)]
             if not found and await self.rows(job_id) is None:
                 raise Conflict("its file is being processed again, or replaced", "processing")
             if not found:

@@ -11,20 +11,20 @@ from typing import BinaryIO, cast
 
 import msgspec
 
-from api.common.csv_injection import csv_text, neutralised
-from api.contacts.imports.reader.messages import Reject
+from api.common.csv_injection import encode_csv, escape_formula
+from api.contacts.imports.reader.messages import RejectedRow
 
 IN_MEMORY = 1 << 20  # bytes; more are on disk
 CHUNK = 1 << 16
 
 
 async def rejected_csv(
-    pages: AsyncIterator[list[Reject]], headers: list[str]
+    pages: AsyncIterator[list[RejectedRow]], headers: list[str]
 ) -> AsyncIterator[bytes]:
     """Write a line for each rejected row: its line in the file, why, and its cells."""
     written = cast("BinaryIO", tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115 - who reads it closes it
     try:
-        written.write(csv_text([_safe(["line", "reason", *headers])]))
+        written.write(encode_csv([_safe(["line", "reason", *headers])]))
         async for page in pages:
             await asyncio.to_thread(_write, written, page)
     except BaseException:
@@ -40,14 +40,14 @@ async def _read(written: BinaryIO) -> AsyncIterator[bytes]:
             yield chunk
 
 
-def _write(into: BinaryIO, rejects: list[Reject]) -> None:
+def _write(into: BinaryIO, rejects: list[RejectedRow]) -> None:
     rows = ([str(each.line), each.reason, *_cells(each)] for each in rejects)
-    into.write(csv_text(map(_safe, rows)))
+    into.write(encode_csv(map(_safe, rows)))
 
 
-def _cells(reject: Reject) -> list[str]:
+def _cells(reject: RejectedRow) -> list[str]:
     return msgspec.json.decode(reject.cells, type=list[str])
 
 
 def _safe(row: Iterable[str]) -> list[str]:
-    return [neutralised(cell) for cell in row]
+    return [escape_formula(cell) for cell in row]

@@ -4,17 +4,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.contacts.exports.store import forget
+from api.contacts.exports.store import delete_downloads
 from api.contacts.tables import contacts, files, lists
 from api.db.database import Database
 from api.jobs.store import Job
 from api.jobs.worker import Progress
 
 KIND = "contacts-erase"
-AT_ONCE = 5_000
+BATCH_ROWS = 5_000
 
 
-class Eraser:
+class ListDeleter:
     """Takes deleted lists out."""
 
     def __init__(self, database: Database) -> None:
@@ -30,12 +30,12 @@ class Eraser:
 
     async def _some(self, list_id: int) -> int:
         """Take some rows out, and the list after the last; returns how many."""
-        some = sa.select(contacts.c.id).where(contacts.c.list_id == list_id).limit(AT_ONCE)
+        some = sa.select(contacts.c.id).where(contacts.c.list_id == list_id).limit(BATCH_ROWS)
         async with self._database.writing() as connection:
             its = sa.delete(contacts).where(contacts.c.id.in_(some.scalar_subquery()))
             erased = (await connection.execute(its)).rowcount
             if not erased:
-                await forget(connection, list_id)  # asked for at the last moment
+                await delete_downloads(connection, list_id)  # asked for at the last moment
                 await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
                 await connection.execute(sa.delete(lists).where(lists.c.id == list_id))
         return erased

@@ -5,14 +5,14 @@ from typing import Annotated
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from api.auth.routes import Authenticated
+from api.auth.routes import AuthenticatedUser
 from api.contacts.lists import examples
 from api.contacts.lists.dependencies import BASE, DATA, DONE, SHOWN, ListId, Lists, data_of
-from api.contacts.lists.schemas import ChangeData, InboundBody, Listing
-from api.contacts.lists.views import Deleted, ListPage, ListView
-from api.http.idempotency import Key
+from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery
+from api.contacts.lists.views import DeletedList, ListPage, ListView
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
-from api.http.multipart import form_described, form_of
+from api.http.multipart import form_schema, read_form
 from api.http.responses import once, told
 
 router = APIRouter(tags=["Contact lists"])
@@ -22,9 +22,9 @@ _CHANGE = msgspec.json.Decoder(ChangeData)
 
 @router.delete(
     f"{BASE}/delete-file/{{contactListId}}",
-    **described("Delete a list", answered=Deleted, statuses=(*SHOWN, 429)),
+    **described("Delete a list", answered=DeletedList, statuses=(*SHOWN, 429)),
 )
-async def delete_file(who: Authenticated, list_id: ListId, lists: Lists) -> Response:
+async def delete_file(who: AuthenticatedUser, list_id: ListId, lists: Lists) -> Response:
     """Delete a list, its file and all of its contacts."""
     return answer(await lists.delete(who.account_id, list_id))
 
@@ -33,7 +33,7 @@ async def delete_file(who: Authenticated, list_id: ListId, lists: Lists) -> Resp
     f"{BASE}/contactlists", **described("List contact lists", answered=ListPage, statuses=(401,))
 )
 async def contact_lists(
-    who: Authenticated, asked: Annotated[Listing, Query()], lists: Lists
+    who: AuthenticatedUser, asked: Annotated[ListQuery, Query()], lists: Lists
 ) -> Response:
     """Give a page of the lists, newest first."""
     return answer(await lists.page(who.account_id, asked))
@@ -47,7 +47,7 @@ async def contact_lists(
     f"{BASE}/contactlists/{{contactListId}}",
     **described("One contact list", answered=ListView, statuses=SHOWN),
 )
-async def contact_list(who: Authenticated, list_id: ListId, lists: Lists) -> Response:
+async def contact_list(who: AuthenticatedUser, list_id: ListId, lists: Lists) -> Response:
     """Show a list, its file, and how far it is processed."""
     return answer(await lists.get(who.account_id, list_id))
 
@@ -58,12 +58,14 @@ async def contact_list(who: Authenticated, list_id: ListId, lists: Lists) -> Res
         "Change a list",
         answered=ListView,
         statuses=(*DONE, 413),
-        form=form_described(DATA, (), examples.CHANGE),
+        form=form_schema(DATA, (), examples.CHANGE),
     ),
 )
-async def change(request: Request, who: Authenticated, list_id: ListId, lists: Lists) -> Response:
+async def change(
+    request: Request, who: AuthenticatedUser, list_id: ListId, lists: Lists
+) -> Response:
     """Change what `data` names, and give the list another file if there is one."""
-    async with form_of(request) as form:
+    async with read_form(request) as form:
         data = data_of(form.fields.get("data", "{}"), _CHANGE)
         return answer(await lists.change(who.account_id, list_id, data, form.file))
 
@@ -81,10 +83,10 @@ async def change(request: Request, who: Authenticated, list_id: ListId, lists: L
 )
 async def inbound(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     body: Annotated[InboundBody, Depends(reading(InboundBody))],
     lists: Lists,
-    key: Key = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Make an empty list, as for those who call in."""
 

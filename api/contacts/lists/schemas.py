@@ -11,8 +11,8 @@ from wire import patterns
 from wire.errors import BadInput
 
 LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
-MOST_LISTED = 1_000
-FARTHEST = 100_000
+MAX_LIMIT = 1_000
+MAX_OFFSET = 100_000
 
 Name = Annotated[
     str, Meta(min_length=1, max_length=256, pattern=r"^(?=.*\S)[^\x00-\x1f\x7f]+" + patterns.END)
@@ -27,14 +27,14 @@ AnyStatus = Literal["", "CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "CO
 Delimiter = Literal[",", ";", "\t", "|"]
 
 
-class AsRead(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+class CsvOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
     """How a CSV file is to be read, where what is found out by looking at it is wrong."""
 
     encoding: Encoding | None = None
     delimiter: Delimiter | None = None
 
 
-class UploadData(AsRead, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+class UploadData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
     """The list that is made of a file."""
 
     name: Name
@@ -44,7 +44,7 @@ class UploadData(AsRead, frozen=True, forbid_unknown_fields=True, kw_only=True, 
     assigned_fields: FieldIds = ()
 
 
-class ChangeData(AsRead, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+class ChangeData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
     """What of a list is changed; what is left out stays."""
 
     name: Name | UnsetType = UNSET
@@ -70,7 +70,7 @@ class MapBody(Struct, frozen=True, forbid_unknown_fields=True):
     mappings: Annotated[dict[str, str], Meta(min_length=1, max_length=500)]
 
 
-class Processing(BaseModel):
+class ProcessQuery(BaseModel):
     """What becomes of contacts whose number the list has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,13 +78,13 @@ class Processing(BaseModel):
     action: Literal["skip", "update"] = "skip"
 
 
-class Listing(BaseModel):
+class ListQuery(BaseModel):
     """A page of the lists."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    limit: int = Field(10, ge=1, le=MOST_LISTED, description="Rows of a page.")
-    offset: int = Field(0, ge=0, le=FARTHEST, description="Rows to pass over.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Rows of a page.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Rows to pass over.")
     name: Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*$")] = Field(
         "", description="Part of it."
     )

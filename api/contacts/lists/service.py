@@ -8,36 +8,43 @@ from msgspec import UNSET
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
 
-from api.contacts.exports.store import forget
-from api.contacts.imports.file_store import File, Files
-from api.contacts.imports.store import Imports
-from api.contacts.imports.uploads import Uploads
+from api.contacts.exports.store import delete_downloads
+from api.contacts.imports.file_store import FileStore, ListFile
+from api.contacts.imports.store import ImportStore
+from api.contacts.imports.uploads import UploadService
 from api.contacts.lists import delete_job
 from api.contacts.lists.csv_export import rejected_csv
-from api.contacts.lists.schemas import ChangeData, InboundBody, Listing, UploadData, check_fields
-from api.contacts.lists.store import ContactList, ListFilters, Lists
-from api.contacts.lists.views import Deleted, ListPage, ListView, Preview, preview, view
-from api.contacts.tags.schemas import tags_in
+from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery, UploadData, check_fields
+from api.contacts.lists.store import ContactList, ListFilters, ListStore
+from api.contacts.lists.views import (
+    DeletedList,
+    ListPage,
+    ListView,
+    Preview,
+    list_view,
+    preview_view,
+)
+from api.contacts.tags.schemas import split_tags
 from api.db.database import Database
 from api.http.errors import Conflict, NotFound
-from api.jobs.store import Jobs
+from api.jobs.store import JobStore
 from wire.errors import BadInput
 
 
-class Kept(msgspec.Struct, frozen=True):
+class ListStores(msgspec.Struct, frozen=True):
     """Where lists are, and all that belongs to them."""
 
     database: Database
-    lists: Lists
-    files: Files
-    imports: Imports
-    jobs: Jobs
+    lists: ListStore
+    files: FileStore
+    imports: ImportStore
+    jobs: JobStore
 
 
-class Service:
+class ListService:
     """One method a request."""
 
-    def __init__(self, kept: Kept, uploads: Uploads) -> None:
+    def __init__(self, kept: ListStores, uploads: UploadService) -> None:
         self._kept = kept
         self._uploads = uploads
 
@@ -86,9 +93,9 @@ class Service:
         async with self._kept.database.reading() as connection:
             return (await self._views(connection, [found]))[0]
 
-    async def page(self, account_id: str, asked: Listing) -> ListPage:
+    async def page(self, account_id: str, asked: ListQuery) -> ListPage:
         """Show a page of an account's lists."""
-        filters = ListFilters(asked.name, asked.status, tags_in(asked.tags))
+        filters = ListFilters(asked.name, asked.status, split_tags(asked.tags))
         found, total = await self._kept.lists.page(account_id, filters, asked.limit, asked.offset)
         async with self._kept.database.reading() as connection:
             views = await self._views(connection, found)
@@ -101,7 +108,7 @@ class Service:
             file = await self._kept.files.of(connection, list_id)
         if file is None:
             raise NotFound("the list has no file")
-        return preview(file)
+        return preview_view(file)
 
     async def rejected(self, account_id: str, list_id: int) -> AsyncIterator[bytes]:
         """Give the rows that were rejected, as CSV; raises NotFound, or Conflict until all are."""
@@ -113,22 +120,22 @@ class Service:
             raise NotFound("no file of the list has been processed")
         return await rejected_csv(self._kept.imports.rejected(taken.job_id), file.headers)
 
-    async def delete(self, account_id: str, list_id: int) -> Deleted:
+    async def delete(self, account_id: str, list_id: int) -> DeletedList:
         """Take a list out of sight at once, and out of the database in the background."""
         gone = {"is_deleted": True, "is_default": False}
         async with self._kept.database.writing() as connection:
             await self._kept.lists.change(connection, account_id, list_id, gone)
             await self._kept.files.remove(connection, list_id)
-            await forget(connection, list_id)
+            await delete_downloads(connection, list_id)
             payload = {"list_id": list_id}
             await self._kept.jobs.add(connection, delete_job.KIND, account_id, payload)
-        return Deleted(str(list_id))
+        return DeletedList(str(list_id))
 
     async def _views(self, connection: AsyncConnection, found: list[ContactList]) -> list[ListView]:
         ids = [each.id for each in found]
         files = await self._kept.files.of_several(connection, ids)
         imports = await self._kept.imports.of_several(connection, ids)
-        return [view(each, files.get(each.id), imports.get(each.id)) for each in found]
+        return [list_view(each, files.get(each.id), imports.get(each.id)) for each in found]
 
 
 def _values(data: UploadData | ChangeData | InboundBody) -> dict[str, Any]:
@@ -143,6 +150,6 @@ def _unlocked(found: ContactList) -> None:
         raise Conflict("its file is being processed", "processing")
 
 
-def _mapped(file: File | None) -> None:
+def _mapped(file: ListFile | None) -> None:
     if file is None or file.mappings is None:
         raise BadInput("data.status", "map-fields comes first: its columns are not mapped")

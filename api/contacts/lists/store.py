@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
 from api.common.clock import Clock
-from api.contacts.search_keys import folded
+from api.contacts.search_keys import normalize
 from api.contacts.tables import list_tags, lists
 from api.db.database import Database
 from api.http.errors import NotFound
@@ -47,7 +47,7 @@ class ListFilters(Struct, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-class Lists:
+class ListStore:
     """What is kept of lists."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
@@ -71,7 +71,7 @@ class Lists:
         self, account_id: str, filters: ListFilters, limit: int, offset: int
     ) -> tuple[list[ContactList], int]:
         """Read a page of an account's lists, newest first, and count them all."""
-        wanted = sa.and_(its(account_id), *_conditions(filters))
+        wanted = sa.and_(visible_lists(account_id), *_conditions(filters))
         page = sa.select(*_SHOWN).where(wanted).order_by(lists.c.id.desc())
         async with self._database.reading() as connection:
             rows = await connection.execute(page.limit(limit).offset(offset))
@@ -92,7 +92,7 @@ class Lists:
             "contacts": 0,
             "created_ms": now_ms,
             "updated_ms": now_ms,
-            "name_key": folded(values["name"]),
+            "name_key": normalize(values["name"]),
             **values,
         }
         added = await connection.execute(sa.insert(lists).values(row).returning(lists.c.id))
@@ -104,10 +104,10 @@ class Lists:
         """Change a list within a transaction; raises NotFound."""
         if values.get("is_default"):
             await self._no_default(connection, account_id)
-        keys = {"name_key": folded(values["name"])} if "name" in values else {}
+        keys = {"name_key": normalize(values["name"])} if "name" in values else {}
         change = (
             sa.update(lists)
-            .where(its(account_id), lists.c.id == list_id)
+            .where(visible_lists(account_id), lists.c.id == list_id)
             .values({**values, **keys, "updated_ms": self._now_ms()})
         )
         if not (await connection.execute(change)).rowcount:
@@ -117,23 +117,23 @@ class Lists:
         """Make room for a default list: of two who do so at once, the second waits."""
         account = sa.select(accounts.c.id).where(accounts.c.id == account_id)
         await connection.execute(account.with_for_update(key_share=True))
-        change = sa.update(lists).where(its(account_id), lists.c.is_default)
+        change = sa.update(lists).where(visible_lists(account_id), lists.c.is_default)
         await connection.execute(change.values(is_default=False))
 
 
-def its(account_id: str) -> sa.ColumnElement[bool]:
+def visible_lists(account_id: str) -> sa.ColumnElement[bool]:
     """Tell an account's lists from others, and from those that are deleted."""
     return sa.and_(lists.c.account_id == account_id, sa.not_(lists.c.is_deleted))
 
 
-def deleted(account_id: str) -> sa.ScalarSelect[int]:
+def deleted_lists(account_id: str) -> sa.ScalarSelect[int]:
     """Name the lists whose contacts nobody sees any more: `contacts.list_id.not_in(...)`."""
     query = sa.select(lists.c.id).where(lists.c.account_id == account_id, lists.c.is_deleted)
     return query.scalar_subquery()
 
 
 def _is(account_id: str, list_id: int) -> sa.Select[Any]:
-    return sa.select(*_SHOWN).where(its(account_id), lists.c.id == list_id)
+    return sa.select(*_SHOWN).where(visible_lists(account_id), lists.c.id == list_id)
 
 
 async def _one(connection: AsyncConnection, query: sa.Select[Any]) -> ContactList:
@@ -143,7 +143,7 @@ async def _one(connection: AsyncConnection, query: sa.Select[Any]) -> ContactLis
     return (await _with_tags(connection, [dict(row)]))[0]
 
 
-async def counted(connection: AsyncConnection, list_id: int, more: int) -> None:
+async def adjust_contact_count(connection: AsyncConnection, list_id: int, more: int) -> None:
     """Say in the transaction that adds contacts, or takes some out, how many more there are."""
     change = sa.update(lists).where(lists.c.id == list_id)
     await connection.execute(change.values(contacts=lists.c.contacts + more))
@@ -152,7 +152,7 @@ async def counted(connection: AsyncConnection, list_id: int, more: int) -> None:
 def _conditions(filters: ListFilters) -> list[sa.ColumnElement[bool]]:
     found: list[sa.ColumnElement[bool]] = []
     if filters.name:
-        found.append(lists.c.name_key.contains(folded(filters.name), autoescape=True))
+        found.append(lists.c.name_key.contains(normalize(filters.name), autoescape=True))
     if filters.status:
         found.append(lists.c.status == filters.status)
     if filters.tags:

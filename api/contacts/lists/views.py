@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from api.common.timestamps import shown
-from api.contacts.imports.file_store import File
+from api.common.timestamps import format_ms
+from api.contacts.imports.file_store import ListFile
 from api.contacts.imports.reader.messages import Action, Fields, Kind
 from api.contacts.imports.store import Import
 from api.contacts.lists.store import ContactList, Status
@@ -82,14 +82,14 @@ class Preview(Struct, frozen=True, rename="camel"):
     mappings: Fields | None
 
 
-class Deleted(Struct, frozen=True, rename="camel"):
+class DeletedList(Struct, frozen=True, rename="camel"):
     """A list that is no more."""
 
     contact_list_id: str
     deleted: Literal[True] = True
 
 
-def view(found: ContactList, file: File | None, taken: Import | None) -> ListView:
+def list_view(found: ContactList, file: ListFile | None, taken: Import | None) -> ListView:
     """Show a list."""
     return ListView(
         contact_list_id=str(found.id),
@@ -105,12 +105,12 @@ def view(found: ContactList, file: File | None, taken: Import | None) -> ListVie
         file=_file(file) if file else None,
         mappings=file.mappings if file else None,
         processing=_processing(taken) if taken else None,
-        created_time=shown(found.created_ms),
-        updated_time=shown(found.updated_ms),
+        created_time=format_ms(found.created_ms),
+        updated_time=format_ms(found.updated_ms),
     )
 
 
-def preview(file: File) -> Preview:
+def preview_view(file: ListFile) -> Preview:
     """Show a file's first rows."""
     return Preview(
         contact_list_id=str(file.list_id),
@@ -123,7 +123,7 @@ def preview(file: File) -> Preview:
     )
 
 
-def _file(file: File) -> FileView:
+def _file(file: ListFile) -> FileView:
     return FileView(
         name=file.name,
         bytes=file.bytes,
@@ -131,7 +131,7 @@ def _file(file: File) -> FileView:
         encoding=file.encoding,
         delimiter=file.delimiter,
         headers=file.headers,
-        uploaded_time=shown(file.uploaded_ms),
+        uploaded_time=format_ms(file.uploaded_ms),
     )
 
 
@@ -147,7 +147,7 @@ def _processing(taken: Import) -> ProcessingView:
         skipped=taken.skipped,
         rejected=taken.rejected,
         rejected_rows_path=path if taken.rejected else None,
-        started_time=shown(taken.started_ms),
-        ended_time=shown(taken.ended_ms) if taken.ended_ms else None,
+        started_time=format_ms(taken.started_ms),
+        ended_time=format_ms(taken.ended_ms) if taken.ended_ms else None,
         error=taken.error,
     )

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth.routes import Authenticated
+from api.auth.routes import AuthenticatedUser
 from api.contacts.contacts.routes import BASE, SHOWN, slice_of
-from api.contacts.ids import ListName
+from api.contacts.ids import ListIdPath
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
-from api.contacts.tags.service import ListTags, Replaced, TagService
+from api.contacts.tags.service import ListTags, TagReplacement, TagService
 from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Contacts"])
@@ -32,8 +32,8 @@ Tagged = Annotated[TagService, Depends(_tags)]
     ),
 )
 async def change(
-    list_id: ListName,
-    who: Authenticated,
+    list_id: ListIdPath,
+    who: AuthenticatedUser,
     body: Annotated[ListTagsBody, Depends(reading(ListTagsBody))],
     tags: Tagged,
 ) -> Response:
@@ -46,14 +46,14 @@ async def change(
     **described(
         "Replace a tag on a list's contacts",
         asked=ManageTagsBody,
-        answered=Replaced,
+        answered=TagReplacement,
         statuses=(*SHOWN, 429),
         example={"removeTag": "new", "insertTag": "called"},
     ),
 )
 async def replace(
-    list_id: ListName,
-    who: Authenticated,
+    list_id: ListIdPath,
+    who: AuthenticatedUser,
     body: Annotated[ManageTagsBody, Depends(reading(ManageTagsBody))],
     tags: Tagged,
 ) -> Response:

@@ -9,18 +9,18 @@ from pydantic import AfterValidator, Field
 from wire import patterns
 
 TAG = r"^[A-Za-z0-9_.:\-]{1,64}" + patterns.END
-MOST_TAGS = 20
+MAX_TAGS = 20
 _TAG = re.compile(TAG)
 
 
 def _tags(text: str) -> str:
-    tags = tags_in(text)
-    if len(tags) > MOST_TAGS or not all(map(_TAG.search, tags)):
-        raise ValueError(f"expected at most {MOST_TAGS} tag ids, separated by commas")
+    tags = split_tags(text)
+    if len(tags) > MAX_TAGS or not all(map(_TAG.search, tags)):
+        raise ValueError(f"expected at most {MAX_TAGS} tag ids, separated by commas")
     return text
 
 
-def tags_in(text: str) -> tuple[str, ...]:
+def split_tags(text: str) -> tuple[str, ...]:
     """Split tags at their commas."""
     return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
 

@@ -6,17 +6,17 @@ import msgspec
 from msgspec import Struct
 
 from api.contacts.ids import read_id
-from api.contacts.lists.store import Lists
+from api.contacts.lists.store import ListStore
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
-from api.contacts.tags.store import Replacing, Tagging
+from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database
-from api.jobs.store import Job, Jobs
+from api.jobs.store import Job, JobStore
 from api.jobs.worker import Progress
 from wire.errors import BadInput
 
 KIND = "contact-tags"
-AT_ONCE = 10_000  # contacts of a list: more are done in the background
-MOST_TAGS = 100  # of a list
+BATCH_ROWS = 10_000  # contacts of a list: more are done in the background
+MAX_TAGS = 100  # of a list
 
 
 class ListTags(Struct, frozen=True, rename="camel"):
@@ -26,7 +26,7 @@ class ListTags(Struct, frozen=True, rename="camel"):
     tags: tuple[str, ...]
 
 
-class Replaced(Struct, frozen=True, rename="camel"):
+class TagReplacement(Struct, frozen=True, rename="camel"):
     """Whether it is done; `contacts` is how many were changed so far."""
 
     contact_list_id: str
@@ -37,7 +37,9 @@ class Replaced(Struct, frozen=True, rename="camel"):
 class TagService:
     """One method a request, each about one account."""
 
-    def __init__(self, database: Database, lists: Lists, tagging: Tagging, jobs: Jobs) -> None:
+    def __init__(
+        self, database: Database, lists: ListStore, tagging: TagStore, jobs: JobStore
+    ) -> None:
         self._database = database
         self._lists = lists
         self._tagging = tagging
@@ -51,31 +53,31 @@ class TagService:
             await self._lists.read(connection, account_id, found)
             await self._tagging.change(connection, found, body.add, body.remove)
             tags = (await self._lists.read(connection, account_id, found)).tags
-            if len(tags) > MOST_TAGS:
-                raise BadInput("tagsToAdd", f"a list has at most {MOST_TAGS} tags")
+            if len(tags) > MAX_TAGS:
+                raise BadInput("tagsToAdd", f"a list has at most {MAX_TAGS} tags")
         return ListTags(list_id, tags)
 
-    async def replace(self, account_id: str, list_id: str, body: ManageTagsBody) -> Replaced:
+    async def replace(self, account_id: str, list_id: str, body: ManageTagsBody) -> TagReplacement:
         """Replace a tag on a list's contacts: at once, or in the background if they are many."""
         if not (body.remove or body.insert):
             raise BadInput("removeTag", "removeTag or insertTag must be given")
         if body.remove == body.insert:
             raise BadInput("insertTag", "the same as removeTag")
         found = await self._lists.get(account_id, read_id(list_id, "contact list"))
-        wanted = Replacing(found.id, body.remove, body.insert)
-        if found.contacts > AT_ONCE:
+        wanted = TagReplacementJob(found.id, body.remove, body.insert)
+        if found.contacts > BATCH_ROWS:
             async with self._database.writing() as connection:
                 payload = msgspec.to_builtins(wanted)
                 await self._jobs.add(connection, KIND, account_id, payload)
-            return Replaced(list_id, "waiting", 0)
-        return Replaced(list_id, "done", await self._all(wanted))
+            return TagReplacement(list_id, "waiting", 0)
+        return TagReplacement(list_id, "done", await self._all(wanted))
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Replace a tag in the background; begun again, it finds those that are left."""
-        done = await self._all(msgspec.convert(job.payload, Replacing), progress)
+        done = await self._all(msgspec.convert(job.payload, TagReplacementJob), progress)
         return {"contacts": done}
 
-    async def _all(self, wanted: Replacing, progress: Progress | None = None) -> int:
+    async def _all(self, wanted: TagReplacementJob, progress: Progress | None = None) -> int:
         done = after = 0
         while ids := await self._tagging.next_batch(wanted, after):
             done, after = done + len(ids), ids[-1]

@@ -16,7 +16,7 @@ from api.db.database import INSERTS, Database
 BATCH = 5_000
 
 
-class Replacing(Struct, frozen=True):
+class TagReplacementJob(Struct, frozen=True):
     """A list whose contacts lose a tag, or get one, or one for the other."""
 
     list_id: int
@@ -24,7 +24,7 @@ class Replacing(Struct, frozen=True):
     insert: str | None
 
 
-class Tagging:
+class TagStore:
     """What is kept of tags."""
 
     def __init__(self, database: Database) -> None:
@@ -41,7 +41,7 @@ class Tagging:
             insert = INSERTS[connection.dialect.name](list_tags).on_conflict_do_nothing()
             await connection.execute(insert, rows)
 
-    async def next_batch(self, wanted: Replacing, after: int) -> list[int]:
+    async def next_batch(self, wanted: TagReplacementJob, after: int) -> list[int]:
         """Do the next batch of a list's contacts after one; gives their ids, none at the end."""
         async with self._database.writing() as connection:
             ids = await _next(connection, wanted, after)
@@ -52,7 +52,7 @@ class Tagging:
         return ids
 
 
-async def _next(connection: AsyncConnection, wanted: Replacing, after: int) -> list[int]:
+async def _next(connection: AsyncConnection, wanted: TagReplacementJob, after: int) -> list[int]:
     if wanted.remove:
         its, contact_id = contact_tags.c.tag_id == wanted.remove, contact_tags.c.contact_id
         whose = sa.and_(contact_tags.c.list_id == wanted.list_id, its)

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth.routes import Authenticated
-from api.http.idempotency import Key
+from api.auth.routes import AuthenticatedUser
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import described, reading
 from api.http.responses import once, told
 from api.voice import examples
-from api.voice.dependencies import SHOWN, STEERED, Sessions
+from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, Sessions
 from api.voice.routes import BASE
-from api.voice.schemas import OfCall
-from api.voice.sessions.schemas import AddMembers, Kick, Leave
+from api.voice.schemas import CallBody
+from api.voice.sessions.schemas import AddMembersBody, KickBody, LeaveBody
 from wire.control import ConferenceView
 
 router = APIRouter(tags=["Conferences"])
@@ -22,18 +22,18 @@ router = APIRouter(tags=["Conferences"])
     f"{BASE}/conference/add-members",
     **described(
         "Call a member into a conference",
-        asked=AddMembers,
+        asked=AddMembersBody,
         answered=ConferenceView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example=examples.ADD,
     ),
 )
 async def add_members(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     sessions: Sessions,
-    asked: Annotated[AddMembers, Depends(reading(AddMembers))],
-    key: Key = None,
+    asked: Annotated[AddMembersBody, Depends(reading(AddMembersBody))],
+    key: IdempotencyKey = None,
 ) -> Response:
     """Call an agent or an outside number in; the first makes a conference of those who talk."""
 
@@ -47,14 +47,16 @@ async def add_members(
     f"{BASE}/conference/kick",
     **described(
         "Put a member out",
-        asked=Kick,
+        asked=KickBody,
         answered=ConferenceView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example=examples.KICK,
     ),
 )
 async def kick(
-    who: Authenticated, sessions: Sessions, asked: Annotated[Kick, Depends(reading(Kick))]
+    who: AuthenticatedUser,
+    sessions: Sessions,
+    asked: Annotated[KickBody, Depends(reading(KickBody))],
 ) -> Response:
     """Put a member out."""
     return told(await sessions.kick(who, asked))
@@ -64,14 +66,16 @@ async def kick(
     f"{BASE}/conference/leave",
     **described(
         "Leave a conference",
-        asked=Leave,
+        asked=LeaveBody,
         answered=ConferenceView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example=examples.LEAVE,
     ),
 )
 async def leave(
-    who: Authenticated, sessions: Sessions, asked: Annotated[Leave, Depends(reading(Leave))]
+    who: AuthenticatedUser,
+    sessions: Sessions,
+    asked: Annotated[LeaveBody, Depends(reading(LeaveBody))],
 ) -> Response:
     """Let a member leave."""
     return told(await sessions.leave(who, asked))
@@ -81,14 +85,16 @@ async def leave(
     f"{BASE}/conference/members",
     **described(
         "Show the conference of a call",
-        asked=OfCall,
+        asked=CallBody,
         answered=ConferenceView,
-        statuses=SHOWN,
+        statuses=READ_ERRORS,
         example={"callId": examples.CALL},
     ),
 )
 async def members(
-    who: Authenticated, sessions: Sessions, asked: Annotated[OfCall, Depends(reading(OfCall))]
+    who: AuthenticatedUser,
+    sessions: Sessions,
+    asked: Annotated[CallBody, Depends(reading(CallBody))],
 ) -> Response:
     """Show the conference of a call, the live one or the last."""
     return told(await sessions.members(who, asked.call_id))
@@ -97,9 +103,9 @@ async def members(
 @router.get(
     f"{BASE}/conference/my",
     **described(
-        "Show the conference of the token's agent", answered=ConferenceView, statuses=SHOWN
+        "Show the conference of the token's agent", answered=ConferenceView, statuses=READ_ERRORS
     ),
 )
-async def my_conference(who: Authenticated, sessions: Sessions) -> Response:
+async def my_conference(who: AuthenticatedUser, sessions: Sessions) -> Response:
     """Show the live conference that the token's agent is in."""
     return told(await sessions.my(who))

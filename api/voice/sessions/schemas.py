@@ -4,52 +4,52 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from api.voice.schemas import Body, CallId
+from api.voice.schemas import CallId, RequestBody
 from wire.base import Name, Party, Url
-from wire.control import ChannelId, Target, Title
+from wire.control import ChannelId, DisplayName, TransferTarget
 
 SessionId = Annotated[str, Meta(min_length=1, max_length=160)]
 
 
-class OfTransferInit(Body, frozen=True, kw_only=True):
+class CallTransferBody(RequestBody, frozen=True, kw_only=True):
     """Who hands which customer to whom."""
 
     transfer_mode: Literal["blind", "attended"]
     source_agent_id: Name
     customer_channel_id: ChannelId
     source_channel_id: ChannelId
-    target: Target
+    target: TransferTarget
     moh_audio_url: Url | None = None
 
 
-class TransferInit(OfTransferInit, frozen=True, kw_only=True):
+class TransferInitBody(CallTransferBody, frozen=True, kw_only=True):
     """A transfer to be begun in a call."""
 
     call_id: CallId
 
 
-class OfTransfer(Body, frozen=True, kw_only=True):
+class TransferBody(RequestBody, frozen=True, kw_only=True):
     """A transfer session."""
 
     call_id: CallId
     transfer_session_id: SessionId
 
 
-class TransferComplete(OfTransfer, frozen=True, kw_only=True):
+class TransferCompleteBody(TransferBody, frozen=True, kw_only=True):
     """The source is to be left out."""
 
     completed_by_agent_id: Name
     reason: Literal["source_hangup_intentional", "manual_complete"]
 
 
-class TransferCancel(OfTransfer, frozen=True, kw_only=True):
+class TransferCancelBody(TransferBody, frozen=True, kw_only=True):
     """The customer is to be brought back."""
 
     cancelled_by_agent_id: Name
     reason: Literal["target_no_answer", "source_cancel", "target_reject"]
 
 
-class AddMembers(Body, frozen=True, kw_only=True):
+class AddMembersBody(RequestBody, frozen=True, kw_only=True):
     """An agent, or an outside number, to be called in; without a session one is made."""
 
     call_id: CallId
@@ -59,12 +59,12 @@ class AddMembers(Body, frozen=True, kw_only=True):
     source_agent_id: Name
     conference_session_id: SessionId | None = None
     target_agent_ids: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=1)] | None = None
-    target_agent_names: dict[str, Title] | None = None
+    target_agent_names: dict[str, DisplayName] | None = None
     target_external_number: Party | None = None
     moh_audio_url: Url | None = None
 
 
-class Kick(Body, frozen=True, kw_only=True):
+class KickBody(RequestBody, frozen=True, kw_only=True):
     """A member to be put out, named by agent or by channel."""
 
     call_id: CallId
@@ -74,7 +74,7 @@ class Kick(Body, frozen=True, kw_only=True):
     target_channel_id: ChannelId | None = None
 
 
-class Leave(Body, frozen=True, kw_only=True):
+class LeaveBody(RequestBody, frozen=True, kw_only=True):
     """A member who leaves; the call's id says its node, so `pbxIp` need not."""
 
     call_id: CallId

@@ -6,16 +6,16 @@ from msgspec import Struct
 
 from api.auth.service import Principal
 from api.engine_client import call_path, id_in_path
-from api.http.errors import Invalid
+from api.http.errors import InvalidRequest
 from api.voice.service import VoiceService
 from api.voice.sessions.schemas import (
-    AddMembers,
-    Kick,
-    Leave,
-    OfTransfer,
-    OfTransferInit,
-    TransferCancel,
-    TransferComplete,
+    AddMembersBody,
+    CallTransferBody,
+    KickBody,
+    LeaveBody,
+    TransferBody,
+    TransferCancelBody,
+    TransferCompleteBody,
 )
 from wire import control
 
@@ -25,7 +25,7 @@ class SessionService(Struct, frozen=True):
 
     voice: VoiceService
 
-    async def begin(self, who: Principal, call_id: str, asked: OfTransferInit) -> bytes:
+    async def begin(self, who: Principal, call_id: str, asked: CallTransferBody) -> bytes:
         """Begin a transfer."""
         if asked.target.number is not None:
             rights = await self.voice.rights(who)
@@ -41,26 +41,26 @@ class SessionService(Struct, frozen=True):
         )
         return await self._posted(call_id, "/transfers", body)
 
-    async def complete(self, who: Principal, asked: TransferComplete) -> bytes:
+    async def complete(self, who: Principal, asked: TransferCompleteBody) -> bytes:
         """Leave the source out."""
         body = control.CompleteTransfer(
             asked.completed_by_agent_id, asked.reason, account=who.account_id
         )
         return await self._posted(asked.call_id, f"{_transfer(asked)}/complete", body)
 
-    async def cancel(self, who: Principal, asked: TransferCancel) -> bytes:
+    async def cancel(self, who: Principal, asked: TransferCancelBody) -> bytes:
         """Bring the customer back."""
         body = control.CancelTransfer(
             asked.cancelled_by_agent_id, asked.reason, account=who.account_id
         )
         return await self._posted(asked.call_id, f"{_transfer(asked)}/cancel", body)
 
-    async def status(self, who: Principal, asked: OfTransfer) -> bytes:
+    async def status(self, who: Principal, asked: TransferBody) -> bytes:
         """Show a transfer, live or ended."""
         path = call_path(asked.call_id, _transfer(asked))
         return await self.voice.engine.raw("GET", path, query={"account": who.account_id})
 
-    async def add(self, who: Principal, asked: AddMembers) -> bytes:
+    async def add(self, who: Principal, asked: AddMembersBody) -> bytes:
         """Call a member in."""
         if asked.target_external_number is not None:
             rights = await self.voice.rights(who)
@@ -79,7 +79,7 @@ class SessionService(Struct, frozen=True):
         )
         return await self._posted(asked.call_id, "/conference/members", body)
 
-    async def kick(self, who: Principal, asked: Kick) -> bytes:
+    async def kick(self, who: Principal, asked: KickBody) -> bytes:
         """Put a member out."""
         body = control.KickMember(
             conference_session_id=asked.conference_session_id,
@@ -90,7 +90,7 @@ class SessionService(Struct, frozen=True):
         )
         return await self._posted(asked.call_id, "/conference/kick", body)
 
-    async def leave(self, who: Principal, asked: Leave) -> bytes:
+    async def leave(self, who: Principal, asked: LeaveBody) -> bytes:
         """Let a member leave."""
         body = control.LeaveConference(
             conference_session_id=asked.conference_session_id,
@@ -108,7 +108,7 @@ class SessionService(Struct, frozen=True):
     async def my(self, who: Principal) -> bytes:
         """Show the live conference that the token's agent is in."""
         if who.agent_id is None:
-            raise Invalid("this token is no agent's", "no_agent")
+            raise InvalidRequest("this token is no agent's", "no_agent")
         path = f"/agents/{who.account_id}/{id_in_path(who.agent_id)}/conference"
         return await self.voice.engine.raw("GET", path)
 
@@ -116,5 +116,5 @@ class SessionService(Struct, frozen=True):
         return await self.voice.engine.raw("POST", call_path(call_id, deed), body)
 
 
-def _transfer(asked: OfTransfer) -> str:
+def _transfer(asked: TransferBody) -> str:
     return f"/transfers/{id_in_path(asked.transfer_session_id)}"

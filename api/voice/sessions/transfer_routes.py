@@ -4,19 +4,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth.routes import Authenticated
-from api.http.idempotency import Key
+from api.auth.routes import AuthenticatedUser
+from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import described, reading
 from api.http.responses import once, told
 from api.voice import examples
-from api.voice.dependencies import SHOWN, STEERED, CallId, Sessions
+from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Sessions
 from api.voice.routes import BASE, OTHER_BASES
 from api.voice.sessions.schemas import (
-    OfTransfer,
-    OfTransferInit,
-    TransferCancel,
-    TransferComplete,
-    TransferInit,
+    CallTransferBody,
+    TransferBody,
+    TransferCancelBody,
+    TransferCompleteBody,
+    TransferInitBody,
 )
 from wire.control import TransferView
 
@@ -27,18 +27,18 @@ router = APIRouter(tags=["Transfers"])
     f"{BASE}/transfer/init",
     **described(
         "Begin a transfer",
-        asked=TransferInit,
+        asked=TransferInitBody,
         answered=TransferView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example={"callId": examples.CALL, **examples.TRANSFER_BODY},
     ),
 )
 async def transfer_init(
     request: Request,
-    who: Authenticated,
+    who: AuthenticatedUser,
     sessions: Sessions,
-    asked: Annotated[TransferInit, Depends(reading(TransferInit))],
-    key: Key = None,
+    asked: Annotated[TransferInitBody, Depends(reading(TransferInitBody))],
+    key: IdempotencyKey = None,
 ) -> Response:
     """Begin to hand the customer to somebody else."""
 
@@ -53,19 +53,19 @@ def _transfer_init_of(base: str) -> None:
         f"{base}/call/{{callId}}/transfer/init",
         **described(
             "Begin a transfer of this call",
-            asked=OfTransferInit,
+            asked=CallTransferBody,
             answered=TransferView,
-            statuses=STEERED,
+            statuses=CONTROL_ERRORS,
             example=examples.TRANSFER_BODY,
         ),
     )
     async def transfer_init_of(  # noqa: PLR0913, PLR0917 - what it is given
         call_id: CallId,
         request: Request,
-        who: Authenticated,
+        who: AuthenticatedUser,
         sessions: Sessions,
-        asked: Annotated[OfTransferInit, Depends(reading(OfTransferInit))],
-        key: Key = None,
+        asked: Annotated[CallTransferBody, Depends(reading(CallTransferBody))],
+        key: IdempotencyKey = None,
     ) -> Response:
         """Begin to hand the customer to somebody else."""
 
@@ -83,16 +83,16 @@ for _base in OTHER_BASES:
     f"{BASE}/transfer/complete",
     **described(
         "Complete a transfer",
-        asked=TransferComplete,
+        asked=TransferCompleteBody,
         answered=TransferView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example=examples.COMPLETE,
     ),
 )
 async def transfer_complete(
-    who: Authenticated,
+    who: AuthenticatedUser,
     sessions: Sessions,
-    asked: Annotated[TransferComplete, Depends(reading(TransferComplete))],
+    asked: Annotated[TransferCompleteBody, Depends(reading(TransferCompleteBody))],
 ) -> Response:
     """Leave the source out; while the target rings, this makes the transfer blind."""
     return told(await sessions.complete(who, asked))
@@ -102,16 +102,16 @@ async def transfer_complete(
     f"{BASE}/transfer/cancel",
     **described(
         "Cancel a transfer",
-        asked=TransferCancel,
+        asked=TransferCancelBody,
         answered=TransferView,
-        statuses=STEERED,
+        statuses=CONTROL_ERRORS,
         example=examples.CANCEL,
     ),
 )
 async def transfer_cancel(
-    who: Authenticated,
+    who: AuthenticatedUser,
     sessions: Sessions,
-    asked: Annotated[TransferCancel, Depends(reading(TransferCancel))],
+    asked: Annotated[TransferCancelBody, Depends(reading(TransferCancelBody))],
 ) -> Response:
     """Bring customer and agent back together."""
     return told(await sessions.cancel(who, asked))
@@ -121,16 +121,16 @@ async def transfer_cancel(
     f"{BASE}/transfer/status",
     **described(
         "Show a transfer",
-        asked=OfTransfer,
+        asked=TransferBody,
         answered=TransferView,
-        statuses=SHOWN,
+        statuses=READ_ERRORS,
         example=examples.TRANSFER,
     ),
 )
 async def transfer_status(
-    who: Authenticated,
+    who: AuthenticatedUser,
     sessions: Sessions,
-    asked: Annotated[OfTransfer, Depends(reading(OfTransfer))],
+    asked: Annotated[TransferBody, Depends(reading(TransferBody))],
 ) -> Response:
     """Show a transfer, live or ended."""
     return told(await sessions.status(who, asked))

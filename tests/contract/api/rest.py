@@ -8,8 +8,8 @@ import httpx2
 from pydantic import SecretStr
 
 from api.accounts.store import Account
-from api.app import Parts, application, opened
-from api.auth.store import Credentials, Keys, drawn
+from api.app import Services, create_app, open_services
+from api.auth.store import Credentials, KeyStore, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.db.migrate import migrate
@@ -24,7 +24,7 @@ CUSTOMER = "+4722222222"
 class Rest:
     """A client of account `acme`, and what a test may look behind."""
 
-    def __init__(self, parts: Parts, client: httpx2.AsyncClient, bench: Bench) -> None:
+    def __init__(self, parts: Services, client: httpx2.AsyncClient, bench: Bench) -> None:
         self.parts = parts
         self.client = client
         self.bench = bench
@@ -82,12 +82,12 @@ def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
 async def resting(settings: Settings, bench: Bench, clock: Clock = now_ms) -> AsyncIterator[Rest]:
     """Run the layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
     async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(opened(settings, clock))
+        parts = await house.enter_async_context(open_services(settings, clock))
         await migrate(parts.database)
-        transport = httpx2.ASGITransport(application(parts))
+        transport = httpx2.ASGITransport(create_app(parts))
         client = httpx2.AsyncClient(transport=transport, base_url="http://api")
         rest = Rest(parts, await house.enter_async_context(client), bench)
-        keys = Keys(parts.database, parts.now_ms, CHEAP)
+        keys = KeyStore(parts.database, parts.now_ms, CHEAP)
         for account, number in (("acme", OURS), ("other", OTHERS)):
             await parts.accounts.add(Account(account, account))
             await parts.accounts.add_number(account, number)
@@ -96,7 +96,7 @@ async def resting(settings: Settings, bench: Bench, clock: Clock = now_ms) -> As
             ("1001", "acme", "1001"),
             ("other", "other", None),
         ):
-            rest.given[who] = drawn()
+            rest.given[who] = generate_credentials()
             await keys.add(account, rest.given[who], agent)
         rest.token = await rest.token_of("acme")
         yield rest

@@ -9,12 +9,12 @@ from typing import Any
 import aiohttp
 
 from api.accounts.store import Account
-from api.app import Parts, application, opened
-from api.auth.store import Keys, drawn
+from api.app import Services, create_app, open_services
+from api.auth.store import KeyStore, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.db.migrate import migrate
-from api.http.header_limits import BoundedHeads
+from api.http.header_limits import HeaderLimits
 from api.serve import server
 from tests.contract.api.rest import CHEAP, settings_for
 from tests.harness.until import until
@@ -25,7 +25,7 @@ NOWHERE = "http://127.0.0.1:1"
 class Served:
     """One process' service, asked as an account."""
 
-    def __init__(self, parts: Parts, url: str, http: aiohttp.ClientSession) -> None:
+    def __init__(self, parts: Services, url: str, http: aiohttp.ClientSession) -> None:
         self.parts = parts
         self.url = url
         self.http = http
@@ -35,8 +35,8 @@ class Served:
         """Make an account if it is not there, and a key that `who` names."""
         if account_id not in {each.id for each in await self.parts.accounts.all()}:
             await self.parts.accounts.add(Account(account_id, account_id))
-        given = drawn()
-        keys = Keys(self.parts.database, self.parts.now_ms, CHEAP)
+        given = generate_credentials()
+        keys = KeyStore(self.parts.database, self.parts.now_ms, CHEAP)
         await keys.add(account_id, given, agent_id)
         self.keys[name or account_id] = given.api_key
 
@@ -70,9 +70,9 @@ async def serving(
     """Serve for as long as the context lasts; without background work."""
     settings = settings_for(database_url, engine_url)
     async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(opened(settings, clock))
+        parts = await house.enter_async_context(open_services(settings, clock))
         await migrate(parts.database)
-        port = await house.enter_async_context(running(settings, application(parts)))
+        port = await house.enter_async_context(running(settings, create_app(parts)))
         http = await house.enter_async_context(aiohttp.ClientSession())
         rest = Served(parts, f"http://127.0.0.1:{port}", http)
         await rest.add("acme")
@@ -82,7 +82,7 @@ async def serving(
 
 @asynccontextmanager
 async def running(
-    settings: Settings, app: object, heads: type[BoundedHeads] = BoundedHeads
+    settings: Settings, app: object, heads: type[HeaderLimits] = HeaderLimits
 ) -> AsyncIterator[int]:
     """Run an application as the service is run; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -3,8 +3,8 @@
 import jwt
 import pytest
 
-from api.auth.store import Credentials, Keys, drawn
-from api.auth.throttle import MOST_FAILURES
+from api.auth.store import Credentials, KeyStore, generate_credentials
+from api.auth.throttle import MAX_FAILURES
 from tests.contract.api.manual_clock import Hand
 from tests.contract.api.rest import CHEAP, SECRET, Rest, resting, settings_for
 from tests.contract.rpc.harness.bench import Bench
@@ -62,7 +62,7 @@ async def test_credentials_are_all_checked(rest: Rest) -> None:
         ("other", good.api_key, good.api_secret),
         ("acme", good.api_key, other.api_secret),
         ("acme", other.api_key, other.api_secret),
-        ("acme", drawn().api_key, good.api_secret),
+        ("acme", generate_credentials().api_key, good.api_secret),
         ("nobody", good.api_key, good.api_secret),
     ):
         body = {"apiKey": key, "apiSecret": secret}
@@ -87,7 +87,7 @@ async def test_a_revoked_key_takes_its_tokens_along(bench: Bench, database_url: 
     """Within two seconds, key and tokens open nothing; another key is not touched by that."""
     clock = Hand()
     async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
-        keys = Keys(rest.parts.database, clock, CHEAP)
+        keys = KeyStore(rest.parts.database, clock, CHEAP)
         old, other = rest.given["acme"], await rest.token_of("1001")
         new = await _added(keys, "acme")
         assert await is_let_in(rest, rest.token)
@@ -114,7 +114,7 @@ async def test_who_guesses_waits(rest: Rest) -> None:
     good = rest.given["acme"]
     wrong = {"apiKey": good.api_key, "apiSecret": "wrong"}
     path = "/auth/get-access-token/acme"
-    for _ in range(MOST_FAILURES):
+    for _ in range(MAX_FAILURES):
         assert await rest.refused("POST", path, wrong) == DENIED
     answer = await rest.ask("POST", path, wrong)
     assert answer.status_code == 429
@@ -134,13 +134,13 @@ async def test_an_account_that_is_not_active_can_do_nothing(rest: Rest) -> None:
 
 async def test_no_secret_is_kept_in_plain(rest: Rest) -> None:
     """Neither key nor secret stands in the database."""
-    for key in await Keys(rest.parts.database, rest.parts.now_ms).all("acme"):
+    for key in await KeyStore(rest.parts.database, rest.parts.now_ms).all("acme"):
         for given in rest.given.values():
             assert given.api_secret not in key.secret_hash
             assert given.api_key.rpartition("_")[2] not in key.key_hash
 
 
-async def _added(keys: Keys, account: str) -> Credentials:
-    given = drawn()
+async def _added(keys: KeyStore, account: str) -> Credentials:
+    given = generate_credentials()
     await keys.add(account, given)
     return given

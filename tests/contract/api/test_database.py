@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.accounts.store import Account, Accounts, accounts
+from api.accounts.store import Account, AccountStore, accounts
 from api.common.clock import now_ms
-from api.db.database import Database, DatabaseDown, metadata
+from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import migrate
 from api.http.errors import Conflict
 from tests.contract.api.databases import emptied
@@ -20,8 +20,8 @@ async def test_many_processes_may_start_at_once(database_url: str) -> None:
     """The shape is made once, whoever comes first."""
     several = [Database(database_url) for _ in range(3)]
     await asyncio.gather(*map(migrate, several))
-    await Accounts(several[0], now_ms).add(Account("acme", "Acme"))
-    assert [each.id for each in await Accounts(several[2], now_ms).all()] == ["acme"]
+    await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
+    assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
     await asyncio.gather(*(each.close() for each in several))
 
 
@@ -42,7 +42,7 @@ async def test_what_fails_half_way_leaves_nothing(database: Database) -> None:
 
     with pytest.raises(Conflict):
         await half()
-    assert await Accounts(database, now_ms).all() == []
+    assert await AccountStore(database, now_ms).all() == []
 
 
 async def test_many_writers_wait_for_each_other(database_url: str) -> None:
@@ -56,15 +56,15 @@ async def test_many_writers_wait_for_each_other(database_url: str) -> None:
             await _add(connection, f"{secrets.token_hex(4)}-{found.scalar_one()}")
 
     await asyncio.gather(*(count(each) for each in (first, second) * 10))
-    assert len(await Accounts(first, now_ms).all()) == 20
+    assert len(await AccountStore(first, now_ms).all()) == 20
     await asyncio.gather(first.close(), second.close())
 
 
 async def test_a_database_that_is_away_is_told_as_such() -> None:
     """Nobody hears of drivers."""
     away = Database("postgresql+asyncpg://nobody@127.0.0.1:1/none")
-    with pytest.raises(DatabaseDown):
-        await Accounts(away, now_ms).all()
+    with pytest.raises(DatabaseUnavailable):
+        await AccountStore(away, now_ms).all()
     await away.close()
 
 
@@ -79,7 +79,7 @@ async def test_a_server_that_cuts_a_statement_off_is_told_as_such(
         async with database.reading() as connection:
             return (await connection.execute(text(statement))).scalar_one()
 
-    with pytest.raises(DatabaseDown):
+    with pytest.raises(DatabaseUnavailable):
         await asked(f"SELECT {deed}(pg_backend_pid())")
     assert await asked("SELECT 7") == 7
     await database.close()
@@ -106,7 +106,7 @@ async def test_two_that_wait_for_each_other_are_told_as_such(postgres: Postgres)
     outcomes = await asyncio.gather(
         renamed("acme", "other"), renamed("other", "acme"), return_exceptions=True
     )
-    assert {type(each) for each in outcomes} == {DatabaseDown, type(None)}
+    assert {type(each) for each in outcomes} == {DatabaseUnavailable, type(None)}
     (down,) = filter(None, outcomes)
     assert "acme" not in str(down.__cause__)  # the log has no business with what is written
     await database.close()

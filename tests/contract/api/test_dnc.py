@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from api.dnc.tokens import DncTokens
+from api.dnc.tokens import DncTokenStore
 from api.http.errors import NotFound
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 
@@ -41,7 +41,7 @@ class Dnc:
 @pytest.fixture
 async def dnc(kept: Rest) -> Dnc:
     """Give a token of acme's."""
-    tokens = DncTokens(kept.parts.database, kept.parts.now_ms)
+    tokens = DncTokenStore(kept.parts.database, kept.parts.now_ms)
     return Dnc(kept, await tokens.add("acme"))
 
 
@@ -134,7 +134,7 @@ async def test_bad_entries(dnc: Dnc, body: object, field: str) -> None:
 
 async def test_tokens(dnc: Dnc) -> None:
     """Nobody's token, a revoked one, one of an account that may do nothing: 401."""
-    tokens = DncTokens(dnc.rest.parts.database, dnc.rest.parts.now_ms)
+    tokens = DncTokenStore(dnc.rest.parts.database, dnc.rest.parts.now_ms)
     (shown,) = await tokens.all("acme")
     assert dnc.token.startswith(f"swd_{shown.id}_")
     assert (await Dnc(dnc.rest, f"{dnc.token}x").ask("subscribe", ENTRY))[0] == 401

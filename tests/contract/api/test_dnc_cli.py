@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from api.dnc.store import DncStore
-from api.dnc.tokens import DncTokens
+from api.dnc.tokens import DncTokenStore
 from tests.contract.api import cli
 from tests.contract.api.rest import CUSTOMER, SECRET, Rest
 from tests.contract.rpc.harness.bench import TOKEN
@@ -25,7 +25,7 @@ async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None,
 
 async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
     """What is made opens the account's list; revoked by its id as the list shows it."""
-    tokens = DncTokens(rest.parts.database, rest.parts.now_ms)
+    tokens = DncTokenStore(rest.parts.database, rest.parts.now_ms)
     status, token = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "acme"])
     assert (status, await tokens.account_of(token.strip())) == (0, "acme")
     _, shown = await switchroom(rest, tmp_path, *["account", "dnc-token", "list", "acme"])
@@ -47,7 +47,7 @@ async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple
     await lists.put("acme", [CUSTOMER], "p")
     if "--anew" in words:
         same = {"after": 0, "version": (await lists.extent("acme")).version}
-        await rest.bench.ask("PATCH", "/terms/acme/dnc", same)
+        await rest.bench.request("PATCH", "/terms/acme/dnc", same)
     status, said = await switchroom(rest, tmp_path, *words)
     assert status == 0, said
     assert await rest.bench.store.terms.listed("acme", [CUSTOMER]) is True

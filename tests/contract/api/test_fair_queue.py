@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from api.accounts.store import Account, Accounts
+from api.accounts.store import Account, AccountStore
 from api.db.database import Database
-from api.http.errors import TooMany
-from api.jobs.store import Job, Jobs
+from api.http.errors import TooManyRequests
+from api.jobs.store import Job, JobStore
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.manual_clock import Hand
@@ -21,13 +21,13 @@ class Queue:
 
     def __init__(self, database: Database, most: int = 100) -> None:
         self.clock = Hand()
-        self.jobs = Jobs(database, self.clock, most)
+        self.jobs = JobStore(database, self.clock, most)
         self._database = database
 
     async def opened(self) -> None:
         """Make the accounts."""
         for account in ("acme", "other"):
-            await Accounts(self._database, self.clock).add(Account(account, account))
+            await AccountStore(self._database, self.clock).add(Account(account, account))
 
     async def add(
         self, account: str, count: int = 1, kind: str = "sum", most_alike: int = 100
@@ -87,7 +87,7 @@ async def test_an_account_has_only_so_many(database: Database) -> None:
     await queue.add("acme", 2)
     await queue.add("acme", kind="product")
     await queue.take()
-    with pytest.raises(TooMany) as refused:
+    with pytest.raises(TooManyRequests) as refused:
         await queue.add("acme")
     assert (refused.value.code, refused.value.retry_after_s) == ("too_many_jobs", 30)
     await queue.add("other", 3)
@@ -102,7 +102,7 @@ async def test_jobs_that_come_at_once_are_counted_too(database: Database) -> Non
     await queue.opened()
     came = await asyncio.gather(*(queue.add("acme") for _ in range(8)), return_exceptions=True)
     refused = [each for each in came if each is not None]
-    assert all(isinstance(each, TooMany) for each in refused)
+    assert all(isinstance(each, TooManyRequests) for each in refused)
     assert len(refused) == 5
 
 

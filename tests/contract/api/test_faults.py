@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 from starlette.types import Message
 
-from api.app import application
+from api.app import create_app
 from tests.contract.api.rest import Rest
 
 LEFT = "http.disconnect"
@@ -13,7 +13,7 @@ LEFT = "http.disconnect"
 
 async def test_a_fault_within_is_a_problem_like_any_other(rest: Rest) -> None:
     """500 in the same shape as all refusals, with the request's id; and no more of it."""
-    broken = application(replace(rest.parts, cdrs=None))
+    broken = create_app(replace(rest.parts, cdrs=None))
     headers = {"Authorization": rest.token}
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(broken), base_url="http://api", headers=headers
@@ -44,7 +44,7 @@ async def test_who_leaves_in_the_middle_of_a_body_is_no_fault(rest: Rest) -> Non
 
     path = "/auth/get-access-token/acme"
     scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
-    await application(rest.parts)(scope, receive, send)
+    await create_app(rest.parts)(scope, receive, send)
     assert sent[0]["status"] == 400
 
 

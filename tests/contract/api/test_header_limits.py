@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from starlette.responses import PlainTextResponse
 
-from api.http.header_limits import MOST_BYTES, BoundedHeads
+from api.http.header_limits import MAX_HEADER_BYTES, HeaderLimits
 from tests.contract.api.rest import settings_for
 from tests.contract.api.serving import NOWHERE, running
 
 BEGUN = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
 
-class Impatient(BoundedHeads):
+class Impatient(HeaderLimits):
     """It waits a short time."""
 
     within_s = 0.3
@@ -32,7 +32,9 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
             writer.close()
 
 
-@pytest.mark.parametrize("head", [b"A: " + b"a" * MOST_BYTES, b"A: a\r\n" * (MOST_BYTES // 6)])
+@pytest.mark.parametrize(
+    "head", [b"A: " + b"a" * MAX_HEADER_BYTES, b"A: a\r\n" * (MAX_HEADER_BYTES // 6)]
+)
 async def test_a_head_has_a_size(head: bytes) -> None:
     """One long line or many short ones: nothing of it is kept."""
     async with connected() as (reader, writer):
@@ -53,7 +55,7 @@ async def test_a_head_has_a_time(begun: bytes) -> None:
 
 async def test_large_bodies_and_long_answers_are_no_heads() -> None:
     """A body may be larger than any head, and the next request come on the same connection."""
-    body = b"b" * (2 * MOST_BYTES)
+    body = b"b" * (2 * MAX_HEADER_BYTES)
     async with connected() as (reader, writer):
         for _ in range(2):
             length = str(len(body)).encode()

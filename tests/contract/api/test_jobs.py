@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from api.accounts.store import Account, Accounts
+from api.accounts.store import Account, AccountStore
 from api.db.database import Database
-from api.http.errors import NotNow
-from api.jobs.store import LEASE_MS, MOST_ATTEMPTS, Job, Jobs, LeaseLost
-from api.jobs.worker import Hopeless, Progress, Worker
+from api.http.errors import ServiceUnavailable
+from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
+from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics
 from tests.contract.api.manual_clock import Hand
 from tests.harness.until import until
 
 
-async def added(database: Database, clock: Hand, count: int = 1) -> tuple[Jobs, list[str]]:
+async def added(database: Database, clock: Hand, count: int = 1) -> tuple[JobStore, list[str]]:
     """Add jobs of an account."""
-    await Accounts(database, clock).add(Account("acme", "Acme"))
-    jobs = Jobs(database, clock)
+    await AccountStore(database, clock).add(Account("acme", "Acme"))
+    jobs = JobStore(database, clock)
     async with database.writing() as connection:
         ids = [await jobs.add(connection, "sum", "acme", {"n": n}) for n in range(count)]
     return jobs, ids
@@ -83,12 +83,12 @@ async def test_a_job_that_fails_is_tried_again_and_then_given_up(database: Datab
         raise ZeroDivisionError
 
     worker = Worker(jobs, {"sum": failing}, Metrics())
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         assert await worker.once()
         assert not await worker.once()
         clock.now += 3_600_000
     job = await _got(jobs, job_id)
-    assert (job.state, job.error, job.attempts) == ("failed", "internal_error", MOST_ATTEMPTS)
+    assert (job.state, job.error, job.attempts) == ("failed", "internal_error", MAX_ATTEMPTS)
     assert not await worker.once()
 
 
@@ -97,7 +97,7 @@ async def test_a_hopeless_job_is_not_tried_again(database: Database) -> None:
     jobs, (job_id,) = await added(database, Hand())
 
     async def hopeless(_job: Job, _progress: Progress) -> dict[str, Any]:
-        raise Hopeless("there is no such file")
+        raise PermanentFailure("there is no such file")
 
     await Worker(jobs, {"sum": hopeless}, Metrics()).once()
     job = await _got(jobs, job_id)
@@ -117,7 +117,7 @@ async def test_a_worker_outlives_faults_of_its_own(database: Database) -> None:
     working.cancel()
 
 
-class MoodyJobs(Jobs):
+class MoodyJobs(JobStore):
     """Its first claim goes wrong as nobody foresaw."""
 
     is_well = False
@@ -130,7 +130,7 @@ class MoodyJobs(Jobs):
         return await super().claim(owner, kinds)
 
 
-async def _got(jobs: Jobs, job_id: str) -> Job:
+async def _got(jobs: JobStore, job_id: str) -> Job:
     job = await jobs.get("acme", "sum", job_id)
     assert job is not None
     return job
@@ -150,7 +150,7 @@ async def test_a_lease_outlives_a_database_that_is_away_for_a_moment(database: D
     assert (await _got(jobs, job_id)).state == "done"
 
 
-class ShyJobs(Jobs):
+class ShyJobs(JobStore):
     """Away when a lease is held for the first time."""
 
     held = 0
@@ -159,5 +159,5 @@ class ShyJobs(Jobs):
         """See Jobs."""
         self.held += 1
         if self.held == 1:
-            raise NotNow("the database can't be used now")
+            raise ServiceUnavailable("the database can't be used now")
         await super().hold(job)

@@ -84,7 +84,7 @@ async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
 
 async def test_a_number_is_changed(kept: Rest) -> None:
     """What is given is changed, null takes away, and the rest stays."""
-    await kept.bench.ask("PUT", "/flows/acme/hello", MESSAGES)
+    await kept.bench.request("PUT", "/flows/acme/hello", MESSAGES)
     made = await created(kept, flowbuilderId="hello", verified=True)
     path = f"{BASE}/{made['id']}"
     change = {"businessName": "Another", "isActive": False, "businessMsgappNumber": "4722222222"}
@@ -110,11 +110,11 @@ async def test_a_platform_id_is_had_once(kept: Rest) -> None:
 
 async def test_only_flows_for_messages(kept: Rest) -> None:
     """A flow of calls, an action tree and one that is not there are refused, by name."""
-    await kept.bench.ask("PUT", "/flows/acme/voice", {**MESSAGES, "kind": "voice"})
-    await kept.bench.ask("PUT", "/flows/acme/tree", SAY)
-    await kept.bench.ask("PUT", "/flows/acme/address", "https://example.com/next")
-    await kept.bench.ask("PUT", "/flows/other/theirs", MESSAGES)
-    await kept.bench.ask("PUT", "/flows/acme/ours", MESSAGES)
+    await kept.bench.request("PUT", "/flows/acme/voice", {**MESSAGES, "kind": "voice"})
+    await kept.bench.request("PUT", "/flows/acme/tree", SAY)
+    await kept.bench.request("PUT", "/flows/acme/address", "https://example.com/next")
+    await kept.bench.request("PUT", "/flows/other/theirs", MESSAGES)
+    await kept.bench.request("PUT", "/flows/acme/ours", MESSAGES)
     assert (await created(kept, flowbuilderId="ours"))["flowbuilderId"] == "ours"
     for flow, code in (
         ("voice", "not_a_message_flow"),

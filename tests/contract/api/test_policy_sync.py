@@ -8,11 +8,11 @@ import msgspec
 from sqlalchemy import delete
 
 from api.dnc import tables
-from api.dnc.store import DncStore, Extent
+from api.dnc.store import DncStore, ListVersions
 from api.engine_client import EngineClient
 from api.http.errors import NotFound
 from api.policy_sync import sync as pushing
-from api.policy_sync.sync import Pusher
+from api.policy_sync.sync import PolicySync
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
 from tests.harness.until import until
 
@@ -31,7 +31,7 @@ async def listed(rest: Rest, *numbers: str) -> bool | None:
 
 async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
     """Show what engines have of an account."""
-    status, found = await rest.bench.ask("GET", f"/terms/{account}")
+    status, found = await rest.bench.request("GET", f"/terms/{account}")
     assert status == 200
     return dict(found)
 
@@ -85,11 +85,11 @@ async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
     await kept.parts.pusher.compare()
     stands = (await lists(kept).extent("acme")).version
     change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
-    answer = await kept.bench.ask("PATCH", "/terms/acme/dnc", change)
+    answer = await kept.bench.request("PATCH", "/terms/acme/dnc", change)
     assert answer == (200, {"version": stands + 50})
     await kept.parts.pusher.compare()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
-    await kept.bench.ask("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
+    await kept.bench.request("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
     await kept.parts.pusher.compare()
     assert not await listed(kept, CUSTOMER)  # nothing says that it is not what it should be
     await kept.parts.pusher.anew()
@@ -99,7 +99,7 @@ async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
 async def test_several_processes_push(kept: Rest) -> None:
     """While numbers come and go, each ends with what the database has."""
     parts = kept.parts
-    several = [Pusher(parts.engine, parts.accounts, lists(kept)) for _ in range(3)]
+    several = [PolicySync(parts.engine, parts.accounts, lists(kept)) for _ in range(3)]
 
     async def change(numbers: Sequence[str]) -> None:
         for number in numbers:
@@ -107,7 +107,7 @@ async def test_several_processes_push(kept: Rest) -> None:
             await lists(kept).remove("acme", number, "p")
             await lists(kept).put("acme", [number], "p")
 
-    async def push(one: Pusher) -> None:
+    async def push(one: PolicySync) -> None:
         for _ in range(5):
             await one.compare()
 
@@ -119,7 +119,7 @@ async def test_several_processes_push(kept: Rest) -> None:
 
 async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
     """Whoever changes a list nudges."""
-    async with pushing.pushing(rest.parts.pusher):
+    async with pushing.run_policy_sync(rest.parts.pusher):
         await until(lambda: _is_there(rest))
         await lists(rest).put("acme", [CUSTOMER], "p")
         rest.parts.pusher.nudge("acme")
@@ -127,7 +127,7 @@ async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
         async def is_listed() -> bool:
             return await listed(rest, CUSTOMER) is True
 
-        await until(is_listed, timeout_s=1.0)
+        await until(is_listed)
 
 
 async def _is_there(rest: Rest) -> bool:
@@ -152,7 +152,7 @@ async def test_versions_only_grow(kept: Rest) -> None:
     now = [5_000]
     store = DncStore(kept.parts.database, lambda: now[0])
     await store.put("acme", MANY[:3], "p")
-    assert await store.extent("acme") == Extent(4_997, 5_000)
+    assert await store.extent("acme") == ListVersions(4_997, 5_000)
     await store.put("acme", MANY[3:5], "p")
     now[0] = 10
     await store.remove("acme", MANY[0], "p")
@@ -171,7 +171,7 @@ async def test_an_engine_without_terms_is_asked_again(kept: Rest) -> None:
             asked.append(f"{method} {path}")
             raise NotFound("no such path")
 
-    pusher = Pusher(Older(kept.parts.engine.http, ()), kept.parts.accounts, lists(kept))
+    pusher = PolicySync(Older(kept.parts.engine.http, ()), kept.parts.accounts, lists(kept))
     task = asyncio.create_task(pusher.run(0.01))
     await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
     assert not task.done()

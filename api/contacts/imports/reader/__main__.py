@@ -11,31 +11,31 @@ import sys
 import msgspec
 
 from api.contacts.imports.reader.batches import batches
-from api.contacts.imports.reader.messages import Failed, Given, Unreadable, Wanted
-from api.contacts.imports.reader.open import look
+from api.contacts.imports.reader.messages import FileHints, ReadFailed, ReadRequest, UnreadableFile
+from api.contacts.imports.reader.open import inspect_file
 
-MOST_MEMORY = 2 << 30
-MOST_CPU_S = 600
+MAX_MEMORY_BYTES = 2 << 30
+MAX_CPU_S = 600
 TOO_MUCH = "it takes more memory than a file of contacts may"
 
 
 def main() -> None:
     """Do what is asked for, and end."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     asked = sys.stdin.buffer.read()
     try:
         if sys.argv[1] == "look":
-            _tell(look(msgspec.json.decode(asked, type=Given)))
+            _tell(inspect_file(msgspec.json.decode(asked, type=FileHints)))
             return
-        for batch in batches(msgspec.json.decode(asked, type=Wanted)):
+        for batch in batches(msgspec.json.decode(asked, type=ReadRequest)):
             _tell(batch)
         _tell(None)
-    except Unreadable as error:
-        _tell(Failed(str(error)))
+    except UnreadableFile as error:
+        _tell(ReadFailed(str(error)))
     except MemoryError:
-        _tell(Failed(TOO_MUCH))
+        _tell(ReadFailed(TOO_MUCH))
 
 
 def _tell(frame: object) -> None:

@@ -5,16 +5,22 @@ from itertools import islice
 
 import msgspec
 
-from api.contacts.imports.reader.messages import BATCH_ROWS, Batch, Reject, Row, Wanted
-from api.contacts.imports.reader.open import rows_of
-from api.contacts.imports.reader.row_parser import NoContact, Person, Persons, shown
-from api.contacts.search_keys import folded
+from api.contacts.imports.reader.messages import (
+    BATCH_ROWS,
+    Batch,
+    FileRow,
+    ReadRequest,
+    RejectedRow,
+)
+from api.contacts.imports.reader.open import open_rows
+from api.contacts.imports.reader.row_parser import InvalidRow, ParsedContact, RowParser, cells_json
+from api.contacts.search_keys import normalize
 
 
-def batches(wanted: Wanted, most: int = BATCH_ROWS) -> Iterator[Batch]:
+def batches(wanted: ReadRequest, most: int = BATCH_ROWS) -> Iterator[Batch]:
     """Read what has not been read yet; raises Unreadable."""
-    persons = Persons(wanted.headers, wanted.mappings, wanted.region)
-    with rows_of(wanted.path, wanted.format) as (rows, _):
+    persons = RowParser(wanted.headers, wanted.mappings, wanted.region)
+    with open_rows(wanted.path, wanted.format) as (rows, _):
         next(islice(rows, wanted.skip, wanted.skip), None)
         next(rows, None)  # the header
         done = wanted.skip
@@ -26,16 +32,16 @@ def batches(wanted: Wanted, most: int = BATCH_ROWS) -> Iterator[Batch]:
             yield batch
 
 
-def _batch(persons: Persons, rows: Iterator[Row], done: int, *, updates: bool) -> Batch:
-    found: dict[str, Person] = {}
-    rejects: list[Reject] = []
+def _batch(persons: RowParser, rows: Iterator[FileRow], done: int, *, updates: bool) -> Batch:
+    found: dict[str, ParsedContact] = {}
+    rejects: list[RejectedRow] = []
     doubles = 0
     for row in rows:
         done += 1
         try:
             person = persons.person(row)
-        except NoContact as error:
-            rejects.append(Reject(row.line, str(error)[:256], shown(row)))
+        except InvalidRow as error:
+            rejects.append(RejectedRow(row.line, str(error)[:256], cells_json(row)))
             continue
         earlier = found.setdefault(person.number, person)
         if earlier is not person:
@@ -46,7 +52,9 @@ def _batch(persons: Persons, rows: Iterator[Row], done: int, *, updates: bool) -
     return _columns([found[number] for number in sorted(found)], rejects, done, doubles)
 
 
-def _columns(found: list[Person], rejects: list[Reject], done: int, doubles: int) -> Batch:
+def _columns(
+    found: list[ParsedContact], rejects: list[RejectedRow], done: int, doubles: int
+) -> Batch:
     return Batch(
         rows=done,
         doubles=doubles,
@@ -63,7 +71,7 @@ def _columns(found: list[Person], rejects: list[Reject], done: int, doubles: int
 
 
 def _key(text: str | None) -> str | None:
-    return folded(text) if text else None
+    return normalize(text) if text else None
 
 
 def _json(fields: dict[str, str]) -> str | None:

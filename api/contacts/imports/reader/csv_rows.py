@@ -12,17 +12,17 @@ from itertools import islice
 from typing import TextIO
 
 from api.contacts.imports.reader.line_reader import Lines, is_too_long
-from api.contacts.imports.reader.messages import MOST_ROW, Row
+from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow
 
 DELIMITERS = ",;\t|"
-MOST_LINES = 100  # of one row
+MAX_LINES = 100  # of one row
 LOOKED_AT = 50  # rows, to find the delimiter
-TOO_LONG = f"longer than {MOST_ROW} letters"
+TOO_LONG = f"longer than {MAX_ROW_CHARS} letters"
 BROKEN = "broken quoting"
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # as Excel writes it
 
 
-def csv_rows(text: TextIO, delimiter: str) -> Iterator[Row]:
+def csv_rows(text: TextIO, delimiter: str) -> Iterator[FileRow]:
     """Read rows; blank ones are passed over."""
     lines = Lines(text)
     while line := lines.next():
@@ -49,28 +49,28 @@ def _share(head: str, delimiter: str) -> tuple[float, int]:
     return sum(len(row.cells) == columns for row in rows) / len(rows), columns
 
 
-def _row(lines: Lines, line: str, delimiter: str, number: int) -> Row:
+def _row(lines: Lines, line: str, delimiter: str, number: int) -> FileRow:
     if is_too_long(line):
-        return Row(number, [line[:80]], TOO_LONG)
+        return FileRow(number, [line[:80]], TOO_LONG)
     if '"' not in line:
-        return Row(number, line.rstrip("\n").split(delimiter))
+        return FileRow(number, line.rstrip("\n").split(delimiter))
     return _quoted(lines, line, delimiter, number)
 
 
-def _quoted(lines: Lines, first: str, delimiter: str, number: int) -> Row:
+def _quoted(lines: Lines, first: str, delimiter: str, number: int) -> FileRow:
     taken = [first]
     while True:
         try:
-            return Row(number, next(csv.reader(taken, delimiter=delimiter, strict=True)))
+            return FileRow(number, next(csv.reader(taken, delimiter=delimiter, strict=True)))
         except csv.Error as error:
             if "unexpected end" not in str(error) or not _goes_on(lines, taken):
                 lines.back(taken[1:])
-                return Row(number, [first.rstrip("\n")], BROKEN)
+                return FileRow(number, [first.rstrip("\n")], BROKEN)
 
 
 def _goes_on(lines: Lines, taken: list[str]) -> bool:
     """Take more lines, up to one with a quote; False if the row should have ended by then."""
-    while len(taken) < MOST_LINES and sum(map(len, taken)) <= MOST_ROW:
+    while len(taken) < MAX_LINES and sum(map(len, taken)) <= MAX_ROW_CHARS:
         if not (line := lines.next()):
             lines.back([line])
             return False

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from charset_normalizer import from_bytes
 
-from api.contacts.imports.reader.messages import Unreadable
+from api.contacts.imports.reader.messages import UnreadableFile
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -23,7 +23,7 @@ MARKS = (
 )
 SAMPLE = 65_536
 CHUNK = 1 << 20
-MOST_CONTROLS = 0.01  # of the bytes: more are in no text
+MAX_CONTROLS = 0.01  # of the bytes: more are in no text
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1a"))
 _ABOVE = re.compile(r"[^\x00-\x7f]+")
 _MARKS = "".join(map(chr, (0x2018, 0x2019, 0x201C, 0x201D, 0x201E, 0x2013, 0x2014, 0x2026)))
@@ -40,17 +40,17 @@ def encoding_of(path: str) -> str:
             return encoding
     if wide := _wide(head):
         return wide
-    if sum(map(head.count, (bytes([each]) for each in _CONTROLS))) > MOST_CONTROLS * len(head):
-        raise Unreadable("neither text nor a spreadsheet: CSV, xlsx, xls or ods is expected")
+    if sum(map(head.count, (bytes([each]) for each in _CONTROLS))) > MAX_CONTROLS * len(head):
+        raise UnreadableFile("neither text nor a spreadsheet: CSV, xlsx, xls or ods is expected")
     return "utf-8" if _is_utf8(path) else _other(path)
 
 
-def checked(encoding: str) -> str:
+def check_encoding(encoding: str) -> str:
     """Check the encoding that somebody says a file has; raises Unreadable."""
     try:
         "".encode(encoding)  # refuses codecs that are not of text, such as base64
     except (LookupError, ValueError):
-        raise Unreadable(f"no text encoding is called {encoding[:32]!r}") from None
+        raise UnreadableFile(f"no text encoding is called {encoding[:32]!r}") from None
     return encoding
 
 

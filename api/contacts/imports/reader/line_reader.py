@@ -3,7 +3,7 @@
 from collections import deque
 from typing import TextIO
 
-from api.contacts.imports.reader.messages import MOST_ROW
+from api.contacts.imports.reader.messages import MAX_ROW_CHARS
 
 
 class Lines:
@@ -19,11 +19,11 @@ class Lines:
         self.number += 1
         if self._back:
             return self._back.popleft()
-        line = self._text.readline(MOST_ROW + 1)
-        if len(line) > MOST_ROW:
+        line = self._text.readline(MAX_ROW_CHARS + 1)
+        if len(line) > MAX_ROW_CHARS:
             rest = line
             while rest and not rest.endswith("\n"):
-                rest = self._text.readline(MOST_ROW + 1)
+                rest = self._text.readline(MAX_ROW_CHARS + 1)
         return line
 
     def back(self, lines: list[str]) -> None:
@@ -34,4 +34,4 @@ class Lines:
 
 def is_too_long(line: str) -> bool:
     """Tell a line that was cut."""
-    return len(line) > MOST_ROW
+    return len(line) > MAX_ROW_CHARS

@@ -8,17 +8,17 @@ Kind = Literal["csv", "xlsx", "xls", "ods"]
 Action = Literal["skip", "update"]
 Fields = dict[str, str]  # of a header, the field that its column fills
 
-MOST_COLUMNS = 500
-MOST_ROW = 65_536  # letters
-MOST_SAMPLE = 10
+MAX_COLUMNS = 500
+MAX_ROW_CHARS = 65_536  # letters
+MAX_SAMPLE_ROWS = 10
 BATCH_ROWS = 20_000  # numbers come in any order: each batch touches most pages of the indexes
 
 
-class Unreadable(ValueError):
+class UnreadableFile(ValueError):
     """A file that can't be taken in at all; its text is shown to the customer."""
 
 
-class Row(Struct, frozen=True):
+class FileRow(Struct, frozen=True):
     """A row of a file: its cells, or what is wrong with it."""
 
     line: int
@@ -26,7 +26,7 @@ class Row(Struct, frozen=True):
     fault: str = ""
 
 
-class Format(Struct, frozen=True):
+class FileFormat(Struct, frozen=True):
     """How a file is read; encoding and delimiter are of CSV."""
 
     kind: Kind
@@ -34,16 +34,16 @@ class Format(Struct, frozen=True):
     delimiter: str | None = None
 
 
-class Found(Struct, frozen=True, tag="found", array_like=True):
+class FileSummary(Struct, frozen=True, tag="found", array_like=True):
     """What a look at a file has found; rows: at most so many."""
 
-    format: Format
+    format: FileFormat
     headers: list[str]
     sample: list[list[str]]
     rows: int
 
 
-class Given(Struct, frozen=True):
+class FileHints(Struct, frozen=True):
     """What is known of a file before it is looked at: what its sender says, or nothing."""
 
     path: str
@@ -51,11 +51,11 @@ class Given(Struct, frozen=True):
     delimiter: str | None = None
 
 
-class Wanted(Struct, frozen=True):
+class ReadRequest(Struct, frozen=True):
     """How a file's rows become contacts, and how many of them have been taken in already."""
 
     path: str
-    format: Format
+    format: FileFormat
     headers: list[str]
     mappings: Fields
     region: str | None
@@ -63,7 +63,7 @@ class Wanted(Struct, frozen=True):
     skip: int
 
 
-class Reject(Struct, frozen=True, array_like=True):
+class RejectedRow(Struct, frozen=True, array_like=True):
     """A row that is no contact."""
 
     line: int
@@ -79,7 +79,7 @@ class Batch(Struct, frozen=True, tag="batch", array_like=True):
 
     rows: int
     doubles: int
-    rejects: list[Reject]
+    rejects: list[RejectedRow]
     phone_number: list[str]
     f_name: list[str | None]
     l_name: list[str | None]
@@ -90,7 +90,7 @@ class Batch(Struct, frozen=True, tag="batch", array_like=True):
     fields: list[str | None]
 
 
-class Failed(Struct, frozen=True, tag="failed", array_like=True):
+class ReadFailed(Struct, frozen=True, tag="failed", array_like=True):
     """The file can't be read."""
 
     reason: str

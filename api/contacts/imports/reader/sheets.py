@@ -14,7 +14,7 @@ from python_calamine import (
 )
 
 from api.contacts.imports.reader.csv_rows import TOO_LONG
-from api.contacts.imports.reader.messages import MOST_ROW, Row, Unreadable
+from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow, UnreadableFile
 
 
 class Sheet:
@@ -24,26 +24,26 @@ class Sheet:
         try:
             self._sheet = _first(CalamineWorkbook.from_path(path))
         except PasswordError:
-            raise Unreadable("protected by a password") from None
+            raise UnreadableFile("protected by a password") from None
         except (CalamineError, OSError, ValueError) as error:
-            raise Unreadable(f"a broken spreadsheet: {str(error)[:120]}") from None
+            raise UnreadableFile(f"a broken spreadsheet: {str(error)[:120]}") from None
         self.height = self._sheet.height
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[FileRow]:
         """Read rows; blank ones are passed over."""
         for line, found in enumerate(self._sheet.iter_rows(), (self._sheet.start or (0, 0))[0] + 1):
             cells = [_text(each) for each in found]
-            if sum(map(len, cells)) > MOST_ROW:
-                yield Row(line, [cells[0][:80]], TOO_LONG)
+            if sum(map(len, cells)) > MAX_ROW_CHARS:
+                yield FileRow(line, [cells[0][:80]], TOO_LONG)
             elif any(map(str.strip, cells)):
-                yield Row(line, cells)
+                yield FileRow(line, cells)
 
 
 def _first(book: CalamineWorkbook) -> CalamineSheet:
     for meta in book.sheets_metadata:
         if meta.visible == SheetVisibleEnum.Visible and meta.typ == SheetTypeEnum.WorkSheet:
             return book.get_sheet_by_name(meta.name)
-    raise Unreadable("a spreadsheet without a visible sheet")
+    raise UnreadableFile("a spreadsheet without a visible sheet")
 
 
 def _text(cell: Any) -> str:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from api.contacts.imports.reader.messages import Kind, Unreadable
+from api.contacts.imports.reader.messages import Kind, UnreadableFile
 
-MOST_MEMBERS = 2_000
-MOST_INFLATED = 1 << 30
+MAX_MEMBERS = 2_000
+MAX_INFLATED_BYTES = 1 << 30
 _ODS = b"application/vnd.oasis.opendocument.spreadsheet"
 _HEADER = 30  # bytes, then name and extra field (APPNOTE.TXT, section 4.3.7)
 _CHUNK = 1 << 16
@@ -21,13 +21,13 @@ def kind_of_zip(path: str) -> Kind:
     try:
         with Path(path).open("rb") as file, ZipFile(file) as archive:
             members = archive.infolist()
-            if len(members) > MOST_MEMBERS:
-                raise Unreadable(f"a spreadsheet of more than {MOST_MEMBERS} members")
+            if len(members) > MAX_MEMBERS:
+                raise UnreadableFile(f"a spreadsheet of more than {MAX_MEMBERS} members")
             _check_sizes(file, members)
             return _kind(archive)
     # zipfile raises a RuntimeError for a password, or a method of packing that it does not know.
     except (BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
-        raise error if isinstance(error, Unreadable) else Unreadable(BROKEN) from None
+        raise error if isinstance(error, UnreadableFile) else UnreadableFile(BROKEN) from None
 
 
 def _kind(archive: ZipFile) -> Kind:
@@ -36,16 +36,16 @@ def _kind(archive: ZipFile) -> Kind:
         return "xlsx"
     if "content.xml" in names and "mimetype" in names and archive.read("mimetype") == _ODS:
         return "ods"
-    raise Unreadable(NO_SHEET)
+    raise UnreadableFile(NO_SHEET)
 
 
 def _check_sizes(file: BinaryIO, members: list[ZipInfo]) -> None:
     """Count what really comes out: what a zip file says of itself may be a lie."""
-    left = MOST_INFLATED
+    left = MAX_INFLATED_BYTES
     for member in members:
         left -= _inflated(file, member, left)
         if left <= 0:
-            raise Unreadable(f"a zip bomb: it inflates to more than {MOST_INFLATED} bytes")
+            raise UnreadableFile(f"a zip bomb: it inflates to more than {MAX_INFLATED_BYTES} bytes")
 
 
 def _inflated(file: BinaryIO, member: ZipInfo, most: int) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from api.cdrs.query.signatures import WIDTHS, marks_of
+from api.cdrs.query.signatures import BIT_WIDTHS, signature_of
 
 revision = "0016"
 down_revision = "0015"
@@ -14,7 +14,7 @@ CHUNK = 5_000
 PLAIN = ("caller_id", "to_number", "call_path", "is_answered")
 GIVEN = ("client_id", "obd_type", "disposition1", "disposition2", "disposition3")
 PURPOSES = ("has_recording", "has_voicemail")
-cdrs = sa.table("cdrs", sa.column("id"), sa.column("marks"), *map(sa.column, WIDTHS))
+cdrs = sa.table("cdrs", sa.column("id"), sa.column("marks"), *map(sa.column, BIT_WIDTHS))
 agents = sa.table("cdr_agents", sa.column("cdr_id"), sa.column("agent_name"), sa.column("marks"))
 
 
@@ -46,7 +46,7 @@ def _mark_records() -> None:
 
 
 def _marked(row: Any, names: list[str]) -> dict[str, int]:
-    return {"key": row["id"], "its": marks_of(row, names)}
+    return {"key": row["id"], "its": signature_of(row, names)}
 
 
 def _names(first: int, last: int) -> dict[int, list[str]]:

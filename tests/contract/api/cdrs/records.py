@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from api.cdrs.ingest.event_decoder import Told, read
-from api.cdrs.ingest.writer import write
+from api.cdrs.ingest.event_decoder import DecodedEvent, decode_event
+from api.cdrs.ingest.writer import write_events
 from api.cdrs.query.filters import Filters
-from api.cdrs.store import Cdrs
+from api.cdrs.store import CdrStore
 from api.db.database import Database
 from wire.events import CallEvent
 from wire.record import CallRecord, LegRecord, RecordingRecord
@@ -105,21 +105,21 @@ def events_of(ended: CallRecord) -> list[CallEvent]:
     ]
 
 
-def told(*ended: CallRecord) -> list[Told]:
+def told(*ended: CallRecord) -> list[DecodedEvent]:
     """Tell calls as they are read off the stream."""
-    return [read(msgspec.json.encode(event)) for each in ended for event in events_of(each)]
+    return [decode_event(msgspec.json.encode(event)) for each in ended for event in events_of(each)]
 
 
 async def written(database: Database, *ended: CallRecord) -> int:
     """Write calls; returns how many are new."""
     async with database.writing() as connection:
-        return await write(connection, told(*ended))
+        return await write_events(connection, told(*ended))
 
 
 async def found(database: Database, **filters: Any) -> list[int]:
     """List the numbers of the calls that are found, and check that counting agrees."""
     wanted = Filters("acme", **filters)
-    rows = await Cdrs(database).page(wanted, 100)
-    total = await Cdrs(database).total(wanted)
+    rows = await CdrStore(database).page(wanted, 100)
+    total = await CdrStore(database).total(wanted)
     assert (total.count, total.is_exact) == (len(rows), True)
     return [int(row.req_id[-8:]) for row in rows]

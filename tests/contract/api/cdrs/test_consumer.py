@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.cdrs.ingest.consumer import Consumer
+from api.cdrs.ingest.consumer import EventConsumer
 from api.cdrs.query.filters import Filters
-from api.cdrs.store import Cdrs
+from api.cdrs.store import CdrStore
 from api.db.database import Database
-from api.engine_client import EngineClient, opened
-from engine.calls.model.events import LegAnswered, LegPlaced
+from api.engine_client import EngineClient, open_client
+from engine.calls.model.events import LegAnswered, LegCreated
 from tests.contract.api.cdrs.records import events_of, record, recording
-from tests.contract.rpc.harness.bench import TOKEN, Bench, end, happens
+from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject
 from tests.harness.until import until
 from wire.record import CallRecord
 
@@ -24,7 +24,7 @@ NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version
 @pytest.fixture
 async def engine(bench: Bench) -> AsyncIterator[EngineClient]:
     """Give a way to the engine."""
-    async with opened([bench.url], TOKEN) as found:
+    async with open_client([bench.url], TOKEN) as found:
         yield found
 
 
@@ -46,12 +46,12 @@ def tell(bench: Bench, *ended: CallRecord) -> None:
 
 async def reqs(database: Database) -> list[str]:
     """List the calls that have records, oldest first."""
-    return [row.req_id for row in await Cdrs(database).page(Filters("acme"), 5_000)][::-1]
+    return [row.req_id for row in await CdrStore(database).page(Filters("acme"), 5_000)][::-1]
 
 
 async def lag(bench: Bench) -> tuple[int, int]:
     """Tell what the group has not got, and not acknowledged."""
-    _, found = await bench.ask("GET", "/events/groups")
+    _, found = await bench.request("GET", "/events/groups")
     (group,) = found["groups"]
     return group["lag"], group["pending"]
 
@@ -60,22 +60,22 @@ async def test_a_call_that_ends_has_a_record(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
     """With its labels and its timeline, soon after its end; then nothing is left to do."""
-    call = await bench.started(labels={"clientId": "c-7"})
-    happens(bench, LegPlaced(f"{call}.l0"))
-    happens(bench, LegAnswered(f"{call}.l0"))
+    call = await bench.start_call(labels={"clientId": "c-7"})
+    inject(bench, LegCreated(f"{call}.l0"))
+    inject(bench, LegAnswered(f"{call}.l0"))
     end(bench, call)
-    consumer = Consumer(engine, database, "api1")
+    consumer = EventConsumer(engine, database, "api1")
 
     async def is_there() -> bool:
         await consumer.once(0)
         return await reqs(database) == [call]
 
     await until(is_there, what="the record")
-    kept = await Cdrs(database).timeline("acme", call)
+    kept = await CdrStore(database).timeline("acme", call)
     events = [msgspec.json.decode(each) for each in kept]
     assert [each["sequenceNumber"] for each in events] == list(range(len(events)))
     assert (events[0]["event"], events[-1]["event"]) == ("initiated", "completed")
-    assert await Cdrs(database).clients("acme", "", 10) == ["c-7"]
+    assert await CdrStore(database).clients("acme", "", 10) == ["c-7"]
     assert await lag(bench) == (0, 0)
 
 
@@ -85,11 +85,11 @@ async def test_what_was_written_but_not_acknowledged_comes_again(
     """And changes nothing: a process died between the commit and the acknowledgement."""
     calls = [record(n) for n in range(3)]
     tell(bench, *calls)
-    dying = Consumer(Forgetful(engine.http, [bench.url]), database, "api1", 1)
+    dying = EventConsumer(Forgetful(engine.http, [bench.url]), database, "api1", 1)
     with pytest.raises(ConnectionAbortedError):
         await dying.once(0)
     assert await reqs(database) == [each.call_id for each in calls]
-    heir = Consumer(engine, database, "api2", 1)
+    heir = EventConsumer(engine, database, "api2", 1)
 
     async def is_done() -> bool:
         assert await heir.once(0) == 0
@@ -97,7 +97,7 @@ async def test_what_was_written_but_not_acknowledged_comes_again(
 
     await until(is_done, what="the second delivery")
     assert await reqs(database) == [each.call_id for each in calls]
-    assert len(await Cdrs(database).timeline("acme", calls[0].call_id)) == 3
+    assert len(await CdrStore(database).timeline("acme", calls[0].call_id)) == 3
 
 
 async def test_many_processes_share_the_work(
@@ -105,7 +105,7 @@ async def test_many_processes_share_the_work(
 ) -> None:
     """Each call has one record."""
     tell(bench, *(record(n) for n in range(400)))
-    consumers = [Consumer(engine, database, f"api{n}") for n in range(3)]
+    consumers = [EventConsumer(engine, database, f"api{n}") for n in range(3)]
     new = 0
 
     async def is_done() -> bool:
@@ -123,7 +123,7 @@ async def test_an_event_that_nobody_understands_holds_up_nothing(
     """It waits for a process that does; what came with it is written."""
     bench.store.stream.tell(0, [NEWER])
     tell(bench, record(1))
-    assert await Consumer(engine, database, "api1").once(0) == 1
+    assert await EventConsumer(engine, database, "api1").once(0) == 1
     assert await lag(bench) == (0, 1)
 
 
@@ -132,14 +132,14 @@ async def test_a_record_that_can_not_be_written_holds_up_nothing(
 ) -> None:
     """A number that is larger than any database's."""
     tell(bench, record(1), record(2, after_ms=2**70), record(3))
-    consumer = Consumer(engine, database, "api1")
+    consumer = EventConsumer(engine, database, "api1")
     await until(lambda: _have(consumer, database, 2), what="the others")
     assert await reqs(database) == [record(1).call_id, record(3).call_id]
     _, pending = await lag(bench)
     assert pending == 1
 
 
-async def _have(consumer: Consumer, database: Database, count: int) -> bool:
+async def _have(consumer: EventConsumer, database: Database, count: int) -> bool:
     await consumer.once(0)
     return len(await reqs(database)) == count
 
@@ -149,7 +149,7 @@ async def test_a_store_that_is_away_is_waited_for(
 ) -> None:
     """The consumer goes on by itself."""
     bench.store.down = True
-    task = asyncio.create_task(Consumer(engine, database, "api1").run(0.01))
+    task = asyncio.create_task(EventConsumer(engine, database, "api1").run(0.01))
     tell(bench, record(1, recordings=(recording("call"),)))
     bench.store.down = False
     await until(lambda: _are(database, 1), what="the record")

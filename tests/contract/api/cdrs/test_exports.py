@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from api.jobs.artifacts import KEPT_MS
+from api.jobs.artifacts import RETENTION_MS
 from api.jobs.worker import Worker
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, written
@@ -113,7 +113,7 @@ async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
         ids.append(export["exportId"])
     assert (await rest.ask("POST", EXPORT, **REQUIRED))[0] == 429
     assert (await rest.ask("POST", EXPORT, "other", **REQUIRED))[0] == 200
-    clock.now += KEPT_MS + 1
+    clock.now += RETENTION_MS + 1
     assert (await rest.ask("GET", f"/srmain/cdr/exports/{ids[0]}"))[0] == 404
     assert await rest.faults("POST", EXPORT, {"format": "pdf"}, **REQUIRED) == {"format"}
     assert await rest.faults("POST", EXPORT, {"includeTimeline": 1}, **REQUIRED) == {

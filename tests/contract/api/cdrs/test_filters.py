@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from api.cdrs.query.access_paths import ways
+from api.cdrs.query.access_paths import access_paths
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import Part, count, read, shortest
-from api.cdrs.query.queries import Place
-from api.cdrs.store import Cdrs
+from api.cdrs.query.pages import Window, cheapest, count_matches, read_page
+from api.cdrs.query.queries import Position
+from api.cdrs.store import CdrStore
 from api.db.database import Database
 from tests.contract.api.cdrs.records import (
     AGENTS,
@@ -84,7 +84,7 @@ async def test_pages_by_offset_and_by_place(database: Database) -> None:
     """Both ways give each call once, whatever is looked up by."""
     calls = [record(n, after_ms=n // 3, legs=AGENTS[: n % 3]) for n in range(20)]
     await written(database, *calls)
-    cdrs = Cdrs(database)
+    cdrs = CdrStore(database)
     for filters in (
         Filters("acme"),
         Filters("acme", agent_names=("Nina", "8")),
@@ -98,9 +98,9 @@ async def test_pages_by_offset_and_by_place(database: Database) -> None:
         assert await _by_place(cdrs, filters) == whole
 
 
-async def _by_place(cdrs: Cdrs, filters: Filters) -> list[str]:
+async def _by_place(cdrs: CdrStore, filters: Filters) -> list[str]:
     ids: list[str] = []
-    after: Place | None = None
+    after: Position | None = None
     while rows := await cdrs.page(filters, 3, 0, after):
         ids += [row.req_id for row in rows]
         after = rows[-1].place
@@ -126,13 +126,13 @@ async def test_every_way_leads_to_the_same_calls(database: Database) -> None:
         end_ms=NOON_MS + 12,
     )
     wanted = [n for n in range(35, -1, -1) if n % 4 and n % 5]
-    names = list(ways(filters))
+    names = list(access_paths(filters))
     assert names == ["client_id", "number", "agent_names", "call_path", "is_answered"]
     async with database.reading() as connection:
         for name in names:
-            rows = await read(connection, filters, name, Part(100))
+            rows = await read_page(connection, filters, name, Window(100))
             assert [int(row.req_id[-8:]) for row in rows] == wanted, name
-            assert (await count(connection, filters, name, 10_000)).count == len(wanted)
+            assert (await count_matches(connection, filters, name, 10_000)).count == len(wanted)
 
 
 async def test_the_shortest_way_is_taken(database: Database) -> None:
@@ -151,13 +151,13 @@ async def test_the_shortest_way_is_taken(database: Database) -> None:
             ("c-7", "+4721930000", "client_id"),
         ):
             filters = Filters("acme", client_id=client_id, to_number=to_number)
-            assert await shortest(connection, filters, 80) == way
+            assert await cheapest(connection, filters, 80) == way
 
 
 async def test_dispositions_are_found(database: Database) -> None:
     """Each level is a filter of its own."""
     await written(database, record(1, legs=AGENTS), record(2, legs=AGENTS))
-    cdrs = Cdrs(database)
+    cdrs = CdrStore(database)
     levels = {"disposition1": "sale", "disposition2": "big", "disposition3": "again"}
     await cdrs.dispose("acme", record(1).call_id, levels)
     for name, value in levels.items():

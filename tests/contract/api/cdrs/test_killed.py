@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from api.cdrs.query.filters import Filters
-from api.cdrs.store import Cdrs
+from api.cdrs.store import CdrStore
 from api.db.database import Database
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import events_of, record, written
@@ -38,7 +38,7 @@ async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator
 
 async def count(database: Database) -> int:
     """Count the records."""
-    return (await Cdrs(database, 100_000).total(Filters("acme"))).count
+    return (await CdrStore(database, 100_000).total(Filters("acme"))).count
 
 
 async def test_a_killed_consumer_loses_and_doubles_nothing(
@@ -61,13 +61,13 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
         await apis[0].start()
 
         async def is_done() -> bool:
-            _, found = await bench.ask("GET", "/events/groups")
+            _, found = await bench.request("GET", "/events/groups")
             return [(each["lag"], each["pending"]) for each in found["groups"]] == [(0, 0)]
 
         await until(is_done, timeout_s=60, what="every event to be acknowledged")
-        rows = await Cdrs(database).page(Filters("acme"), 2 * CALLS)
+        rows = await CdrStore(database).page(Filters("acme"), 2 * CALLS)
         assert sorted(row.req_id for row in rows) == [record(n).call_id for n in range(CALLS)]
-        assert len(await Cdrs(database).timeline("acme", record(7).call_id)) == 3
+        assert len(await CdrStore(database).timeline("acme", record(7).call_id)) == 3
 
 
 async def test_a_killed_export_is_made_whole(apis: list[RecordsApi], database_url: str) -> None:

@@ -10,8 +10,8 @@ import aiohttp
 import msgspec
 import pytest
 
-from api.auth.store import key_id
-from api.cdrs.live.stream import MOST_READERS
+from api.auth.store import parse_key_id
+from api.cdrs.live.stream import MAX_READERS
 from tests.contract.api.cdrs.records import events_of, record
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serving
@@ -67,7 +67,7 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
     """Revoked, it opens nothing, and closes what it has opened; another's stream goes on."""
     await rest.add("acme", name="spare")
     async with reading(rest) as ours, reading(rest, "spare") as spare:
-        known = key_id(rest.keys["acme"])
+        known = parse_key_id(rest.keys["acme"])
         assert known is not None
         await rest.parts.keys.expire("acme", known, rest.parts.now_ms())
         await ours.ended()
@@ -79,8 +79,8 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
 async def test_an_account_hears_its_own_events(rest: Served, bench: Bench) -> None:
     """As they happen, with a call's record at its end; another account hears its own."""
     async with reading(rest) as ours, reading(rest, "other") as theirs:
-        call = await bench.started()
-        other = await bench.started(account="other")
+        call = await bench.start_call()
+        other = await bench.start_call(account="other")
         end(bench, call)
         first, last = await ours.next(), await ours.next()
         assert [(each["event"], each["callId"]) for each in (first, last)] == [
@@ -94,10 +94,10 @@ async def test_an_account_hears_its_own_events(rest: Served, bench: Bench) -> No
 async def test_a_reader_comes_back(rest: Served, bench: Bench) -> None:
     """By Last-Event-ID, to what was told meanwhile; also after its engine was away."""
     async with reading(rest) as reader:
-        first = await bench.started()
+        first = await bench.start_call()
         assert (await reader.next())["callId"] == first
         last = reader.last
-    second = await bench.started()
+    second = await bench.start_call()
     async with reading(rest, last=last) as reader:
         assert (await reader.next())["callId"] == second
         bench.store.down = True
@@ -108,14 +108,14 @@ async def test_a_reader_comes_back(rest: Served, bench: Bench) -> None:
 async def test_ids_tell_nothing_of_others(rest: Served, bench: Bench) -> None:
     """However much happens to them: an id is no shorter or longer, and only we can read it."""
     async with reading(rest) as reader:
-        await bench.started()
+        await bench.start_call()
         await reader.next()
         quiet = reader.last
         calls = [record(n, account_id="other") for n in range(50)]
         bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
         for slot in (0, 1):
             bench.store.stream.tell(slot, bodies)
-        await bench.started()
+        await bench.start_call()
         await reader.next()
     assert len(reader.last) == len(quiet)
     with pytest.raises(msgspec.DecodeError):
@@ -139,7 +139,7 @@ async def test_an_engine_that_is_away(tmp_path: Path) -> None:
 async def test_readers_have_a_limit(rest: Served) -> None:
     """Of each account; who leaves makes room."""
     async with AsyncExitStack() as house:
-        for _ in range(MOST_READERS):
+        for _ in range(MAX_READERS):
             await house.enter_async_context(reading(rest))
         assert (await rest.ask("GET", EVENTS))[0] == 429
         async with reading(rest, "other"):
@@ -159,7 +159,7 @@ async def test_a_slow_reader_holds_up_nobody(rest: Served, bench: Bench) -> None
     async with reading(rest) as slow:
         bench.store.stream.tell(0, bodies)  # more than all buffers on the way hold
         async with reading(rest) as quick:
-            started = await bench.started()
+            started = await bench.start_call()
             assert (await quick.next())["callId"] == started
         heard = [(await slow.next())["sequenceNumber"] for _ in bodies]
     assert heard == [0, 1, 2] * len(calls)

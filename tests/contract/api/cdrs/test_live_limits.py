@@ -6,13 +6,13 @@ import pytest
 
 from api.accounts.store import Account
 from api.auth.service import Principal
-from api.db.database import DatabaseDown
-from api.http.errors import TooMany
+from api.db.database import DatabaseUnavailable
+from api.http.errors import TooManyRequests
 from api.voice import plugin as voice
 from api.voice.limits import CallLimits
-from api.voice.live_calls import ASKING_MS, FRESH_MS, Counts
-from api.voice.rate_limits import Paces
-from api.voice.schemas import Originate
+from api.voice.live_calls import COUNT_TTL_MS, PENDING_MS, LiveCalls
+from api.voice.rate_limits import RateLimits
+from api.voice.schemas import OriginateBody
 from tests.contract.api.manual_clock import Hand
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import created
@@ -23,7 +23,7 @@ LIMITED = Account("acme", "acme", max_calls=1)
 def process(kept: Rest, clock: Hand) -> CallLimits:
     """Give what another process would limit by."""
     database = kept.parts.database
-    return CallLimits(kept.parts.engine, Paces(database, clock), Counts(database, clock))
+    return CallLimits(kept.parts.engine, RateLimits(database, clock), LiveCalls(database, clock))
 
 
 async def is_full(limits: CallLimits) -> bool:
@@ -31,7 +31,7 @@ async def is_full(limits: CallLimits) -> bool:
     try:
         async with limits.room(LIMITED):
             return False
-    except TooMany as error:
+    except TooManyRequests as error:
         return error.code == "live_calls"
 
 
@@ -40,16 +40,16 @@ async def test_several_processes_let_in_no_more_than_one_would(kept: Rest) -> No
     await kept.parts.accounts.change(Account("acme", "acme", max_calls=5))
     parts = kept.parts
     several = [
-        voice.put_together(
+        voice.build(
             parts.database, parts.engine, parts.accounts, parts.settings.limits, parts.now_ms
         )
         for _ in range(3)
     ]
-    who, asked = Principal("acme", "a-key"), Originate(from_=OURS, to=CUSTOMER)
+    who, asked = Principal("acme", "a-key"), OriginateBody(from_=OURS, to=CUSTOMER)
     deeds = [each.originate(who, asked, None) for each in several for _ in range(4)]
     answers = await asyncio.gather(*deeds, return_exceptions=True)
     refused = [each for each in answers if isinstance(each, BaseException)]
-    assert (len(refused), {type(each) for each in refused}) == (7, {TooMany})
+    assert (len(refused), {type(each) for each in refused}) == (7, {TooManyRequests})
     assert len(created(kept.bench)) == 5
 
 
@@ -59,39 +59,39 @@ async def test_a_call_that_is_asked_for_counts(kept: Rest) -> None:
     ours, other = process(kept, clock), process(kept, clock)
     async with ours.room(LIMITED):
         assert await is_full(other)
-        clock.now += FRESH_MS
+        clock.now += COUNT_TTL_MS
         assert await is_full(other)
-    clock.now += FRESH_MS
+    clock.now += COUNT_TTL_MS
     assert not await is_full(other)
 
 
 async def test_who_dies_while_it_asks_holds_no_place_for_ever(kept: Rest) -> None:
     """Its call is counted by what engines show, and its note for half a minute."""
     clock = Hand()
-    limits, dead = process(kept, clock), Counts(kept.parts.database, clock)
+    limits, dead = process(kept, clock), LiveCalls(kept.parts.database, clock)
     await dead.put("acme", 0)
     assert await dead.take("acme", 1)
-    clock.now += FRESH_MS
+    clock.now += COUNT_TTL_MS
     assert await is_full(limits)
-    clock.now += ASKING_MS
+    clock.now += PENDING_MS
     assert not await is_full(limits)
 
 
-class Forgetful(Counts):
+class Forgetful(LiveCalls):
     """Its database goes away while an engine answers."""
 
     async def answered(self, noted: int) -> None:
         """See Counts."""
-        raise DatabaseDown(str(noted))
+        raise DatabaseUnavailable(str(noted))
 
 
 async def test_a_database_that_goes_away_hides_no_answer(kept: Rest) -> None:
     """A call that was made is told as made, though its note stays for a while."""
     clock, database = Hand(), kept.parts.database
-    limits = CallLimits(kept.parts.engine, Paces(database, clock), Forgetful(database, clock))
+    limits = CallLimits(kept.parts.engine, RateLimits(database, clock), Forgetful(database, clock))
     async with limits.room(LIMITED):
         pass
-    clock.now += FRESH_MS
+    clock.now += COUNT_TTL_MS
     assert await is_full(limits)
 
 
@@ -102,7 +102,7 @@ async def test_a_rate_that_is_met_leaves_no_note(kept: Rest) -> None:
     limits = process(kept, clock)
     async with limits.room(account):
         pass
-    with pytest.raises(TooMany, match="a second"):
+    with pytest.raises(TooManyRequests, match="a second"):
         async with limits.room(account):
             pass
-    assert await Counts(kept.parts.database, clock).asked("acme") == 0
+    assert await LiveCalls(kept.parts.database, clock).asked("acme") == 0

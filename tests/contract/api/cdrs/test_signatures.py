@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from alembic import command
 from sqlalchemy import Connection
 
-from api.cdrs.ingest.row_mapping import agents_of, numbers_of, row_of
+from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, participant_numbers
 from api.cdrs.query.filters import Filters
-from api.cdrs.store import Cdrs
+from api.cdrs.store import CdrStore
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from api.db.database import Database
 from api.db.migrate import configured, migrate
@@ -51,8 +51,10 @@ async def test_calls_of_before_are_marked(database_url: str) -> None:
         await connection.run_sync(_fill_as_before)
     await migrate(database)
     await _is_found(database)
-    await Cdrs(database).dispose("acme", CALLS[0].call_id, {"disposition1": "no"})
-    rows = await Cdrs(database).page(Filters("acme", disposition1="no", agent_names=("Nina",)), 9)
+    await CdrStore(database).dispose("acme", CALLS[0].call_id, {"disposition1": "no"})
+    rows = await CdrStore(database).page(
+        Filters("acme", disposition1="no", agent_names=("Nina",)), 9
+    )
     assert [row.req_id for row in rows] == [CALLS[0].call_id]
     await database.close()
 
@@ -61,7 +63,7 @@ async def test_any_two_filters(database: Database) -> None:
     """What two find together is what both find alone."""
     await written(database, *CALLS)
     for call in CALLS[:2]:
-        await Cdrs(database).dispose("acme", call.call_id, {"disposition1": "sale"})
+        await CdrStore(database).dispose("acme", call.call_id, {"disposition1": "sale"})
     await _is_found(database)
 
 
@@ -76,15 +78,15 @@ async def _is_found(database: Database) -> None:
 
 async def _found(database: Database, asked: dict[str, Any]) -> set[str]:
     filters = Filters("acme", **asked)
-    found = {row.req_id for row in await Cdrs(database).page(filters, 100)}
-    assert (await Cdrs(database).total(filters)).count == len(found)
+    found = {row.req_id for row in await CdrStore(database).page(filters, 100)}
+    assert (await CdrStore(database).total(filters)).count == len(found)
     return found
 
 
 def _fill_as_before(connection: Connection) -> None:
     command.upgrade(configured(connection), "0015")
     for cdr_id, call in enumerate(CALLS, 1):
-        row = {**row_of(call), "disposition1": "sale" if cdr_id <= 2 else None}
+        row = {**cdr_row(call), "disposition1": "sale" if cdr_id <= 2 else None}
         _insert(connection, cdrs, {"id": cdr_id, **row})
         _insert(connection, bodies, {"cdr_id": cdr_id, "record": msgspec.json.encode(call)})
         for part, table in _parts(call):
@@ -95,9 +97,9 @@ def _fill_as_before(connection: Connection) -> None:
 def _parts(call: CallRecord) -> list[tuple[dict[str, Any], sa.Table]]:
     found: list[tuple[dict[str, Any], sa.Table]] = [
         ({"direction": call.direction, **msgspec.structs.asdict(each)}, agents)
-        for each in agents_of(call)
+        for each in agent_rows(call)
     ]
-    dialed = numbers_of(call).items()
+    dialed = participant_numbers(call).items()
     return found + [({"number": each, "is_dialed": is_it}, numbers) for each, is_it in dialed]
 
 

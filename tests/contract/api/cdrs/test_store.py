@@ -5,7 +5,7 @@ import asyncio
 from msgspec.structs import replace
 
 from api.cdrs.query.filters import Filters
-from api.cdrs.store import Cdrs
+from api.cdrs.store import CdrStore
 from api.db.database import Database
 from tests.contract.api.cdrs.records import AGENTS, CUSTOMER, NOON_MS, found, record, written
 
@@ -16,7 +16,9 @@ async def test_a_call_is_written_once(database: Database) -> None:
     new = await asyncio.gather(*(written(database, call, record(2)) for _ in range(4)))
     assert sorted(new) == [0, 0, 0, 2]
     assert await found(database) == [2, 1]
-    assert [each.calls for each in await Cdrs(database).parts("acme", "7", 0, 2 * NOON_MS)] == [1]
+    assert [each.calls for each in await CdrStore(database).parts("acme", "7", 0, 2 * NOON_MS)] == [
+        1
+    ]
 
 
 async def test_the_newest_come_first(database: Database) -> None:
@@ -30,7 +32,7 @@ async def test_accounts_do_not_meet(database: Database) -> None:
     labels = {"clientId": "c-7"}
     theirs = record(9, account_id="other", legs=AGENTS, labels=labels)
     await written(database, theirs, record(1, labels=labels))
-    cdrs = Cdrs(database)
+    cdrs = CdrStore(database)
     for filters in ({}, {"client_id": "c-7"}, {"number": CUSTOMER}, {"agent_names": ("Nina",)}):
         rows = await cdrs.page(Filters("acme", **filters), 10)
         assert [row.req_id for row in rows] == ([] if "agent_names" in filters else [_id(1)])
@@ -46,16 +48,16 @@ async def test_client_ids_by_prefix(database: Database) -> None:
     """In order, each once, and a letter is not another."""
     ids = ("ab1", "ab2", "AB3", "abc", "ac", "ab2", "äb")
     await written(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
-    assert await Cdrs(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
-    assert await Cdrs(database).clients("acme", "ab", 2) == ["ab1", "ab2"]
-    assert await Cdrs(database).clients("acme", "ä", 2) == ["äb"]
-    assert await Cdrs(database).clients("other", "ab", 2) == []
+    assert await CdrStore(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
+    assert await CdrStore(database).clients("acme", "ab", 2) == ["ab1", "ab2"]
+    assert await CdrStore(database).clients("acme", "ä", 2) == ["äb"]
+    assert await CdrStore(database).clients("other", "ab", 2) == []
 
 
 async def test_counting_has_a_limit(database: Database) -> None:
     """What is beyond it is told as at least so many."""
     await written(database, *(record(n) for n in range(12)))
-    cdrs = Cdrs(database, most_counted=10)
+    cdrs = CdrStore(database, most_counted=10)
     total = await cdrs.total(Filters("acme"))
     assert (total.count, total.is_exact) == (10, False)
     total = await cdrs.total(Filters("acme", call_path="outbound", is_answered=False))

@@ -4,16 +4,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.app import Parts
-from api.contacts.contacts.store import keyed
-from api.contacts.lists.store import Lists, counted
+from api.app import Services
+from api.contacts.contacts.store import with_search_keys
+from api.contacts.lists.store import ListStore, adjust_contact_count
 from api.contacts.tables import contact_tags, contacts
 
 BASE = "/srmain/contacts_list"
 NAMES = (("Nina", "Berg"), ("Åse", "Bø"), ("Anna", "Berntsen"), ("Annabel", "Dahl"))
 
 
-async def a_list(parts: Parts, account: str = "acme", name: str = "Spring", **more: Any) -> str:
+async def a_list(parts: Services, account: str = "acme", name: str = "Spring", **more: Any) -> str:
     """Make an empty list; gives its id."""
     values = {
         "name": name,
@@ -26,12 +26,12 @@ async def a_list(parts: Parts, account: str = "acme", name: str = "Spring", **mo
         **more,
     }
     async with parts.database.writing() as connection:
-        lists = Lists(parts.database, parts.now_ms)
+        lists = ListStore(parts.database, parts.now_ms)
         return str(await lists.add(connection, account, values))
 
 
 async def contacts_in(
-    parts: Parts,
+    parts: Services,
     list_id: str,
     *rows: dict[str, Any],
     account: str = "acme",
@@ -41,7 +41,7 @@ async def contacts_in(
     now_ms, whose = parts.now_ms(), {"account_id": account, "list_id": int(list_id)}
     nothing = dict.fromkeys(("f_name", "l_name", "email", "fields"))
     times = {"created_ms": now_ms, "updated_ms": now_ms, "add_to_running_campaign": False}
-    whole = [keyed({**nothing, **times, **whose, **row}) for row in rows]
+    whole = [with_search_keys({**nothing, **times, **whose, **row}) for row in rows]
     async with parts.database.writing() as connection:
         adding = sa.insert(contacts).returning(contacts.c.id, sort_by_parameter_order=True)
         found = list((await connection.execute(adding, whole)).scalars())
@@ -50,7 +50,7 @@ async def contacts_in(
                 {"list_id": int(list_id), "tag_id": tag, "contact_id": each} for each in found
             ]
             await connection.execute(sa.insert(contact_tags), tagged)
-        await counted(connection, int(list_id), len(rows))
+        await adjust_contact_count(connection, int(list_id), len(rows))
     return [str(each) for each in found]
 
 

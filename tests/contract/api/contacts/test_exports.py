@@ -10,9 +10,9 @@ import pytest
 from api.contacts.contacts.contact_events import events
 from api.contacts.exports.job import PART_ROWS
 from api.contacts.exports.store import downloads
-from api.contacts.exports.writers import Book
+from api.contacts.exports.writers import Workbook
 from api.contacts.tables import contact_tags, contacts, lists
-from api.jobs.artifacts import Made, Parts, PartsGone, job_parts
+from api.jobs.artifacts import ArtifactDeleted, ArtifactProgress, ArtifactStore, job_parts
 from api.jobs.store import Job, LeaseLost
 from api.jobs.worker import Worker
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
@@ -80,7 +80,7 @@ async def test_an_empty_list_is_a_head(kept: Rest) -> None:
 def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
     """Each begins with the names of the columns."""
     path = tmp_path / "book.xlsx"
-    book = Book(path, ["a"], most_rows=3)
+    book = Workbook(path, ["a"], most_rows=3)
     book.add([[str(each)] for each in range(4)])
     book.close()
     assert sheets_of(path.read_bytes()) == [[["a"], ["0"], ["1"]], [["a"], ["2"], ["3"]]]
@@ -139,7 +139,7 @@ async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
     job_id = (await kept.ask("GET", REQUESTS)).json()["data"][0]["id"]
     assert (await kept.ask("DELETE", f"{BASE}/delete-file/{list_id}")).status_code == 200
     assert (await kept.ask("GET", REQUESTS)).json()["total"] == 0
-    parts = Parts(kept.parts.database, kept.parts.now_ms)
+    parts = ArtifactStore(kept.parts.database, kept.parts.now_ms)
     assert [body async for body in parts.bodies(job_id)] == []
     assert await kept.parts.jobs.get("acme", "contact-download", job_id) is None
     await Worker(kept.parts.jobs, kept.parts.lists.jobs, kept.parts.metrics).once()
@@ -173,14 +173,14 @@ async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
     assert await anext(content)
     assert await anext(content)
     await kept.parts.lists.lists.delete("acme", int(list_id))
-    with pytest.raises(PartsGone):
+    with pytest.raises(ArtifactDeleted):
         await anext(content)
 
 
 async def test_of_two_who_make_a_file_one_goes_on(kept: Rest) -> None:
     """The other's part may end elsewhere: whoever comes second leaves it."""
     download = await asked(kept, await a_list(kept.parts), "csv")
-    parts = Parts(kept.parts.database, kept.parts.now_ms)
-    await parts.add(download["id"], Made(), 2, (1, 2), b"two")
+    parts = ArtifactStore(kept.parts.database, kept.parts.now_ms)
+    await parts.add(download["id"], ArtifactProgress(), 2, (1, 2), b"two")
     with pytest.raises(LeaseLost):
-        await parts.add(download["id"], Made(), 3, (1, 3), b"three")
+        await parts.add(download["id"], ArtifactProgress(), 3, (1, 3), b"three")

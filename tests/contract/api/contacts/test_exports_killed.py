@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from api.accounts.store import Accounts
+from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.contacts.exports.job import PART_ROWS
 from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
@@ -44,7 +44,7 @@ async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIter
     }
     async with migrated(database_url) as database, heirs(tmp_path, database_url, settings) as found:
         await found.start()
-        accounts = Accounts(database, now_ms)
+        accounts = AccountStore(database, now_ms)
         account = await accounts.get(ACCOUNT)
         await accounts.change(replace(account, email="crm@example.com"))
         yield found

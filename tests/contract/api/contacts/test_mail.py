@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from api.common.mail import Mail, MailNotNow
+from api.common.mail import MailServer, MailUnavailable
 from api.jobs.worker import Worker
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.manual_clock import Hand
@@ -176,8 +176,8 @@ async def test_a_server_that_never_ends_what_it_says_is_left() -> None:
 
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        mail = Mail("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 0.2)
-        with pytest.raises(MailNotNow, match="too slow"):
+        mail = MailServer("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 0.2)
+        with pytest.raises(MailUnavailable, match="too slow"):
             await mail.send(EmailMessage())
         async with asyncio.timeout(5):
             await left.wait()

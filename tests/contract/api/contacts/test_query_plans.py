@@ -8,13 +8,13 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from api.accounts.store import Account, Accounts
+from api.accounts.store import Account, AccountStore
 from api.common.clock import now_ms
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.pages import Limits, Pages
-from api.contacts.contacts.store import People
-from api.contacts.lists.store import Lists, counted
-from api.contacts.search_keys import folded
+from api.contacts.contacts.store import ContactStore
+from api.contacts.lists.store import ListStore, adjust_contact_count
+from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags
 from api.db.database import Database
 
@@ -45,7 +45,7 @@ def drawn(chance: random.Random, count: int) -> list[Row]:
 
 async def filled(database: Database, name: str, rows: list[Row]) -> int:
     """Make a list of contacts."""
-    lists, people = Lists(database, now_ms), People(database, now_ms)
+    lists, people = ListStore(database, now_ms), ContactStore(database, now_ms)
     async with database.writing() as connection:
         list_id = await lists.add(connection, "acme", {**A_LIST, "name": name})
         for row in rows:
@@ -57,7 +57,7 @@ async def filled(database: Database, name: str, rows: list[Row]) -> int:
             ]
             if tags:
                 await connection.execute(sa.insert(contact_tags), tags)
-        await counted(connection, list_id, len(rows))
+        await adjust_contact_count(connection, list_id, len(rows))
     return list_id
 
 
@@ -65,7 +65,7 @@ def fits(filters: Filters, row: Row) -> bool:
     """Tell whether a contact is wanted, without a database."""
     words = {"f_name": filters.f_name, "l_name": filters.l_name, "email": filters.email}
     begins = all(
-        not word or folded(row[name] or "").startswith(word) for name, word in words.items()
+        not word or normalize(row[name] or "").startswith(word) for name, word in words.items()
     )
     has_tag = not filters.tags or bool(set(filters.tags) & set(row["tags"]))
     return (
@@ -103,7 +103,7 @@ def questions(chance: random.Random, list_ids: list[int]) -> Iterator[Filters]:
 )
 async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> None:
     """What fits is found, page by page, each once; the total is theirs."""
-    await Accounts(database, now_ms).add(Account("acme", "acme"))
+    await AccountStore(database, now_ms).add(Account("acme", "acme"))
     pages, chance = Pages(database, limits), random.Random(7)
     parts = [drawn(chance, 200), drawn(chance, 60)]
     rows = {await filled(database, "list", part): part for part in parts}
@@ -119,7 +119,7 @@ async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> 
 
 async def test_totals_have_a_limit(database: Database) -> None:
     """Beyond it a total is what there is at least; on the last page it is exact again."""
-    await Accounts(database, now_ms).add(Account("acme", "acme"))
+    await AccountStore(database, now_ms).add(Account("acme", "acme"))
     pages = Pages(database, Limits(small=0, medium=0, counted=40))
     rows = [{"phone_number": f"+47{each:08}", "f_name": "Anna"} for each in range(100)]
     list_id = await filled(database, "list", rows)

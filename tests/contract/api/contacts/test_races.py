@@ -9,26 +9,26 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from api.contacts.contacts.store import People
+from api.contacts.contacts.store import ContactStore
 from api.contacts.imports import job
-from api.contacts.imports.file_store import Files
-from api.contacts.imports.reader.messages import Format, Found
+from api.contacts.imports.file_store import FileStore
+from api.contacts.imports.reader.messages import FileFormat, FileSummary
 from api.contacts.tables import contact_tags, imports
-from api.contacts.tags.store import Replacing, Tagging
+from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.http.errors import Conflict
-from api.jobs.worker import Hopeless
+from api.jobs.worker import PermanentFailure
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.rest import Rest
 
 FILE = b"Phone\n+4790000000\n"
-LOOKED_AT = Found(Format("csv", "utf-8", ","), ["Phone"], [["+4790000000"]], 1)
+LOOKED_AT = FileSummary(FileFormat("csv", "utf-8", ","), ["Phone"], [["+4790000000"]], 1)
 TIMES = 8
 
 
 async def a_mapped_list(rest: Rest) -> int:
     """Make a list with a file whose columns are mapped."""
     parts = rest.parts
-    list_id, files = int(await a_list(parts)), Files(parts.database, parts.now_ms)
+    list_id, files = int(await a_list(parts)), FileStore(parts.database, parts.now_ms)
     file_id = await files.store("acme", "contacts.csv", LOOKED_AT, io.BytesIO(FILE))
     async with parts.database.writing() as connection:
         await files.give(connection, file_id, list_id)
@@ -97,7 +97,7 @@ async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest)
     assert old is not None
     await parts.lists.jobs[job.KIND](old, partial(parts.jobs.progress, old))
     await parts.lists.process.start("acme", list_id, "skip")
-    with pytest.raises(Hopeless):
+    with pytest.raises(PermanentFailure):
         await parts.lists.jobs[job.KIND](old, partial(parts.jobs.progress, old))
     assert (await parts.lists.lists.get("acme", list_id)).status == "PROCESSING"
 
@@ -107,11 +107,11 @@ async def test_a_tag_is_of_the_list_in_which_its_contact_is(kept: Rest) -> None:
     parts = kept.parts
     lists = [await a_list(parts), await a_list(parts, name="Autumn")]
     (contact_id,) = await contacts_in(parts, lists[0], *some(1))
-    wanted = Replacing(int(lists[0]), None, "vip")
+    wanted = TagReplacementJob(int(lists[0]), None, "vip")
     async with parts.database.writing() as connection:
         moved = {"list_id": int(lists[1])}
-        await People(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
-        tagging = asyncio.create_task(Tagging(parts.database).next_batch(wanted, 0))
+        await ContactStore(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
+        tagging = asyncio.create_task(TagStore(parts.database).next_batch(wanted, 0))
         done, _ = await asyncio.wait({tagging}, timeout=0.5)
         assert not done
     await tagging

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.contacts.imports.store import PAGE, Imports
+from api.contacts.imports.store import PAGE, ImportStore
 from api.http.errors import Conflict
 from tests.contract.api.contacts.uploads import (
     BASE,
@@ -69,7 +69,7 @@ async def test_who_fetches_them_slowly_gets_them_all(served: Served) -> None:
 async def test_half_of_them_is_a_conflict(served: Served, anew: str) -> None:
     """Where they are forgotten while they are written down."""
     list_id, _ = await taken(served, FILE)
-    imports = Imports(served.parts.database, served.parts.now_ms)
+    imports = ImportStore(served.parts.database, served.parts.now_ms)
     async with served.parts.database.reading() as connection:
         found = (await imports.of_several(connection, [int(list_id)]))[int(list_id)]
     pages = imports.rejected(found.job_id)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.contacts.tags.service import AT_ONCE
+from api.contacts.tags.service import BATCH_ROWS
 from api.jobs.worker import Worker
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.rest import Rest
@@ -55,13 +55,13 @@ async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
 async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
     """By the same deed, as a job."""
     list_id = await a_list(kept.parts)
-    await contacts_in(kept.parts, list_id, *some(AT_ONCE + 1))
+    await contacts_in(kept.parts, list_id, *some(BATCH_ROWS + 1))
     assert (await replaced(kept, list_id, insertTag="all"))["state"] == "waiting"
     assert await tagged(kept, list_id, "all") == []
     await Worker(kept.parts.jobs, kept.parts.people.jobs, kept.parts.metrics).once()
-    words = {"tags": "all", "offset": str(AT_ONCE)}
+    words = {"tags": "all", "offset": str(BATCH_ROWS)}
     page = (await kept.ask("GET", f"{BASE}/get-contact/{list_id}", params=words)).json()
-    assert (len(page["data"]), page["total"]) == (1, AT_ONCE + 1)
+    assert (len(page["data"]), page["total"]) == (1, BATCH_ROWS + 1)
 
 
 @pytest.mark.parametrize(

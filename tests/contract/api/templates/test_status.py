@@ -3,8 +3,8 @@
 import pytest
 from msgspec import structs
 
-from api.messaging_platform.problems import PlatformDown
-from api.messaging_platform.templates import MOST_PAGES, PAGE_ROWS
+from api.messaging_platform.problems import PlatformUnavailable
+from api.messaging_platform.templates import MAX_PAGES, PAGE_ROWS
 from tests.contract.api.templates.messaging import BASE, LISTED, Messaging
 from tests.harness.customers import msgapp_faults as faults
 
@@ -119,7 +119,7 @@ async def test_pages_that_never_end(one: Messaging) -> None:
     again = faults.answers(b'{"data": [], "paging": {"cursors": {"after": "x"}, "next": "y"}}')
     one.platform.next_answers(again, again)
     assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
-    for number in range(MOST_PAGES + 1):
+    for number in range(MAX_PAGES + 1):
         body = f'{{"data": [], "paging": {{"cursors": {{"after": "{number}"}}, "next": "y"}}}}'
         one.platform.next_answers(faults.answers(body.encode()))
     assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
@@ -133,7 +133,7 @@ async def test_pages_that_take_too_long_together(one: Messaging) -> None:
         one.there.put(str(number), name=f"t{number}")
     one.platform.next_answers(faults.passed(), faults.silent())
     sync = structs.replace(one.rest.parts.templates.sync, longest_s=0.5)
-    with pytest.raises(PlatformDown, match="longer than"):
+    with pytest.raises(PlatformUnavailable, match="longer than"):
         await sync.sync("acme")
     assert (await one.get(made["id"]))["status"] == "APPROVED"
 

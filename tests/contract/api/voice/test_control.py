@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from tests.contract.api.rest import OURS, Rest
-from tests.contract.rpc.harness.conversation import Talk, talking
+from tests.contract.rpc.harness.conversation import Conversation, talking
 
 BASE = "/srmain/voice"
 
 
 @pytest.fixture
-async def talk(rest: Rest) -> Talk:
+async def talk(rest: Rest) -> Conversation:
     """Let a customer talk to agent 1001."""
     return await talking(rest.bench)
 
@@ -22,7 +22,7 @@ def leg(view: Any, channel: str) -> Any:
 
 
 @pytest.mark.parametrize("form", ["main", f"{BASE}/call", "/voice/call"])
-async def test_legs_are_steered(rest: Rest, talk: Talk, form: str) -> None:
+async def test_legs_are_steered(rest: Rest, talk: Conversation, form: str) -> None:
     """Mute, unmute, hold and unhold, by the body or by the path; each may be repeated."""
 
     async def steer(deed: str) -> Any:
@@ -40,13 +40,13 @@ async def test_legs_are_steered(rest: Rest, talk: Talk, form: str) -> None:
 
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
-async def test_a_call_is_ended_by_its_path(rest: Rest, talk: Talk, base: str) -> None:
+async def test_a_call_is_ended_by_its_path(rest: Rest, talk: Conversation, base: str) -> None:
     """An account's token that names nobody ends all of it; an empty body will do."""
     answer = await rest.ask("POST", f"{base}/call/{talk.call}/hangup", {})
     assert (answer.status_code, answer.json()["state"]) == (200, "ending")
 
 
-async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Talk) -> None:
+async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversation) -> None:
     """It need not say which; an account's token may name the agent, or the channel."""
     agents = await rest.token_of("1001")
     answer = await rest.ask("POST", f"{BASE}/hangup", {"callId": talk.call}, token=agents)
@@ -56,7 +56,7 @@ async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Talk) -> No
     assert ended[0].startswith(f"DELETE channels/{talk.agent}")
 
 
-async def test_who_is_to_end_is_named(rest: Rest, talk: Talk) -> None:
+async def test_who_is_to_end_is_named(rest: Rest, talk: Conversation) -> None:
     """By agent or by channel; who is not there is not found."""
     refused = await rest.refused("POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"})
     assert refused[:2] == (404, "no_such_leg")
@@ -64,7 +64,7 @@ async def test_who_is_to_end_is_named(rest: Rest, talk: Talk) -> None:
     await talk.does(f"DELETE channels/{talk.customer}")
 
 
-async def test_a_party_is_called_in(rest: Rest, talk: Talk) -> None:
+async def test_a_party_is_called_in(rest: Rest, talk: Conversation) -> None:
     """The answer names its channel; asked again while it rings, it is the same."""
     dialled = await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333")
     assert dialled["callId"] == talk.call
@@ -73,7 +73,7 @@ async def test_a_party_is_called_in(rest: Rest, talk: Talk) -> None:
     assert (answer[0], answer[2]) == (400, ["target"])
 
 
-async def test_a_call_is_shown(rest: Rest, talk: Talk) -> None:
+async def test_a_call_is_shown(rest: Rest, talk: Conversation) -> None:
     """Live by GET with a body, with a query, or by POST; ended only by its details."""
     active = f"{BASE}/active-call-details"
     shown = [
@@ -132,7 +132,7 @@ async def test_what_is_required_is_asked_for(rest: Rest, path: str) -> None:
         assert (status, paths) == (400, [missing])
 
 
-async def test_without_an_engine_nothing_can_be_done_now(rest: Rest, talk: Talk) -> None:
+async def test_without_an_engine_nothing_can_be_done_now(rest: Rest, talk: Conversation) -> None:
     """503 with Retry-After when the engine's store is away."""
     rest.bench.store.down = True
     asked = {"from": OURS, "to": "+4722222222"}
@@ -141,6 +141,6 @@ async def test_without_an_engine_nothing_can_be_done_now(rest: Rest, talk: Talk)
     rest.bench.store.down = False
 
 
-def _sent(talk: Talk) -> list[str]:
+def _sent(talk: Conversation) -> list[str]:
     talk.bench.pbx.settle()
     return talk.bench.pbx.lines

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from api.http.errors import Conflict
-from api.http.idempotency import IN_WORK_MS, Asked, Idempotency, answers
-from api.voice.rate_limits import Paces
+from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, answers
+from api.voice.rate_limits import RateLimits
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import created
 from tests.contract.rpc.harness.conversation import talking
@@ -83,7 +83,7 @@ async def test_calls_a_second_are_limited(kept: Rest) -> None:
 async def test_paces_are_exact(kept: Rest) -> None:
     """Over ten seconds, asked by two processes at once: ten times the rate, and the first burst."""
     now = [1_000_000]
-    several = [Paces(kept.parts.database, lambda: now[0]) for _ in range(2)]
+    several = [RateLimits(kept.parts.database, lambda: now[0]) for _ in range(2)]
     taken = 0
     for _ in range(200):
         taken += sum(await asyncio.gather(*(each.take("acme", 2.0) for each in several)))
@@ -114,7 +114,7 @@ async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
     """409 while it is in work; a process that died is followed by the next, as the same request."""
     now = [1_000_000]
     kept_by = Idempotency(kept.parts.database, lambda: now[0])
-    asked = Asked("acme", "k", "/x", b"{}")
+    asked = IdempotentRequest("acme", "k", "/x", b"{}")
     begun, names = asyncio.Event(), []
 
     async def forever(request_id: str) -> bytes:
@@ -131,7 +131,7 @@ async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
     await begun.wait()
     with pytest.raises(Conflict, match="being worked on"):
         await kept_by.once(asked, at_once)
-    now[0] += IN_WORK_MS
+    now[0] += LEASE_MS
     assert await kept_by.once(asked, at_once) == b"done"
     assert names[0] == names[1]
     hanging.cancel()
@@ -145,7 +145,7 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
     now, goes_on = [1_000_000], asyncio.Event()
     database = kept.parts.database
     kept_by = Idempotency(database, lambda: now[0], hold_s=0.01)
-    asked = Asked("acme", "k", "/x", b"{}")
+    asked = IdempotentRequest("acme", "k", "/x", b"{}")
     done: list[str] = []
 
     async def long(request_id: str) -> bytes:
@@ -160,7 +160,7 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
     working = asyncio.create_task(kept_by.once(asked, long))
     for _ in range(3):
         await until(is_held)
-        now[0] += IN_WORK_MS - 1
+        now[0] += LEASE_MS - 1
         with pytest.raises(Conflict, match="being worked on"):
             await Idempotency(database, lambda: now[0]).once(asked, long)
     goes_on.set()

@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 
 from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.conversation import AGENT, Talk, talking
+from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
 
 BASE = "/srmain/voice"
 
 
 @pytest.fixture
-async def talk(rest: Rest) -> Talk:
+async def talk(rest: Rest) -> Conversation:
     """Let a customer talk to agent 1001."""
     return await talking(rest.bench)
 
 
-def transfer_body(talk: Talk, **more: Any) -> dict[str, Any]:
+def transfer_body(talk: Conversation, **more: Any) -> dict[str, Any]:
     """Say who is to be handed to whom."""
     return {
         "transferMode": "attended",
@@ -28,7 +28,7 @@ def transfer_body(talk: Talk, **more: Any) -> dict[str, Any]:
     }
 
 
-def member_body(talk: Talk, **more: Any) -> dict[str, Any]:
+def member_body(talk: Conversation, **more: Any) -> dict[str, Any]:
     """Say who is to be called in."""
     return {
         "callId": talk.call,
@@ -40,7 +40,7 @@ def member_body(talk: Talk, **more: Any) -> dict[str, Any]:
     }
 
 
-async def test_a_transfer(rest: Rest, talk: Talk) -> None:
+async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
     """Begun, looked at, completed; begun again it is the same, and completed it stays so."""
     body = {"callId": talk.call, **transfer_body(talk)}
     begun = await rest.post(f"{BASE}/transfer/init", **body)
@@ -53,7 +53,7 @@ async def test_a_transfer(rest: Rest, talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
-async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Talk, base: str) -> None:
+async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, base: str) -> None:
     """The other path form; then customer and agent are together again."""
     path = f"{base}/call/{talk.call}/transfer/init"
     begun = await rest.post(path, **transfer_body(talk))
@@ -66,7 +66,7 @@ async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Talk, base: str)
     assert (await rest.post(f"{BASE}/transfer/cancel", **body))["state"] == "canceled"
 
 
-async def test_a_conference(rest: Rest, talk: Talk) -> None:
+async def test_a_conference(rest: Rest, talk: Conversation) -> None:
     """Members are called in, shown, seen by their own token, put out, and leave."""
     added = await rest.post(
         f"{BASE}/conference/add-members",
@@ -97,7 +97,7 @@ async def test_a_conference(rest: Rest, talk: Talk) -> None:
     assert kicked["members"][3]["reason"] == "kicked"
 
 
-async def test_my_conference_needs_an_agent(rest: Rest, talk: Talk) -> None:
+async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> None:
     """An account's token is nobody's; an agent in none is told so, another account's sees none."""
     path = f"{BASE}/conference/my"
     assert (await rest.refused("GET", path))[:2] == (400, "no_agent")
@@ -128,7 +128,7 @@ async def test_my_conference_needs_an_agent(rest: Rest, talk: Talk) -> None:
     ],
 )
 async def test_bad_sessions_name_the_fault(
-    rest: Rest, talk: Talk, path: str, change: dict[str, Any], fault: str
+    rest: Rest, talk: Conversation, path: str, change: dict[str, Any], fault: str
 ) -> None:
     """What the engine refuses is told as the layer itself would."""
     whole = {"callId": talk.call, **transfer_body(talk)}

@@ -16,7 +16,7 @@ async def call_of(rest: Rest, **asked: Any) -> Any:
     """Make a call; give it as the engine has it."""
     answer = await rest.post(CALL, **{**ASKED, **asked})
     assert answer["reqId"] == answer["callId"]
-    call = await rest.bench.switch.read(answer["callId"])
+    call = await rest.bench.service.read(answer["callId"])
     assert call is not None
     return call
 

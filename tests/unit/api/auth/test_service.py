@@ -3,12 +3,12 @@
 import jwt
 import pytest
 
-from api.auth.hashing import hashed, matches
-from api.auth.store import drawn, key_id
-from api.auth.throttle import MOST_FAILURES, WINDOW_MS, Throttle
-from api.auth.tokens import Tokens
-from api.common.bounded_dict import Remembered
-from api.http.errors import TooMany
+from api.auth.hashing import hash_secret, verify_secret
+from api.auth.store import generate_credentials, parse_key_id
+from api.auth.throttle import MAX_FAILURES, WINDOW_MS, Throttle
+from api.auth.tokens import AccessTokens
+from api.common.bounded_dict import BoundedDict
+from api.http.errors import TooManyRequests
 
 SECRET = "s" * 32
 CHEAP = 4
@@ -16,32 +16,32 @@ CHEAP = 4
 
 def test_a_hash_knows_its_secret_only() -> None:
     """The same secret has another hash each time; the cost stands in it."""
-    first, second = hashed("secret", CHEAP), hashed("secret", CHEAP)
+    first, second = hash_secret("secret", CHEAP), hash_secret("secret", CHEAP)
     assert first != second
-    assert matches("secret", first)
-    assert matches("secret", second)
-    assert not matches("Secret", first)
+    assert verify_secret("secret", first)
+    assert verify_secret("secret", second)
+    assert not verify_secret("Secret", first)
     assert "secret" not in first
 
 
 def test_keys_tell_their_id_and_nothing_else() -> None:
     """What is no key has none."""
-    given = drawn()
-    assert given.api_key.startswith(f"swk_{key_id(given.api_key)}_")
-    assert drawn() != given
+    given = generate_credentials()
+    assert given.api_key.startswith(f"swk_{parse_key_id(given.api_key)}_")
+    assert generate_credentials() != given
     for text in ("", "swk_", given.api_secret, given.api_key + "\n", f" {given.api_key}"):
-        assert key_id(text) is None
+        assert parse_key_id(text) is None
 
 
 def test_a_token_says_who_until_it_ends() -> None:
     """Not a moment longer, and only to who has its secret."""
     now = [1_000_000_000_000]
-    tokens = Tokens(SECRET, 60, lambda: now[0])
+    tokens = AccessTokens(SECRET, 60, lambda: now[0])
     token = tokens.given("key", "acme", "1001")
     claims = tokens.read(token)
     assert claims is not None
     assert (claims["key"], claims["sub"], claims["agent"]) == ("key", "acme", "1001")
-    assert Tokens("t" * 32, 60, lambda: now[0]).read(token) is None
+    assert AccessTokens("t" * 32, 60, lambda: now[0]).read(token) is None
     now[0] += 60_000
     assert tokens.read(token) is None
 
@@ -52,17 +52,17 @@ def test_a_token_needs_all_of_it(missing: str) -> None:
     claims = {"iss": "switchroom", "sub": "acme", "key": "k", "exp": 9_999_999_999}
     del claims[missing]
     token = jwt.encode(claims, SECRET)
-    assert Tokens(SECRET, 60, lambda: 0).read(token) is None
+    assert AccessTokens(SECRET, 60, lambda: 0).read(token) is None
 
 
 def test_who_fails_too_often_waits_for_the_windows_end() -> None:
     """Others do not."""
     now = [0]
     throttle = Throttle(lambda: now[0])
-    for _ in range(MOST_FAILURES):
+    for _ in range(MAX_FAILURES):
         throttle.check("a")
         throttle.failed("a")
-    with pytest.raises(TooMany) as refused:
+    with pytest.raises(TooManyRequests) as refused:
         throttle.check("a")
     assert refused.value.retry_after_s == WINDOW_MS / 1_000
     throttle.check("b")
@@ -72,7 +72,7 @@ def test_who_fails_too_often_waits_for_the_windows_end() -> None:
 
 def test_what_came_first_is_forgotten_first() -> None:
     """There is a limit to what is remembered."""
-    remembered: Remembered[int, int] = Remembered(most=2)
+    remembered: BoundedDict[int, int] = BoundedDict(most=2)
     for each in (1, 2, 1, 3):
         remembered.put(each, each)
     assert [remembered.get(each) for each in (1, 2, 3)] == [1, None, 3]

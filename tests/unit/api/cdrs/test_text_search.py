@@ -6,9 +6,9 @@ import pytest
 from api.cdrs.exports.csv_export import csv_lines
 from api.cdrs.ingest import event_decoder
 from api.cdrs.query import cursor
-from api.cdrs.query.pages import Row
-from api.cdrs.views import view
-from api.common.timestamps import read_ms, shown
+from api.cdrs.query.pages import CdrRow
+from api.cdrs.views import cdr_view
+from api.common.timestamps import format_ms, parse_ms
 from tests.contract.api.cdrs.records import NOON_MS, events_of, record
 from wire.errors import BadInput
 
@@ -26,8 +26,8 @@ from wire.errors import BadInput
 )
 def test_times(text: str) -> None:
     """With a zone, or in UTC; an unescaped plus is a plus."""
-    assert read_ms(text) == NOON_MS
-    assert shown(NOON_MS) == "2026-11-21T12:00:00.000Z"
+    assert parse_ms(text) == NOON_MS
+    assert format_ms(NOON_MS) == "2026-11-21T12:00:00.000Z"
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ def test_times(text: str) -> None:
 )
 def test_times_are_shown_to_the_millisecond(ms: int, text: str) -> None:
     """Around a minute's beginning, too."""
-    assert shown(ms) == text
+    assert format_ms(ms) == text
 
 
 def test_cursors() -> None:
     """What was written is read, and nothing else."""
-    assert cursor.read(cursor.written((NOON_MS, 7))) == (NOON_MS, 7)
-    for odd in ("", "x", "MS4", "é", "MTIz", cursor.written((NOON_MS, 7))[:-2]):
+    assert cursor.decode(cursor.encode((NOON_MS, 7))) == (NOON_MS, 7)
+    for odd in ("", "x", "MS4", "é", "MTIz", cursor.encode((NOON_MS, 7))[:-2]):
         with pytest.raises(BadInput):
-            cursor.read(odd)
+            cursor.decode(odd)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_cursors() -> None:
 def test_formulas(given: str, written: str) -> None:
     """What a spreadsheet would run begins with an apostrophe; a number does not."""
     call = record(1, reason=given)
-    row = Row(1, call.call_id, NOON_MS, None, None, None, msgspec.json.encode(call))
-    assert f",callee,{written},".encode() in csv_lines([view(row)])
+    row = CdrRow(1, call.call_id, NOON_MS, None, None, None, msgspec.json.encode(call))
+    assert f",callee,{written},".encode() in csv_lines([cdr_view(row)])
 
 
 def test_events_of_other_versions() -> None:
     """A kind and a field that are not known pass; a version to come waits."""
     event = msgspec.to_builtins(events_of(record(1))[0]) | {"event": "sung", "pitch": "high"}
-    read = event_decoder.read(msgspec.json.encode(event))
+    read = event_decoder.decode_event(msgspec.json.encode(event))
     kept = msgspec.json.decode(read.body)
     assert (kept["event"], kept["pitch"], read.sequence_number) == ("sung", "high", 0)
     assert "accountId" not in kept
     with pytest.raises(msgspec.DecodeError):
-        event_decoder.read(msgspec.json.encode(event | {"version": 2}))
+        event_decoder.decode_event(msgspec.json.encode(event | {"version": 2}))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.contacts.phone_numbers import NoNumber, e164
+from api.contacts.phone_numbers import InvalidNumber, e164
 
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 
@@ -51,7 +51,7 @@ def test_numbers_are_read(text: str, region: str | None, number: str) -> None:
 )
 def test_what_is_no_number_is_told(text: str, region: str | None, why: str) -> None:
     """A word of why, for whoever mends the file."""
-    with pytest.raises(NoNumber, match=why):
+    with pytest.raises(InvalidNumber, match=why):
         e164(text, region)
 
 
@@ -76,5 +76,5 @@ def _digits(chance: random.Random, region: str | None) -> str:
 def _read(text: str, region: str | None) -> str:
     try:
         return e164(text, region)
-    except NoNumber as error:
+    except InvalidNumber as error:
         return str(error)

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from fastapi import Depends, FastAPI, Response
 
-from api.http.errors import answer_problems
+from api.http.errors import register_error_handlers
 from api.http.msgspec_adapter import answer
 from api.http.paging import Listed, Page, paging
 
@@ -16,7 +16,7 @@ from api.http.paging import Listed, Page, paging
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
     """Serve a list of a hundred."""
     app = FastAPI()
-    answer_problems(app)
+    register_error_handlers(app)
 
     @app.get("/rows")
     async def rows(page: Annotated[Page, Depends(paging(default=10, most=50))]) -> Response:

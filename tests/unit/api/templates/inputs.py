@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.templates.check import check
-from api.templates.component_parser import Shortcuts, read
+from api.templates.component_parser import Shortcuts, parse_components
 from api.templates.placeholders import Format
 from wire.errors import BadInput
 
@@ -18,7 +18,7 @@ def fault(
 ) -> tuple[str, str] | None:
     """Check components; give the fault's place and code."""
     try:
-        check(read(components, Shortcuts(), style), category, style)
+        check(parse_components(components, Shortcuts(), style), category, style)
     except BadInput as found:
         return found.path, found.code
     return None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.voice.schemas import Originate
+from api.voice.schemas import OriginateBody
 from api.voice.service import labels_of
 
 
@@ -20,5 +20,5 @@ from api.voice.service import labels_of
 )
 def test_labels(asked: dict[str, Any], from_first: bool, labels: dict[str, str]) -> None:
     """Its form and its flow, unless its customData says them as texts."""
-    made = Originate(from_="+4721930000", to="+4722222222", **asked)
+    made = OriginateBody(from_="+4721930000", to="+4722222222", **asked)
     assert labels_of(made, from_first=from_first) == labels

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from api.voice.permissions import Rights
+from api.voice.permissions import Permissions
 from wire.errors import BadInput
 from wire.tree import parse_action
 
-OURS = Rights(("+4721930000", "+4721930001"), ("+47", "+46", "sip:"))
-ANYBODY = Rights(("+4721930000",))
+OURS = Permissions(("+4721930000", "+4721930001"), ("+47", "+46", "sip:"))
+ANYBODY = Permissions(("+4721930000",))
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_a_tree_is_looked_through(tree: dict[str, object], path: str) -> None:
 def test_without_destinations_nobody_may_be_called() -> None:
     """An empty list is not the same as none."""
     with pytest.raises(BadInput, match="allowed: none"):
-        Rights((), ()).check_party("+4722222222", "to")
+        Permissions((), ()).check_party("+4722222222", "to")

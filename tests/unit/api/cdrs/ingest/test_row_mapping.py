@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.cdrs.ingest.row_mapping import agents_of, is_answered, label, numbers_of, row_of
+from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, is_answered, label, participant_numbers
 from tests.contract.api.cdrs.records import CUSTOMER, OURS, leg, missed, record, recording
 
 INBOUND: dict[str, Any] = {
@@ -37,15 +37,15 @@ def test_labels_come_before_custom_data() -> None:
     assert label(call, "clientId") == "a"
     assert label(call, "obdType") is None
     assert label(record(1, custom_data={"clientId": "b"}), "clientId") == "b"
-    assert row_of(record(1))["call_path"] == "outbound"
+    assert cdr_row(record(1))["call_path"] == "outbound"
 
 
 def test_a_lost_recording_is_none() -> None:
     """Nobody could hear it."""
     call = record(1, recordings=(recording("call"), recording("voicemail")))
-    assert (row_of(call)["has_recording"], row_of(call)["has_voicemail"]) == (True, True)
+    assert (cdr_row(call)["has_recording"], cdr_row(call)["has_voicemail"]) == (True, True)
     gone = [type(each)(each.url, each.purpose, "lost") for each in call.recordings]
-    row = row_of(record(1, recordings=tuple(gone)))
+    row = cdr_row(record(1, recordings=tuple(gone)))
     assert (row["has_recording"], row["has_voicemail"]) == (False, False)
 
 
@@ -53,7 +53,7 @@ def test_an_agents_legs_are_added_up() -> None:
     """One row each, named by its id where it has no name."""
     first = leg("agent:7", talked_ms=0, agent_id="7")
     again = leg("agent:7", agent_id="7", agent_name="Nina")
-    seven, eight = agents_of(record(1, legs=(first, again, leg("agent:8", agent_id="8"))))
+    seven, eight = agent_rows(record(1, legs=(first, again, leg("agent:8", agent_id="8"))))
     assert (seven.agent_name, seven.is_answered) == ("Nina", True)
     assert (seven.ring_ms, seven.talk_ms) == (4_000, 30_000)
     assert eight.agent_name == "8"
@@ -62,4 +62,4 @@ def test_an_agents_legs_are_added_up() -> None:
 def test_every_number_is_found() -> None:
     """Those that were called are marked; agents are no numbers."""
     call = record(1, legs=(leg(CUSTOMER), leg("agent:7"), leg("+4799")))
-    assert numbers_of(call) == {OURS: False, CUSTOMER: True, "+4799": False}
+    assert participant_numbers(call) == {OURS: False, CUSTOMER: True, "+4799": False}

@@ -4,45 +4,45 @@ import json
 
 import pytest
 
-from api.cdrs.live.sse_filter import COMMENT, LOST, Frames, Seal
+from api.cdrs.live.sse_filter import COMMENT_FRAME, LOST_FRAME, EventIdCipher, SseFilter
 from wire.errors import BadInput
 
 PLACE = b'{"0":"1795262400000-0","1":"1795262400017-12"}'
 EVENT = b'event: answered\ndata: {"callId":"0-pbx1-1","note":"id: 7"}\n\n'
 TOLD = (
-    COMMENT
+    COMMENT_FRAME
     + b'event: lost\ndata: [{"slot":1,"first":"5-0","end":"9-0"}]\n\n'
     + b"id: %b\n" % PLACE
     + EVENT
-    + COMMENT
+    + COMMENT_FRAME
 )
 
 
 @pytest.fixture
-def seal() -> Seal:
+def seal() -> EventIdCipher:
     """Give a seal."""
-    return Seal("s" * 32)
+    return EventIdCipher("s" * 32)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 50, len(TOLD)])
-def test_pieces_of_any_size(seal: Seal, size: int) -> None:
+def test_pieces_of_any_size(seal: EventIdCipher, size: int) -> None:
     """The same events come of them, each whole, and nothing of other slots with them."""
-    frames = Frames(seal)
+    frames = SseFilter(seal)
     pieces = [TOLD[at : at + size] for at in range(0, len(TOLD), size)]
     first, lost, event, last = (frame for piece in pieces for frame in frames.of(piece))
-    assert (first, lost, last) == (COMMENT, LOST, COMMENT)
+    assert (first, lost, last) == (COMMENT_FRAME, LOST_FRAME, COMMENT_FRAME)
     line, _, rest = event.partition(b"\n")
     assert rest == EVENT
     assert json.loads(seal.opened(line.removeprefix(b"id: ").decode())) == json.loads(PLACE)
 
 
-def test_ids_say_nothing(seal: Seal) -> None:
+def test_ids_say_nothing(seal: EventIdCipher) -> None:
     """Not even by their length; another process with the secret reads them, and nobody else."""
     quiet = seal.sealed(b'{"0":"1795262400000-0","1":"0-0"}')
     busy = seal.sealed(PLACE)
     assert len(quiet) == len(busy)
     assert b"1795262400" not in busy
-    assert Seal("s" * 32).opened(busy.decode()) == PLACE.decode()
+    assert EventIdCipher("s" * 32).opened(busy.decode()) == PLACE.decode()
     for secret, text in (("t" * 32, busy.decode()), ("s" * 32, PLACE.decode()), ("s" * 32, "é")):
         with pytest.raises(BadInput, match="Last-Event-ID"):
-            Seal(secret).opened(text)
+            EventIdCipher(secret).opened(text)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from api.cdrs.query.access_paths import ways
+from api.cdrs.query.access_paths import access_paths
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.queries import counting, listing, ways_of
+from api.cdrs.query.queries import candidate_paths, count_query, page_query
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ from api.cdrs.query.queries import counting, listing, ways_of
 )
 def test_ways(filters: dict[str, Any], names: tuple[str, ...]) -> None:
     """Those first that lead to few as a rule; those that lead to half of all never by choice."""
-    assert ways_of(Filters("acme", **filters).form) == names
+    assert candidate_paths(Filters("acme", **filters).form) == names
 
 
 def test_several_agents_are_looked_up_each() -> None:
     """Each in the order of the list."""
-    way = ways(Filters("acme", agent_names=("a", "b")))["agent_names"]
+    way = access_paths(Filters("acme", agent_names=("a", "b")))["agent_names"]
     assert [each.table.name for each in way] == ["cdr_agents", "cdr_agents"]
 
 
@@ -73,7 +73,7 @@ def test_what_is_looked_at(
     filters: dict[str, Any], way: str, looked_up: str, looked_at: str
 ) -> None:
     """One is looked up; the marks tell the others, and a row is read where they may be wrong."""
-    query = listing(Filters("acme", **filters).form, way, is_after=False)
+    query = page_query(Filters("acme", **filters).form, way, is_after=False)
     said = " ".join(str(query.compile(dialect=sqlite.dialect())).split())
     assert f"cdrs.{looked_up}" in said
     assert MARKS in said.replace("(", "").replace(")", "")
@@ -85,7 +85,9 @@ def test_what_is_looked_at(
 def test_a_filter_alone_is_looked_up_alone(filters: dict[str, Any]) -> None:
     """Nothing else is read to find a page."""
     form = Filters("acme", **filters).form
-    said = str(listing(form, ways_of(form)[0], is_after=False).compile(dialect=sqlite.dialect()))
+    said = str(
+        page_query(form, candidate_paths(form)[0], is_after=False).compile(dialect=sqlite.dialect())
+    )
     assert "marks" not in said
 
 
@@ -103,7 +105,7 @@ def test_an_entry_is_dear_of_which_marks_tell_little(
     filters: dict[str, Any], way: str, dearness: int
 ) -> None:
     """An agent leaves one bit of twelve, and a number none."""
-    assert ways(Filters("acme", **filters))[way][0].dearness == dearness
+    assert access_paths(Filters("acme", **filters))[way][0].dearness == dearness
 
 
 def test_a_statement_is_made_once_for_a_form() -> None:
@@ -111,9 +113,9 @@ def test_a_statement_is_made_once_for_a_form() -> None:
     some = Filters("acme", client_id="x", agent_names=("a", "b"), start_ms=5, end_ms=9)
     others = Filters("other", client_id="y", agent_names=("c", "d"), start_ms=6, end_ms=7)
     assert some.form == others.form == some.form.form
-    query = listing(some.form, "client_id", is_after=True)
-    assert query is listing(others.form, "client_id", is_after=True)
-    assert counting(some.form, "client_id", 10) is counting(others.form, "client_id", 10)
+    query = page_query(some.form, "client_id", is_after=True)
+    assert query is page_query(others.form, "client_id", is_after=True)
+    assert count_query(some.form, "client_id", 10) is count_query(others.form, "client_id", 10)
     parameters = query.compile(dialect=sqlite.dialect()).binds
     named = {name for name, each in parameters.items() if each.required}
     given = some.values.keys() | {"limit", "offset", "most", "after_ms", "after_id"}

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.cdrs.query.filters import COLUMNS, PURPOSES, Filters
-from api.cdrs.query.signatures import WIDTHS, mark, mark_of_agents, marks_of, mask
+from api.cdrs.query.signatures import (
+    BIT_WIDTHS,
+    agent_signature,
+    signature_bits,
+    signature_mask,
+    signature_of,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
-NAMES = [name for name in COLUMNS if name in WIDTHS]
+NAMES = [name for name in COLUMNS if name in BIT_WIDTHS]
 ROWS = st.fixed_dictionaries(
     dict.fromkeys(NAMES, TEXTS)
     | {name: st.booleans() for name in ("is_answered", *PURPOSES.values())}
@@ -31,7 +37,7 @@ def test_who_fits_has_the_marks(
         purpose=data.draw(st.sampled_from(purposes)),
         agent_names=(*some, "somebody else") if agents else (),
     ).values
-    marks = marks_of(row, agents)
+    marks = signature_of(row, agents)
     assert marks & asked["mask"] == asked["marks"]
     assert not agents or marks & asked["agent_marks"]
 
@@ -42,24 +48,31 @@ def test_what_changes_is_changed_alone(
 ) -> None:
     """The bits of some columns put in place of the old ones give the marks of the new values."""
     new = {name: other[name] for name in names}
-    marks = marks_of(row, ["Nina"]) & ~mask(new) | sum(mark(*each) for each in new.items())
-    assert marks == marks_of(row | new, ["Nina"])
+    marks = signature_of(row, ["Nina"]) & ~signature_mask(new) | sum(
+        signature_bits(*each) for each in new.items()
+    )
+    assert marks == signature_of(row | new, ["Nina"])
 
 
-@pytest.mark.parametrize("name", [name for name, width in WIDTHS.items() if width > 1])
+@pytest.mark.parametrize("name", [name for name, width in BIT_WIDTHS.items() if width > 1])
 def test_values_are_told_apart(name: str) -> None:
     """Of a thousand others not many more are alike than the width allows."""
-    alike = sum(mark(name, f"{name}{n}") == mark(name, "it") for n in range(1_000))
-    assert alike < 2 * 1_000 / (1 << WIDTHS[name])
+    alike = sum(
+        signature_bits(name, f"{name}{n}") == signature_bits(name, "it") for n in range(1_000)
+    )
+    assert alike < 2 * 1_000 / (1 << BIT_WIDTHS[name])
 
 
 def test_they_fit_a_signed_number() -> None:
     """As databases keep it, and never below zero."""
     everybody = (f"Agent {number}" for number in range(1_000))
-    assert mask(WIDTHS) & mark_of_agents(everybody) == 0
-    assert mask(WIDTHS) | mark_of_agents(f"Agent {number}" for number in range(1_000)) < 1 << 63
+    assert signature_mask(BIT_WIDTHS) & agent_signature(everybody) == 0
+    assert (
+        signature_mask(BIT_WIDTHS) | agent_signature(f"Agent {number}" for number in range(1_000))
+        < 1 << 63
+    )
 
 
 def test_nothing_leaves_no_mark() -> None:
     """Who has no client is like no client's mark but by chance, and unanswered is a zero."""
-    assert marks_of({"client_id": None, "is_answered": False}, []) == 0
+    assert signature_of({"client_id": None, "is_answered": False}, []) == 0

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from api.contacts.imports.reader.csv_rows import (
     BROKEN,
-    MOST_LINES,
+    MAX_LINES,
     TOO_LONG,
     csv_rows,
     delimiter_of,
 )
-from api.contacts.imports.reader.messages import MOST_ROW
+from api.contacts.imports.reader.messages import MAX_ROW_CHARS
 
 
 def read(text: str, delimiter: str = ",") -> list[tuple[int, list[str] | str]]:
@@ -30,18 +30,18 @@ def test_cells_may_be_quoted() -> None:
 
 def test_a_quote_that_is_never_closed_costs_one_line() -> None:
     """Also the last one, and one that goes on for long."""
-    rest = [f"{number},x" for number in range(2 * MOST_LINES)]
+    rest = [f"{number},x" for number in range(2 * MAX_LINES)]
     found = read("\n".join(['a,"b', *rest, '"c']))
     assert found[0] == (1, BROKEN)
-    assert found[-1] == (2 * MOST_LINES + 2, BROKEN)
+    assert found[-1] == (2 * MAX_LINES + 2, BROKEN)
     assert found[1:-1] == [(line, each.split(",")) for line, each in enumerate(rest, 2)]
 
 
 def test_a_row_has_an_end() -> None:
     """What is longer is one bad row, and the next line is the next row."""
-    assert read("x" * 3 * MOST_ROW + "\na,b\n") == [(1, TOO_LONG), (2, ["a", "b"])]
-    assert read("x" * MOST_ROW + "\n")[0][1] == TOO_LONG
-    assert read("x" * (MOST_ROW - 1) + "\n")[0][1] == ["x" * (MOST_ROW - 1)]
+    assert read("x" * 3 * MAX_ROW_CHARS + "\na,b\n") == [(1, TOO_LONG), (2, ["a", "b"])]
+    assert read("x" * MAX_ROW_CHARS + "\n")[0][1] == TOO_LONG
+    assert read("x" * (MAX_ROW_CHARS - 1) + "\n")[0][1] == ["x" * (MAX_ROW_CHARS - 1)]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

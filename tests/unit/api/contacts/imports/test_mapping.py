@@ -2,23 +2,23 @@
 
 import pytest
 
-from api.contacts.imports.mapping import checked
-from wire.errors import Faults
+from api.contacts.imports.mapping import check_mappings
+from wire.errors import InputErrors
 
 HEADERS = ["Phone", "First name", "City"]
 
 
 def paths(mappings: dict[str, str]) -> list[str]:
     """Give the places of what is wrong."""
-    with pytest.raises(Faults) as caught:
-        checked(mappings, HEADERS, ["city"])
+    with pytest.raises(InputErrors) as caught:
+        check_mappings(mappings, HEADERS, ["city"])
     return [each.path for each in caught.value.faults]
 
 
 def test_good_mappings_are_kept() -> None:
     """By the names that the columns have; the list's own fields are fields, too."""
     mappings = {" First  name": "fName", "Phone": "phoneNumber", "City": "city"}
-    assert checked(mappings, HEADERS, ["city"]) == {
+    assert check_mappings(mappings, HEADERS, ["city"]) == {
         "First name": "fName",
         "Phone": "phoneNumber",
         "City": "city",

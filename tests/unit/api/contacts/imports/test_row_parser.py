@@ -2,33 +2,35 @@
 
 import pytest
 
-from api.contacts.imports.reader.messages import MOST_ROW, Row
-from api.contacts.imports.reader.row_parser import NoContact, Persons, shown
+from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow
+from api.contacts.imports.reader.row_parser import InvalidRow, RowParser, cells_json
 
 HEADERS = ["Phone", "Name", "Mail", "City"]
 MAPPINGS = {"Phone": "phoneNumber", "Name": "fName", "Mail": "email", "City": "city"}
 
 
-def persons() -> Persons:
+def persons() -> RowParser:
     """Make contacts of rows with all columns."""
-    return Persons(HEADERS, MAPPINGS, "NO")
+    return RowParser(HEADERS, MAPPINGS, "NO")
 
 
 def test_a_row_is_a_contact() -> None:
     """Its cells without what stands around them; short rows have empty cells at their end."""
-    person = persons().person(Row(2, [" 90000001 ", " Nina\nBerg", "n@example.com", "Oslo", " "]))
+    person = persons().person(
+        FileRow(2, [" 90000001 ", " Nina\nBerg", "n@example.com", "Oslo", " "])
+    )
     assert (person.number, person.f_name, person.fields) == (
         "+4790000001",
         "Nina Berg",
         {"city": "Oslo"},
     )
-    assert persons().person(Row(2, ["90000001"])).email is None
+    assert persons().person(FileRow(2, ["90000001"])).email is None
 
 
 def test_a_later_row_says_what_it_says() -> None:
     """An empty cell takes nothing away."""
-    first = persons().person(Row(2, ["90000001", "Nina", "", "Oslo"]))
-    later = persons().person(Row(3, ["90000001", "", "n@example.com", ""]))
+    first = persons().person(FileRow(2, ["90000001", "Nina", "", "Oslo"]))
+    later = persons().person(FileRow(3, ["90000001", "", "n@example.com", ""]))
     both = first.updated(later)
     assert (both.f_name, both.email, both.fields) == ("Nina", "n@example.com", {"city": "Oslo"})
 
@@ -48,11 +50,11 @@ def test_a_later_row_says_what_it_says() -> None:
 )
 def test_what_is_no_contact_is_told(cells: list[str], why: str) -> None:
     """The field, and what is wrong with it."""
-    with pytest.raises(NoContact, match=why):
-        persons().person(Row(2, cells))
+    with pytest.raises(InvalidRow, match=why):
+        persons().person(FileRow(2, cells))
 
 
 def test_a_rejected_row_can_be_kept() -> None:
     """Without what a database can't hold, and not all of what is long."""
-    assert shown(Row(2, ["a\0b", "=1+1"])) == '["a\ufffdb","=1+1"]'
-    assert len(shown(Row(2, ["x" * MOST_ROW, "y"]))) < 5_000
+    assert cells_json(FileRow(2, ["a\0b", "=1+1"])) == '["a\ufffdb","=1+1"]'
+    assert len(cells_json(FileRow(2, ["x" * MAX_ROW_CHARS, "y"]))) < 5_000
