@@ -1,23 +1,25 @@
-"""What a tree will want to have heard, found before it runs, so that no caller waits for it."""
+"""Audio sources of verbs and whole trees, collected before they run so that no caller waits."""
 
 from typing import get_args
 
 from engine.calls.model.call import Call
-from engine.calls.verbs.play import sources
-from engine.calls.verbs.prompt import sources as prompt
-from wire.media import Source
+from wire.answer_detection import Prompt
+from wire.media import Audio, Source, Speech, Tone
 from wire.verbs import Action, Dial, Gather, Play, Record, Say, Verb
+
+PlayableVerb = Play | Say | Record
+BEEP = Tone(1_000, 250)
 
 
 def audio_sources(action: Action | None) -> tuple[Source, ...]:
-    """List the audio of a whole tree, in the order it may be heard, without doubles."""
+    """Return the audio sources of a whole tree, in playing order, without duplicates."""
     found: dict[Source, None] = {}
     _collect(action, found)
     return tuple(found)
 
 
 def pending_audio_sources(call: Call) -> tuple[Source, ...]:
-    """List the audio of a call's step and of what comes after it."""
+    """Return the audio sources of a call's current state and of its continuation."""
     fields = (getattr(call.state, name) for name in call.state.__struct_fields__)
     found: dict[Source, None] = {}
     for each in (*fields, *call.continuation):
@@ -26,17 +28,36 @@ def pending_audio_sources(call: Call) -> tuple[Source, ...]:
     return tuple(found)
 
 
+def verb_sources(verb: PlayableVerb) -> tuple[Source, ...]:
+    """Return the audio sources of a play, a say, or a record's prompt."""
+    match verb:
+        case Say(data=data):
+            return (Speech(data.text, data.voice, data.language, data.ssml),)
+        case Record(data=data):
+            return (*prompt_sources(data), *((BEEP,) if data.beep else ()))
+        case Play(data=data):
+            urls = (data.audio_url,) if isinstance(data.audio_url, str) else data.audio_url
+            return tuple(Audio(each) for each in urls)
+
+
+def prompt_sources(data: Prompt) -> tuple[Source, ...]:
+    """Return the audio source of a prompt, if it has one."""
+    if data.audio_url is not None:
+        return (Audio(data.audio_url),)
+    return (Speech(data.text, data.voice, data.language),) if data.text is not None else ()
+
+
 def _collect(action: Action | None, found: dict[Source, None]) -> None:
     while action is not None and not isinstance(action, str):
         match action:
             case Play() | Say() | Record():
-                found.update(dict.fromkeys(sources(action)))
+                found.update(dict.fromkeys(verb_sources(action)))
             case Gather(data=data):
-                found.update(dict.fromkeys(prompt(data)))
+                found.update(dict.fromkeys(prompt_sources(data)))
                 _collect(data.fallback, found)
             case Dial(data=data):
                 _collect(data.whisper, found)
-                found.update(dict.fromkeys(prompt(data.confirm) if data.confirm else ()))
+                found.update(dict.fromkeys(prompt_sources(data.confirm) if data.confirm else ()))
             case _:
                 pass
         action = action.action

@@ -7,6 +7,7 @@ clock is given GRACE_MS for a key that went down in time (design fact 6).
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
+from engine.calls.flows.prefetch import prompt_sources
 from engine.calls.model.call import Call, CollectedDigits, Step, allocate_id, is_held
 from engine.calls.model.commands import EmitEvent, StopPlayback
 from engine.calls.model.events import (
@@ -25,7 +26,7 @@ from engine.calls.reporting.history import add_collected_digits
 from engine.calls.verbs.instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from engine.calls.verbs.prompt import length_ms, resume_prompt, sources, stop_sound, suspend_prompt
+from engine.calls.verbs.prompt import length_ms, resume_prompt, stop_sound, suspend_prompt
 from wire.media import Clip
 from wire.verbs import Gather
 from wire.webhooks import GatherLeg, GatherReason, GatherResult
@@ -39,181 +40,184 @@ def start(call: Call, verb: Gather, now: int) -> Step:
     leg = verb.data.channel_id or call.main
     limit = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else MAX_GATHER_MS)
     fetched = min(now + FETCH_TIMEOUT_MS, limit)
-    doing = Gathering(verb, leg, "fetch", deadline_ms=fetched, limit_ms=limit, since_ms=now)
+    state = Gathering(verb, leg, "fetch", deadline_ms=fetched, limit_ms=limit, since_ms=now)
     if call.leg(leg) is None and verb.data.fallback is not None:
         return replace(call, state=Advance(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
-        return _finish(call, replace(doing, phase="first"), "hangup", now)
-    call, commands = _start_prompt(call, doing, now)
+        return _finish(call, replace(state, phase="first"), "hangup", now)
+    call, commands = _start_prompt(call, state, now)
     if is_held(call, leg) and isinstance(call.state, Gathering):
         call, _ = suspend(call, call.state, now)
     return call, commands
 
 
-def _start_prompt(call: Call, doing: Gathering, now: int) -> Step:
-    asked = sources(doing.verb.data)
+def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
+    asked = prompt_sources(state.verb.data)
     if not asked:
-        return _wait_first_digit(call, doing, now), ()
+        return _wait_first_digit(call, state, now), ()
     call, request = allocate_id(call, "p")
-    return replace(call, state=replace(doing, request=request)), (FetchMedia(request, asked),)
+    return replace(call, state=replace(state, request=request)), (FetchMedia(request, asked),)
 
 
-def on_event(call: Call, doing: Gathering, event: Event, now: int) -> Step:
+def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
     """Move by a digit, the prompt's course or a clock."""
     match event:
-        case DigitPressed(leg) if leg == doing.leg and not doing.suspended:
-            return _on_digit(call, doing, event, now)
-        case MediaFetched(request, clips) if request == doing.request and doing.phase == "fetch":
-            return _on_prompt_fetched(call, doing, clips, now)
-        case PlaybackEnded(playback) if playback == doing.request and doing.phase == "prompt":
-            return _wait_first_digit(call, doing, now), ()
-        case LegEnded(leg) if leg == doing.leg:
-            return _finish(call, doing, "hangup", now)
-        case DeadlinePassed() if now >= doing.limit_ms:
-            return _finish(call, doing, "timeout", now)
+        case DigitPressed(leg) if leg == state.leg and not state.suspended:
+            return _on_digit(call, state, event, now)
+        case MediaFetched(request, clips) if request == state.request and state.phase == "fetch":
+            return _on_prompt_fetched(call, state, clips, now)
+        case PlaybackEnded(playback) if playback == state.request and state.phase == "prompt":
+            return _wait_first_digit(call, state, now), ()
+        case LegEnded(leg) if leg == state.leg:
+            return _finish(call, state, "hangup", now)
+        case DeadlinePassed() if now >= state.limit_ms:
+            return _finish(call, state, "timeout", now)
         case DeadlinePassed():
-            return _on_phase_timeout(call, doing, now)
-        case Recovered() if not doing.suspended:
-            return _restart_phase_clock(call, doing, now), ()
+            return _on_phase_timeout(call, state, now)
+        case Recovered() if not state.suspended:
+            return _restart_phase_clock(call, state, now), ()
         case _:
             return call, ()
 
 
-def suspend(call: Call, doing: Gathering, now: int) -> Step:
+def suspend(call: Call, state: Gathering, now: int) -> Step:
     """Let the leg be on hold: prompt and clocks stand still, its keys count for nothing."""
-    doing = replace(doing, suspended_ms=now)
-    if doing.phase == "prompt":
-        call, doing, stops = suspend_prompt(call, doing, now)
-        return replace(call, state=doing), stops
-    return replace(call, state=replace(doing, suspended=True, deadline_ms=call.must_end_ms)), ()
+    state = replace(state, suspended_ms=now)
+    if state.phase == "prompt":
+        call, state, stops = suspend_prompt(call, state, now)
+        return replace(call, state=state), stops
+    return replace(call, state=replace(state, suspended=True, deadline_ms=call.must_end_ms)), ()
 
 
-def resume(call: Call, doing: Gathering, now: int) -> Step:
+def resume(call: Call, state: Gathering, now: int) -> Step:
     """Go on after a hold: the prompt where it was stopped, a clock from its beginning."""
-    limit = doing.limit_ms + now - doing.suspended_ms
+    limit = state.limit_ms + now - state.suspended_ms
     # Paused for a mute, it goes on at once: keys before it that nobody has heard yet still count.
-    since = now if now > doing.suspended_ms else doing.since_ms
-    doing = replace(doing, suspended=False, limit_ms=limit, deadline_ms=now, since_ms=since)
-    if doing.phase != "prompt":
-        return _restart_phase_clock(call, doing, now), ()
-    if doing.played_ms >= length_ms(doing.clips):
-        return _wait_first_digit(call, doing, now), ()
-    return _play_prompt(call, doing, now)
+    since = now if now > state.suspended_ms else state.since_ms
+    state = replace(state, suspended=False, limit_ms=limit, deadline_ms=now, since_ms=since)
+    if state.phase != "prompt":
+        return _restart_phase_clock(call, state, now), ()
+    if state.played_ms >= length_ms(state.clips):
+        return _wait_first_digit(call, state, now), ()
+    return _play_prompt(call, state, now)
 
 
-def _play_prompt(call: Call, doing: Gathering, now: int) -> Step:
-    doing, play = resume_prompt(doing, doing.leg, now)
-    heard = _enter_phase(doing, "prompt", doing.ends_ms + PLAYBACK_GRACE_MS)
+def _play_prompt(call: Call, state: Gathering, now: int) -> Step:
+    state, play = resume_prompt(state, state.leg, now)
+    heard = _enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
     return replace(call, state=heard), (play,)
 
 
-def abandon(call: Call, doing: Gathering, now: int) -> Step:
+def abandon(call: Call, state: Gathering, now: int) -> Step:
     """Tell what was collected of a caller who hung up; nobody waits for the answer."""
-    call, told = emit_gathered(call, doing, "hangup", now)
-    if not isinstance(doing.verb.action, str):
-        return call, (told,)
+    call, emitted = emit_gathered(call, state, "hangup", now)
+    if not isinstance(state.verb.action, str):
+        return call, (emitted,)
     call, request = allocate_id(call, "r")
-    body = encode_result(call, doing, "hangup")
-    return call, (told, SendWebhook(request, doing.verb.action, body))
+    body = encode_result(call, state, "hangup")
+    return call, (emitted, SendWebhook(request, state.verb.action, body))
 
 
-def _on_prompt_fetched(call: Call, doing: Gathering, clips: tuple[Clip, ...], now: int) -> Step:
+def _on_prompt_fetched(call: Call, state: Gathering, clips: tuple[Clip, ...], now: int) -> Step:
     if not clips:
-        return _wait_first_digit(call, doing, now), ()
-    doing = replace(doing, clips=clips, phase="prompt")
-    if doing.suspended:
-        return replace(call, state=doing), ()
-    return _play_prompt(call, doing, now)
+        return _wait_first_digit(call, state, now), ()
+    state = replace(state, clips=clips, phase="prompt")
+    if state.suspended:
+        return replace(call, state=state), ()
+    return _play_prompt(call, state, now)
 
 
-def _wait_first_digit(call: Call, doing: Gathering, now: int) -> Call:
-    if doing.suspended:
-        return replace(call, state=replace(doing, phase="first"))
-    deadline = now + doing.verb.data.timeout + GRACE_MS
-    return replace(call, state=_enter_phase(doing, "first", deadline))
+def _wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
+    if state.suspended:
+        return replace(call, state=replace(state, phase="first"))
+    deadline = now + state.verb.data.timeout + GRACE_MS
+    return replace(call, state=_enter_phase(state, "first", deadline))
 
 
-def _on_digit(call: Call, doing: Gathering, pressed: DigitPressed, now: int) -> Step:
-    if pressed.missed and pressed.pressed_ms > doing.limit_ms - GRACE_MS:
-        return _finish(call, doing, "timeout", now)
-    if _is_after_timeout(doing, pressed):
-        return _on_phase_timeout(call, doing, now)
-    stops = stop_sound(doing)
-    data = doing.verb.data
+def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> Step:
+    if pressed.missed and pressed.pressed_ms > state.limit_ms - GRACE_MS:
+        return _finish(call, state, "timeout", now)
+    if _is_after_timeout(state, pressed):
+        return _on_phase_timeout(call, state, now)
+    stops = stop_sound(state)
+    data = state.verb.data
     if pressed.digit == data.terminator:
-        return _finish(call, doing, "terminator", now)
-    doing = replace(doing, digits=doing.digits + pressed.digit)
-    if len(doing.digits) >= data.max_digits:
-        return _finish(call, doing, "max-digits", now)
+        return _finish(call, state, "terminator", now)
+    state = replace(state, digits=state.digits + pressed.digit)
+    if len(state.digits) >= data.max_digits:
+        return _finish(call, state, "max-digits", now)
     deadline = now + data.digit_timeout + GRACE_MS
-    return replace(call, state=_enter_phase(doing, "between", deadline)), stops
+    return replace(call, state=_enter_phase(state, "between", deadline)), stops
 
 
-def _is_after_timeout(doing: Gathering, pressed: DigitPressed) -> bool:
+def _is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
     """Tell whether the phase's clock had fired; in an outage it stands, as `_renewed` says."""
-    is_running = doing.phase in {"first", "between"} and not pressed.missed
-    return is_running and pressed.pressed_ms > doing.deadline_ms - GRACE_MS
+    is_running = state.phase in {"first", "between"} and not pressed.missed
+    return is_running and pressed.pressed_ms > state.deadline_ms - GRACE_MS
 
 
-def _on_phase_timeout(call: Call, doing: Gathering, now: int) -> Step:
-    match doing.phase:
+def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
+    match state.phase:
         case "fetch":
-            return _wait_first_digit(call, doing, now), ()
+            return _wait_first_digit(call, state, now), ()
         case "prompt":
-            return _wait_first_digit(call, doing, now), (StopPlayback(doing.request),)
+            return _wait_first_digit(call, state, now), (StopPlayback(state.request),)
         case "first":
-            return _finish(call, doing, "timeout", now)
+            return _finish(call, state, "timeout", now)
         case "between":
-            return _finish(call, doing, "digit-timeout", now)
+            return _finish(call, state, "digit-timeout", now)
 
 
-def _finish(call: Call, doing: Gathering, reason: GatherReason, now: int) -> Step:
-    stops = stop_sound(doing)
-    call, told = emit_gathered(call, doing, reason, now)
-    data, action = doing.verb.data, doing.verb.action
-    if reason == "timeout" and not doing.digits and data.fallback is not None:
-        return replace(call, state=Advance(data.fallback, "gather")), (*stops, told)
+def _finish(call: Call, state: Gathering, reason: GatherReason, now: int) -> Step:
+    stops = stop_sound(state)
+    call, emitted = emit_gathered(call, state, reason, now)
+    data, action = state.verb.data, state.verb.action
+    if reason == "timeout" and not state.digits and data.fallback is not None:
+        return replace(call, state=Advance(data.fallback, "gather")), (*stops, emitted)
     if not isinstance(action, str):
-        return replace(call, state=Advance(action, "gather", digits=doing.digits)), (*stops, told)
+        return replace(call, state=Advance(action, "gather", digits=state.digits)), (
+            *stops,
+            emitted,
+        )
     call, request = allocate_id(call, "r")
     asking = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)
-    asked = SendWebhook(request, action, encode_result(call, doing, reason))
-    return replace(call, state=asking), (*stops, told, asked)
+    asked = SendWebhook(request, action, encode_result(call, state, reason))
+    return replace(call, state=asking), (*stops, emitted, asked)
 
 
-def _restart_phase_clock(call: Call, doing: Gathering, now: int) -> Call:
+def _restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
     """Give the caller the phase's time again: an outage is not the caller's silence."""
-    data = doing.verb.data
+    data = state.verb.data
     given = {
         "fetch": FETCH_TIMEOUT_MS,
         "first": data.timeout + GRACE_MS,
         "between": data.digit_timeout + GRACE_MS,
     }
-    if doing.phase == "prompt":
+    if state.phase == "prompt":
         return call
-    deadline = max(doing.deadline_ms, now + given[doing.phase])
-    return replace(call, state=_enter_phase(doing, doing.phase, deadline))
+    deadline = max(state.deadline_ms, now + given[state.phase])
+    return replace(call, state=_enter_phase(state, state.phase, deadline))
 
 
-def _enter_phase(doing: Gathering, phase: str, deadline_ms: int) -> Gathering:
-    return replace(doing, phase=phase, deadline_ms=min(deadline_ms, doing.limit_ms))
+def _enter_phase(state: Gathering, phase: str, deadline_ms: int) -> Gathering:
+    return replace(state, phase=phase, deadline_ms=min(deadline_ms, state.limit_ms))
 
 
 def emit_gathered(
-    call: Call, doing: Gathering, reason: GatherReason, now: int
+    call: Call, state: Gathering, reason: GatherReason, now: int
 ) -> tuple[Call, EmitEvent]:
     """Tell what was collected, and why collecting ended; its record has it, too."""
-    call = add_collected_digits(call, CollectedDigits(now, doing.leg, doing.digits, reason))
-    facts = {"channel_id": doing.leg, "dtmf": doing.digits, "reason": reason}
+    call = add_collected_digits(call, CollectedDigits(now, state.leg, state.digits, reason))
+    facts = {"channel_id": state.leg, "dtmf": state.digits, "reason": reason}
     return emit(call, "gathered", now, **facts)
 
 
-def encode_result(call: Call, doing: Gathering, reason: GatherReason) -> bytes:
+def encode_result(call: Call, state: Gathering, reason: GatherReason) -> bytes:
     """Put it as a customer's server is told."""
     gathered = GatherResult(
         call_id=call.id,
-        dtmf=doing.digits,
-        to=GatherLeg(doing.leg),
+        dtmf=state.digits,
+        to=GatherLeg(state.leg),
         reason=reason,
         custom_data=call.custom_data,
     )

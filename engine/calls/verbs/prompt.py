@@ -7,17 +7,9 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call, allocate_id
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
 from engine.calls.model.state import CallState, Gathering, Playing, RecordingVoicemail
-from wire.answer_detection import Prompt
-from wire.media import Audio, Clip, Source, Speech
+from wire.media import Clip
 
 PromptState = TypeVar("PromptState", Playing, Gathering)
-
-
-def sources(data: Prompt) -> tuple[Source, ...]:
-    """List what a prompt will want to have heard."""
-    if data.audio_url is not None:
-        return (Audio(data.audio_url),)
-    return (Speech(data.text, data.voice, data.language),) if data.text is not None else ()
 
 
 def length_ms(clips: tuple[Clip, ...]) -> int:
@@ -26,27 +18,27 @@ def length_ms(clips: tuple[Clip, ...]) -> int:
 
 
 def suspend_prompt(
-    call: Call, doing: PromptState, now: int
+    call: Call, state: PromptState, now: int
 ) -> tuple[Call, PromptState, tuple[StopPlayback, ...]]:
     """Stop a prompt where it is; what is heard of it later is another playback."""
-    stops = (StopPlayback(doing.request),)
-    heard_ms = max(0, length_ms(doing.clips) - max(0, doing.ends_ms - now))
+    stops = (StopPlayback(state.request),)
+    heard_ms = max(0, length_ms(state.clips) - max(0, state.ends_ms - now))
     call, request = allocate_id(call, "p")
-    doing = replace(doing, request=request, suspended=True, played_ms=heard_ms, ends_ms=0)
-    return call, replace(doing, deadline_ms=call.must_end_ms), stops
+    state = replace(state, request=request, suspended=True, played_ms=heard_ms, ends_ms=0)
+    return call, replace(state, deadline_ms=call.must_end_ms), stops
 
 
-def resume_prompt(doing: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
+def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
     """Let a leg hear the rest of a prompt; its deadline is the caller's to set."""
-    clips, offset_ms = _remaining(doing.clips, doing.played_ms)
+    clips, offset_ms = _remaining(state.clips, state.played_ms)
     ends_ms = now + length_ms(clips) - offset_ms
-    doing = replace(doing, suspended=False, ends_ms=ends_ms)
-    return doing, Play(leg, doing.request, clips, offset_ms)
+    state = replace(state, suspended=False, ends_ms=ends_ms)
+    return state, Play(leg, state.request, clips, offset_ms)
 
 
-def stop_sound(doing: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
+def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
     """End the prompt that is heard, or the message that is being left, if one is."""
-    match doing:
+    match state:
         case Playing(request=request, ends_ms=ends_ms) if ends_ms:
             return (StopPlayback(request),)
         case Gathering(phase="prompt", request=request, suspended=False):

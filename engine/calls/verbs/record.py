@@ -7,6 +7,7 @@ recording has ended shows a moment after its end: a key is told, or the leg is g
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
+from engine.calls.flows.prefetch import verb_sources
 from engine.calls.media import call_recording
 from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.commands import Command, StartVoicemail, StopVoicemail
@@ -38,71 +39,71 @@ def start(call: Call, verb: Record, now: int) -> Step:
 
     Without an archive go on at once.
     """
-    if call.recording_destination is not None and play.sources(verb):
+    if call.recording_destination is not None and verb_sources(verb):
         return play.start(call, verb, now)
     if call.recording_destination is None:
         return _continue(call, verb, "failed", None, now)
-    call, told = release_leg(call, call.main, now)  # nobody leaves a message on hold
+    call, emitted = release_leg(call, call.main, now)  # nobody leaves a message on hold
     call, tape = call_recording.start(call, call.main, "voicemail", now)
     data = verb.data
-    doing = RecordingVoicemail(verb, tape.name, now, now + data.max_length * 1000)
+    state = RecordingVoicemail(verb, tape.name, now, now + data.max_length * 1000)
     command = StartVoicemail(call.main, tape.name, data.max_length, data.silence, data.terminator)
-    return replace(call, state=doing), (*told, command)
+    return replace(call, state=state), (*emitted, command)
 
 
-def on_event(call: Call, doing: RecordingVoicemail, event: Event, now: int) -> Step:
+def on_event(call: Call, state: RecordingVoicemail, event: Event, now: int) -> Step:
     """Follow the message to its end, then to the archive."""
     match event:
-        case DigitPressed(leg, digit) if leg == call.main and digit == doing.verb.data.terminator:
-            return _stop(call, doing, "terminator", now)
-        case VoicemailEnded(name, failed) if name == doing.recording and not doing.request:
-            return _archive(call, replace(doing, reason="failed") if failed else doing, now)
-        case RecordingsArchived(request) if request == doing.request:
-            return _on_archived(call, doing, now)
-        case Recovered() if doing.request:
-            return replace(call, state=replace(doing, deadline_ms=now + ARCHIVE_TIMEOUT_MS)), ()
-        case DeadlinePassed() if doing.request or doing.reason:
-            return _finish(call, doing, now)  # one that has not ended yet is filed with the call
+        case DigitPressed(leg, digit) if leg == call.main and digit == state.verb.data.terminator:
+            return _stop(call, state, "terminator", now)
+        case VoicemailEnded(name, failed) if name == state.recording and not state.request:
+            return _archive(call, replace(state, reason="failed") if failed else state, now)
+        case RecordingsArchived(request) if request == state.request:
+            return _on_archived(call, state, now)
+        case Recovered() if state.request:
+            return replace(call, state=replace(state, deadline_ms=now + ARCHIVE_TIMEOUT_MS)), ()
+        case DeadlinePassed() if state.request or state.reason:
+            return _finish(call, state, now)  # one that has not ended yet is filed with the call
         case DeadlinePassed():
-            return _stop(call, doing, "max-length", now)
+            return _stop(call, state, "max-length", now)
         case _:
             return call, ()
 
 
-def abandon(call: Call, doing: RecordingVoicemail, now: int) -> Step:
+def abandon(call: Call, state: RecordingVoicemail, now: int) -> Step:
     """Tell of the message of a caller who hung up: it is kept; nobody waits for the answer."""
-    return _report(call, doing.verb, doing.reason or "hangup", _recording(call, doing), now)
+    return _report(call, state.verb, state.reason or "hangup", _recording(call, state), now)
 
 
-def _stop(call: Call, doing: RecordingVoicemail, reason: RecordReason, now: int) -> Step:
-    if doing.reason:
+def _stop(call: Call, state: RecordingVoicemail, reason: RecordReason, now: int) -> Step:
+    if state.reason:
         return call, ()
-    doing = replace(doing, reason=reason)
-    if doing.request:
-        return replace(call, state=doing), ()
-    stopping = replace(doing, deadline_ms=now + STOP_TIMEOUT_MS)
-    return replace(call, state=stopping), (StopVoicemail(doing.recording),)
+    state = replace(state, reason=reason)
+    if state.request:
+        return replace(call, state=state), ()
+    stopping = replace(state, deadline_ms=now + STOP_TIMEOUT_MS)
+    return replace(call, state=stopping), (StopVoicemail(state.recording),)
 
 
-def _archive(call: Call, doing: RecordingVoicemail, now: int) -> Step:
-    call, command = call_recording.archive(call, (doing.recording,))
+def _archive(call: Call, state: RecordingVoicemail, now: int) -> Step:
+    call, command = call_recording.archive(call, (state.recording,))
     filing = replace(
-        doing, request=command.request, ended_ms=now, deadline_ms=now + ARCHIVE_TIMEOUT_MS
+        state, request=command.request, ended_ms=now, deadline_ms=now + ARCHIVE_TIMEOUT_MS
     )
     return replace(call, state=filing), (command,)
 
 
-def _on_archived(call: Call, doing: RecordingVoicemail, now: int) -> Step:
-    shows_ms = doing.ended_ms + REASON_GRACE_MS
-    if doing.reason or now >= shows_ms:
-        return _finish(call, doing, now)
-    return replace(call, state=replace(doing, deadline_ms=shows_ms)), ()
+def _on_archived(call: Call, state: RecordingVoicemail, now: int) -> Step:
+    shows_ms = state.ended_ms + REASON_GRACE_MS
+    if state.reason or now >= shows_ms:
+        return _finish(call, state, now)
+    return replace(call, state=replace(state, deadline_ms=shows_ms)), ()
 
 
-def _finish(call: Call, doing: RecordingVoicemail, now: int) -> Step:
-    is_full = doing.ended_ms - doing.started_ms >= doing.verb.data.max_length * 1000
-    reason = doing.reason or ("max-length" if is_full else "silence")
-    return _continue(call, doing.verb, reason, _recording(call, doing), now)
+def _finish(call: Call, state: RecordingVoicemail, now: int) -> Step:
+    is_full = state.ended_ms - state.started_ms >= state.verb.data.max_length * 1000
+    reason = state.reason or ("max-length" if is_full else "silence")
+    return _continue(call, state.verb, reason, _recording(call, state), now)
 
 
 def _continue(
@@ -121,9 +122,9 @@ def _report(
     call: Call, verb: Record, reason: RecordReason, tape: Recording | None, now: int
 ) -> tuple[Call, tuple[Command, ...]]:
     facts = recording_fields(call, tape) if tape and tape.state != "lost" else {}
-    call, told = emit(call, "recorded", now, channel_id=call.main, reason=reason, **facts)
+    call, emitted = emit(call, "recorded", now, channel_id=call.main, reason=reason, **facts)
     if not isinstance(verb.action, str):
-        return call, (told,)
+        return call, (emitted,)
     call, request = allocate_id(call, "r")
     result = RecordResult(
         call_id=call.id,
@@ -135,8 +136,8 @@ def _report(
         duration=facts.get("recording_duration"),
         custom_data=call.custom_data,
     )
-    return call, (told, SendWebhook(request, verb.action, to_json(result)))
+    return call, (emitted, SendWebhook(request, verb.action, to_json(result)))
 
 
-def _recording(call: Call, doing: RecordingVoicemail) -> Recording:
-    return next(each for each in call.recordings if each.name == doing.recording)
+def _recording(call: Call, state: RecordingVoicemail) -> Recording:
+    return next(each for each in call.recordings if each.name == state.recording)

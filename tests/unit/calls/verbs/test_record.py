@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
+from engine.calls.flows.prefetch import BEEP
 from engine.calls.model.commands import ArchiveRecordings, Play, StartVoicemail, StopVoicemail
 from engine.calls.model.events import DigitPressed, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.state import AwaitingInstructions, Playing
-from engine.calls.verbs.play import BEEP
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, called, say
 from tests.unit.calls.harness.voicemails import (
     ARCHIVE,
@@ -27,7 +27,7 @@ def test_prompt_and_beep_come_first() -> None:
     story = called({"type": "record", "data": data}, recording_destination=ARCHIVE)
     assert story.wanted(FetchMedia)[0].sources == (Speech("Speak now."), BEEP)
     story.fetched()
-    request = story.doing(Playing).request
+    request = story.state_as(Playing).request
     assert story.wanted(Play)[0].clips == CLIPS
     assert story.wanted(StartVoicemail) == []
     story.take(PlaybackEnded(request), 4_000)
