@@ -21,18 +21,17 @@ MAX_WORKERS = 4  # each has servers of its own
 
 
 class Ring(Struct, frozen=True):
-    """A folder of tests, how they are given to the workers, and what must pass before."""
+    """A folder of tests, and what must pass before."""
 
     folder: str
-    dist: str
     before: tuple[tuple[str, ...], ...] = ()
 
 
 RINGS = {
-    "quick": Ring("unit", "loadfile", (("check",), ("format", "--check"))),
-    "contract": Ring("contract", "loadfile"),
-    "simulate": Ring("sim", "worksteal"),  # two files, and no servers
-    "live": Ring("live", "loadfile"),
+    "quick": Ring("unit", (("check",), ("format", "--check"))),
+    "contract": Ring("contract"),
+    "simulate": Ring("sim"),
+    "live": Ring("live"),
 }
 
 
@@ -74,7 +73,7 @@ def _run(ring: Ring, options: Sequence[str]) -> tuple[int, Counter[str]]:
         argv = [
             *(sys.executable, "-m", "pytest", str(HERE / ring.folder), "-q"),
             *(part for plugin in PLUGINS for part in ("-p", plugin)),
-            *("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", ring.dist),
+            *("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", "worksteal"),
             *("--durations", "25", "--junitxml", str(report)),
             *options,
         ]

@@ -1,5 +1,6 @@
 """Several engines over one Valkey, with one or more PBX nodes, and which of them has which slot."""
 
+import asyncio
 import json
 import os
 import secrets
@@ -16,6 +17,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
 from tests.harness.servers.cut import Cut
 from tests.harness.servers.engine import Engine
+from tests.harness.servers.server import Server
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
@@ -41,10 +43,8 @@ class Cluster:
 
     async def __aenter__(self) -> Self:
         try:
-            for server in (self.valkey, *self.nodes):
-                await self._house.enter_async_context(server)
-            for lab in self.labs:
-                await self._house.enter_async_context(lab.engine)
+            await self._started(self.valkey, *self.nodes)
+            await self._started(*(lab.engine for lab in self.labs))
             await self.shared()
         except BaseException:
             await self._house.aclose()
@@ -55,6 +55,14 @@ class Cluster:
         for lab in self.labs:
             thaw(lab.engine)
         await self._house.aclose()
+
+    async def _started(self, *servers: Server) -> None:
+        """Start servers side by side, which end with the cluster, also if one does not start."""
+        for server in servers:
+            self._house.push_async_callback(server.stop)
+        async with asyncio.TaskGroup() as starting:
+            for server in servers:
+                starting.create_task(server.start())
 
     def engine(self, settings: Mapping[str, str] | None = None, ways: Sequence[Cut] = ()) -> Lab:
         """Prepare one more engine, and look through it."""
