@@ -24,8 +24,8 @@ from engine.cli.commands import (
     transfers,
 )
 from engine.cli.commands.call import call
-from engine.cli.errors import setting_faults
-from engine.store.redis.address import address_of
+from engine.cli.errors import setting_errors
+from engine.store.redis.address import parse_address
 
 if TYPE_CHECKING:
     from engine.config import Settings
@@ -76,19 +76,19 @@ def engine() -> None:
     """Run an engine until SIGTERM; its calls live on for the next one."""
     # Imported here: every other command is a client, which starts in half the time without.
     from engine.config import Settings  # noqa: PLC0415 - clients start without
-    from engine.logging import set_up  # noqa: PLC0415 - clients start without
+    from engine.logging import configure  # noqa: PLC0415 - clients start without
 
     try:
         settings = Settings()
     except ValidationError as error:
-        sys.exit("\n".join(setting_faults(error)))
-    set_up(settings.log_level)
+        sys.exit("\n".join(setting_errors(error)))
+    configure(settings.log_level)
     uvloop.run(_run(settings))
 
 
 async def _run(settings: "Settings") -> None:
     from engine.app.engine import Engine  # noqa: PLC0415 - clients start without
-    from engine.rpc.server import NotServed  # noqa: PLC0415 - clients start without
+    from engine.rpc.server import BindFailed  # noqa: PLC0415 - clients start without
     from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
 
     running = Engine(settings)
@@ -98,9 +98,9 @@ async def _run(settings: "Settings") -> None:
     try:
         await running.run()
     except StoreDown as error:
-        where = address_of(settings.redis_url).shown
+        where = parse_address(settings.redis_url).redacted
         sys.exit(f"the store can't be reached at {where}: {error}")
-    except NotServed as error:
+    except BindFailed as error:
         sys.exit(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")
 
 

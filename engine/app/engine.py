@@ -13,28 +13,28 @@ import structlog
 
 from engine.app import connections, factories
 from engine.app.dns_discovery import Discovery
-from engine.app.node_manager import Around, Fleet
-from engine.app.shard_factory import Desks
+from engine.app.node_manager import NodeDependencies, NodeManager
+from engine.app.shard_factory import NodeShardFactory
 from engine.config import Settings
-from engine.observe.metrics import Meter
-from engine.observe.telemetry import instruments
-from engine.rpc.server import Parts, serving
-from engine.runtime.agents.status import Roster
+from engine.observe.metrics import Metrics
+from engine.observe.telemetry import open_telemetry
+from engine.rpc.server import ServerDependencies, serving
+from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.lease_manager import Keeper
-from engine.runtime.cluster.membership import Peers
-from engine.runtime.cluster.reachability import Reach
-from engine.runtime.cluster.timings import Rhythm
+from engine.runtime.cluster.lease_manager import LeaseManager
+from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.reachability import Reachability
+from engine.runtime.cluster.timings import LeaseTimings
 from engine.runtime.io.consumer_lag import ConsumerLag
-from engine.runtime.ownership.slot_owner import OwnSlots
+from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.media import Speech
 from wire.tree import Limits
 
 log = structlog.get_logger()
-LEAVE_S = 3.0
+LEAVE_TIMEOUT_S = 3.0
 WARM_UP = Speech("Welcome.")  # the first caller to be spoken to need not wait for the voice
 
 
@@ -63,32 +63,34 @@ class Engine:
             store = self._store
             house.push_async_callback(store.close)
             await store.ping()
-            seen = await house.enter_async_context(instruments(os.environ))
+            seen = await house.enter_async_context(open_telemetry(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
             library = await factories.library(settings, house, seen)
-            errands = await factories.errands(settings, house, library, store, self._limits, seen)
-            peers = Peers(self._name)
-            accounts = factories.accounts(settings, store)
-            courier = await factories.courier(settings, house, store, accounts, clock, seen)
+            errands = await factories.io_runner(settings, house, library, store, self._limits, seen)
+            peers = Membership(self._name)
+            accounts = factories.callback_targets(settings, store)
+            courier = await factories.callback_dispatcher(
+                settings, house, store, accounts, clock, seen
+            )
             told = accounts.auto_set
             roster = factories.roster(settings, house, store, clock, peers, seen, told)
             tasks = Tasks(self._failed)
-            terms = factories.terms(settings, house, store, clock)
-            desks = Desks(settings, clock, errands, roster, seen, terms)
-            slots = OwnSlots(
-                store, roster.switch, desks, tasks, random.random, meter=seen.meter, post=courier
+            terms = factories.dial_policy(settings, house, store, clock)
+            desks = NodeShardFactory(settings, clock, errands, roster, seen, terms)
+            slots = SlotOwner(
+                store, roster.switch, desks, tasks, random.random, meter=seen.metrics, post=courier
             )
-            reach = Reach(time.monotonic)
-            keeper = self._keeper(store, peers, slots, reach, seen.meter)
+            reach = Reachability(time.monotonic)
+            keeper = self._keeper(store, peers, slots, reach, seen.metrics)
             archive = await connections.archive(settings)
-            around = Around(
+            around = NodeDependencies(
                 settings, self._name, clock, roster, desks, slots, tasks, archive, seen, reach
             )
-            await self._open_nodes(Fleet(around), house, roster, tasks)
+            await self._open_nodes(NodeManager(around), house, roster, tasks)
             tasks.start("courier", courier.run())
-            readers = ConsumerLag(store.stream, roster.switch.slots, seen.meter)
+            readers = ConsumerLag(store.stream, roster.switch.owned_slots, seen.metrics)
             tasks.start("readers", readers.run())
-            parts = Parts(
+            parts = ServerDependencies(
                 roster.switch,
                 store,
                 library,
@@ -104,38 +106,38 @@ class Engine:
             await self._serve(parts, keeper, tasks)
 
     def _keeper(
-        self, store: Store, peers: Peers, slots: OwnSlots, reach: Reach, meter: Meter
-    ) -> Keeper:
+        self, store: Store, peers: Membership, slots: SlotOwner, reach: Reachability, meter: Metrics
+    ) -> LeaseManager:
         settings = self._settings
-        keeper = Keeper(
+        keeper = LeaseManager(
             store,
             peers,
             connections.rpc_url(settings),
             slots=slots,
             count=settings.slots,
-            rhythm=Rhythm(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
+            rhythm=LeaseTimings(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
             monotonic=time.monotonic,
             reach=reach,
             meter=meter,
         )
-        slots.on_doubt = keeper.doubt
+        slots.on_lease_suspect = keeper.suspect
         return keeper
 
     async def _open_nodes(
-        self, fleet: Fleet, house: AsyncExitStack, roster: Roster, tasks: Tasks
+        self, fleet: NodeManager, house: AsyncExitStack, roster: AgentStatus, tasks: Tasks
     ) -> None:
         house.push_async_callback(fleet.close)
         house.push_async_callback(tasks.close)  # before it: what runs needs the ways to the nodes
-        await roster.switch.drains.look()
-        tasks.start("drains", roster.switch.drains.run())
+        await roster.switch.drained_nodes.refresh()
+        tasks.start("drains", roster.switch.drained_nodes.run())
         await fleet.open_named()
         tasks.start("fleet", fleet.run())
         if self._settings.node_dns:
-            discovery = Discovery(self._settings, fleet.found)
-            await discovery.look()
+            discovery = Discovery(self._settings, fleet.sync_discovered)
+            await discovery.poll()
             tasks.start("discovery", discovery.run())
 
-    async def _serve(self, parts: Parts, keeper: Keeper, tasks: Tasks) -> None:
+    async def _serve(self, parts: ServerDependencies, keeper: LeaseManager, tasks: Tasks) -> None:
         settings = self._settings
         token = settings.rpc_token.get_secret_value()
         async with serving(parts, token, settings.rpc_host, settings.rpc_port):
@@ -147,10 +149,10 @@ class Engine:
         if self._fault is not None:
             raise self._fault
 
-    async def _leave(self, keeper: Keeper) -> None:
+    async def _leave(self, keeper: LeaseManager) -> None:
         """Hand the slots over; what the store can't take now, recovery finds out."""
         try:
-            async with asyncio.timeout(LEAVE_S):
+            async with asyncio.timeout(LEAVE_TIMEOUT_S):
                 await keeper.leave()
         except (TimeoutError, StoreDown) as error:
             log.warning("left without giving the slots back", error=str(error))

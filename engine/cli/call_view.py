@@ -10,9 +10,9 @@ from wire.control import ConferenceView, MemberView, TransferView
 from wire.views import CallView, LegView, RecordingView
 
 
-def put(*told: RenderableType) -> None:
+def write(*told: RenderableType) -> None:
     """Print; names and numbers are never taken for markup, ids are printed whole."""
-    console = screen.for_tables()
+    console = screen.table_console()
     for each in told:
         console.print(each, soft_wrap=isinstance(each, str))
 
@@ -70,7 +70,7 @@ def _notes(leg: LegView, *, is_main: bool) -> Iterator[str]:
     if is_main:
         yield "main"
     if leg.muted:
-        yield f"muted: {wording.muted(leg.muted)}"
+        yield f"muted: {wording.mute_direction(leg.muted)}"
     if leg.held:
         yield "on hold"
     if leg.answered_by:
@@ -83,7 +83,7 @@ def _member_notes(member: MemberView, call_id: str) -> Iterator[str]:
     if member.coaches:
         yield f"coaches {member.coaches.removeprefix(call_id)}"
     if member.muted:
-        yield f"muted: {wording.muted(member.muted)}"
+        yield f"muted: {wording.mute_direction(member.muted)}"
     if member.held:
         yield "on hold"
     if member.reason:

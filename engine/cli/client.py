@@ -9,8 +9,8 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
-from engine.cli.errors import Missing, Refused, Unreachable, why
-from engine.cli.sse import Told, server_sent
+from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
+from engine.cli.sse import EventStream, read_events
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import ConferenceView
@@ -18,10 +18,10 @@ from wire.replay import EndedCalls, Replay
 from wire.views import Calls, CallView, Timeline
 
 T = TypeVar("T")
-ANSWER_S = 15.0
-CONNECT_S = 3.0
-FAILED = 400
-QUIET_S = 30.0  # the stream sends something every second, if only a comment
+RESPONSE_TIMEOUT_S = 15.0
+CONNECT_TIMEOUT_S = 3.0
+FIRST_ERROR_STATUS = 400
+STREAM_TIMEOUT_S = 30.0  # the stream sends something every second, if only a comment
 
 
 class Client:
@@ -31,7 +31,7 @@ class Client:
         self.url = url
         self._http = http
 
-    async def ask(
+    async def request(
         self,
         shape: type[T],
         method: str,
@@ -47,66 +47,66 @@ class Client:
             ) as reply:
                 answer, status = await reply.read(), reply.status
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(self.url, why(error)) from None
-        if status >= FAILED:
-            raise Refused(self._problem(status, answer))
+            raise Unreachable(self.url, error_text(error)) from None
+        if status >= FIRST_ERROR_STATUS:
+            raise RpcError(self._problem(status, answer))
         return self._decoded(answer, shape)
 
     async def originate(self, body: Mapping[str, Any]) -> str:
         """Start a call; returns its id."""
-        return (await self.ask(rpc.Started, "POST", "/calls", dict(body))).call_id
+        return (await self.request(rpc.Started, "POST", "/calls", dict(body))).call_id
 
     async def call(self, call_id: str) -> CallView:
         """Show a call."""
-        return await self.ask(CallView, "GET", path_of("calls", call_id))
+        return await self.request(CallView, "GET", path_of("calls", call_id))
 
     async def calls(self, account: str = "") -> tuple[CallView, ...]:
         """List the live calls, of one account if named."""
         query = {"account": account} if account else {}
-        return (await self.ask(Calls, "GET", "/calls", query=query)).calls
+        return (await self.request(Calls, "GET", "/calls", query=query)).calls
 
-    async def steer(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
+    async def control(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
         """Ask something of a live call, by the deed's path below the call's."""
-        return await self.ask(shape, "POST", f"{path_of('calls', call_id)}/{deed}", dict(body))
+        return await self.request(shape, "POST", f"{path_of('calls', call_id)}/{deed}", dict(body))
 
     async def conference(self, call_id: str) -> ConferenceView:
         """Show a call's live conference, or the last."""
-        return await self.ask(
+        return await self.request(
             ConferenceView, "GET", path_of("calls", call_id, "conference", "members")
         )
 
     async def timeline(self, call_id: str) -> Timeline:
         """Tell a call's story."""
-        return await self.ask(Timeline, "GET", path_of("calls", call_id, "timeline"))
+        return await self.request(Timeline, "GET", path_of("calls", call_id, "timeline"))
 
     async def replay(self, call_id: str) -> Replay:
         """Audit a call."""
-        return await self.ask(Replay, "GET", path_of("calls", call_id, "replay"))
+        return await self.request(Replay, "GET", path_of("calls", call_id, "replay"))
 
     async def ended(self, most: int) -> tuple[str, ...]:
         """Name the calls that ended last."""
         query = {"limit": str(most)}
-        return (await self.ask(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
+        return (await self.request(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
 
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
         """List the PBX nodes."""
-        return (await self.ask(rpc.Nodes, "GET", "/nodes")).nodes
+        return (await self.request(rpc.Nodes, "GET", "/nodes")).nodes
 
     async def drain(self, node: str) -> None:
         """Give a node no new call."""
-        await self.ask(rpc.NodeView, "POST", path_of("nodes", node, "drain"))
+        await self.request(rpc.NodeView, "POST", path_of("nodes", node, "drain"))
 
     async def undrain(self, node: str) -> None:
         """Give a node new calls again."""
-        await self.ask(rpc.NodeView, "POST", path_of("nodes", node, "undrain"))
+        await self.request(rpc.NodeView, "POST", path_of("nodes", node, "undrain"))
 
     async def routes(self) -> dict[str, rpc.NumberRoute]:
         """List the routes by number."""
-        return await self.ask(dict[str, rpc.NumberRoute], "GET", "/routes")
+        return await self.request(dict[str, rpc.NumberRoute], "GET", "/routes")
 
     async def put_route(self, number: str, body: Mapping[str, Any]) -> None:
         """Say what calls to a number run."""
-        await self.ask(rpc.NumberRoute, "PUT", path_of("routes", number), dict(body))
+        await self.request(rpc.NumberRoute, "PUT", path_of("routes", number), dict(body))
 
     async def delete_route(self, number: str) -> None:
         """Take a route away."""
@@ -114,11 +114,11 @@ class Client:
 
     async def agents(self, account: str) -> tuple[AgentView, ...]:
         """List the agents of an account."""
-        return (await self.ask(Agents, "GET", "/agents", query={"account": account})).agents
+        return (await self.request(Agents, "GET", "/agents", query={"account": account})).agents
 
     async def put_agent(self, account: str, agent_id: str, body: Mapping[str, Any]) -> None:
         """Say where an agent is called."""
-        await self.ask(AgentView, "PUT", path_of("agents", account, agent_id), dict(body))
+        await self.request(AgentView, "PUT", path_of("agents", account, agent_id), dict(body))
 
     async def delete_agent(self, account: str, agent_id: str) -> None:
         """Take an agent out of the directory."""
@@ -127,27 +127,29 @@ class Client:
     async def remove(self, kind: str, name: str, path: str) -> None:
         """Take something away by its path; raises Missing."""
         try:
-            await self.ask(dict[str, Any], "DELETE", path)
-        except Refused as error:
+            await self.request(dict[str, Any], "DELETE", path)
+        except RpcError as error:
             if error.problem.code == "not_found":
-                raise Missing(kind, name) from None
+                raise NotFound(kind, name) from None
             raise
 
     @asynccontextmanager
-    async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[Told]:
+    async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[EventStream]:
         """Follow what calls tell, from now or from an id on; of one account if named."""
         headers = {"Last-Event-ID": last_id} if last_id else {}
         query = {"account": account} if account else {}
-        limit = aiohttp.ClientTimeout(total=None, connect=CONNECT_S, sock_read=QUIET_S)
+        limit = aiohttp.ClientTimeout(
+            total=None, connect=CONNECT_TIMEOUT_S, sock_read=STREAM_TIMEOUT_S
+        )
         try:
             async with self._http.get(
                 f"{self.url}/rpc/v1/events", headers=headers, params=query, timeout=limit
             ) as reply:
-                if reply.status >= FAILED:
-                    raise Refused(self._problem(reply.status, await reply.read()))
-                yield server_sent(reply.content)
+                if reply.status >= FIRST_ERROR_STATUS:
+                    raise RpcError(self._problem(reply.status, await reply.read()))
+                yield read_events(reply.content)
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(self.url, why(error)) from None
+            raise Unreachable(self.url, error_text(error)) from None
 
     def _problem(self, status: int, answer: bytes) -> rpc.Problem:
         try:
@@ -164,10 +166,10 @@ class Client:
 
 
 @asynccontextmanager
-async def opened(url: str, token: str) -> AsyncIterator[Client]:
+async def open_client(url: str, token: str) -> AsyncIterator[Client]:
     """Give a client for as long as the context lasts."""
     headers = {"Authorization": f"Bearer {token}"}
-    limit = aiohttp.ClientTimeout(total=ANSWER_S, connect=CONNECT_S)
+    limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
     async with aiohttp.ClientSession(headers=headers, timeout=limit) as http:
         yield Client(http, url)
 

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
-from wire.rpc import Fault, Problem
+from wire.rpc import FieldError, Problem
 
-MISSING = 1  # exit status of `rm`: there was nothing of that name
-BAD = 2  # nothing was done
-INTERRUPTED = 130
+EXIT_NOT_FOUND = 1  # exit status of `rm`: there was nothing of that name
+EXIT_ERROR = 2  # nothing was done
+EXIT_INTERRUPTED = 130
 
 _ADVICE = {
     "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must be the engine's.",
@@ -25,7 +25,7 @@ _ADVICE = {
 }
 
 
-class Refused(Exception):
+class RpcError(Exception):
     """The engine said no, and why."""
 
     def __init__(self, problem: Problem) -> None:
@@ -33,7 +33,7 @@ class Refused(Exception):
         self.problem = problem
 
 
-class Missing(Exception):
+class NotFound(Exception):
     """There is nothing of that name to be taken away."""
 
     def __init__(self, kind: str, name: str) -> None:
@@ -48,7 +48,7 @@ class Unreachable(Exception):
         self.url = url
 
 
-class BadUse(Exception):
+class UsageError(Exception):
     """What was typed can't be used; the text says why."""
 
 
@@ -58,31 +58,31 @@ def run(deed: Coroutine[Any, Any, int | None]) -> NoReturn:
     try:
         status = asyncio.run(deed) or 0
     except KeyboardInterrupt:
-        status = INTERRUPTED
-    except Missing as error:
+        status = EXIT_INTERRUPTED
+    except NotFound as error:
         errors.print(_lines(str(error)), soft_wrap=True)
-        status = MISSING
-    except (Refused, Unreachable, BadUse, ValidationError) as error:
-        errors.print(explained(error), soft_wrap=True)
-        status = BAD
+        status = EXIT_NOT_FOUND
+    except (RpcError, Unreachable, UsageError, ValidationError) as error:
+        errors.print(explain(error), soft_wrap=True)
+        status = EXIT_ERROR
     raise SystemExit(status)
 
 
-def explained(fault: Refused | Unreachable | BadUse | ValidationError) -> str:
+def explain(fault: RpcError | Unreachable | UsageError | ValidationError) -> str:
     """Tell a fault, as rich markup."""
     match fault:
-        case Refused(problem=problem):
+        case RpcError(problem=problem):
             return _refused(problem)
         case Unreachable():
             advice = "Start one with `make up` or `switchroom engine`, or name another by --url."
             return _lines(str(fault), advice)
         case ValidationError():
-            return _lines(*("setting " + each for each in setting_faults(fault)))
+            return _lines(*("setting " + each for each in setting_errors(fault)))
         case _:
             return _lines(str(fault))
 
 
-def setting_faults(error: ValidationError) -> list[str]:
+def setting_errors(error: ValidationError) -> list[str]:
     """Name each variable that is wrong, and how."""
     return [
         f"SWITCHROOM_{'__'.join(str(step) for step in each['loc']).upper()}: {each['msg']}"
@@ -98,7 +98,7 @@ def _refused(problem: Problem) -> str:
     return _lines(first, _ADVICE.get(problem.code, ""))
 
 
-def _told(fault: Fault) -> str:
+def _told(fault: FieldError) -> str:
     return f"{fault.message} ({fault.code})" if fault.code else fault.message
 
 
@@ -107,7 +107,7 @@ def _lines(first: str, *more: str) -> str:
     return f"[bold red]switchroom:[/] {escape(first)}{''.join(rest)}"
 
 
-def why(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Name the system's reason if there is one, else what the library says."""
     match error:
         case TimeoutError():
@@ -115,6 +115,6 @@ def why(error: BaseException) -> str:
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number).lower()
         case _ if isinstance(error.__context__, OSError):
-            return why(error.__context__)
+            return error_text(error.__context__)
         case _:
             return str(error) or type(error).__name__

@@ -10,10 +10,10 @@ from wire.consumer_groups import LostEvents
 from wire.events import CallEvent
 
 Lost = tuple[LostEvents, ...]
-Told = AsyncIterator[tuple[str, CallEvent | Lost]]  # ids to go on from, and events
+EventStream = AsyncIterator[tuple[str, CallEvent | Lost]]  # ids to go on from, and events
 
 
-async def server_sent(lines: aiohttp.StreamReader) -> Told:
+async def read_events(lines: aiohttp.StreamReader) -> EventStream:
     """Read server-sent events; keeping the line alive tells nothing."""
     entry, kind = "", b""
     async for line in lines:

@@ -8,10 +8,10 @@ from aiohttp import web
 from wire.errors import BadInput, from_decoder
 
 T = TypeVar("T")
-MOST_BYTES = 262_144
+MAX_BODY_BYTES = 262_144
 
 
-async def read(request: web.Request, shape: type[T]) -> T:
+async def read_body(request: web.Request, shape: type[T]) -> T:
     """Decode a JSON body; raises BadInput with the path of the fault."""
     body = await request.read()
     try:
@@ -24,7 +24,7 @@ async def read(request: web.Request, shape: type[T]) -> T:
         raise BadInput("", "nested too deep", "too_deep") from None
 
 
-def asked(request: web.Request, shape: type[T]) -> T:
+def read_query(request: web.Request, shape: type[T]) -> T:
     """Decode what stands behind the `?` of an address; raises BadInput, which names the field."""
     words = dict(request.query)
     try:
@@ -33,7 +33,7 @@ def asked(request: web.Request, shape: type[T]) -> T:
         raise from_decoder(error, shape=shape, given=words) from None
 
 
-def answer(body: object, status: int = 200) -> web.Response:
+def json_response(body: object, status: int = 200) -> web.Response:
     """Answer with JSON."""
     return web.Response(
         status=status, body=msgspec.json.encode(body), content_type="application/json"

@@ -6,38 +6,38 @@ from aiohttp import web
 
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import Conference, Member, Transfer
-from engine.calls.sessions.preconditions import Refusal
+from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
-from engine.runtime.service import Switch
+from engine.runtime.service import CallService
 from engine.runtime.shard.commit_ack import RequestRejected
 
 
-async def call_of(switch: Switch, request: web.Request, account: str | None) -> Call:
+async def call_of(switch: CallService, request: web.Request, account: str | None) -> Call:
     """Find the call that a path names, live or ended; another account's is not found."""
     call_id = request.match_info["call"]
     call = await switch.read(call_id)
     if call is None:
-        switch.check_ours(call_id)  # who has its slot knows it, also when the store has lost it
+        switch.check_owned(call_id)  # who has its slot knows it, also when the store has lost it
     if call is None or account not in {None, call.account}:
         raise NotFound(f"no call {call_id}")
     return call
 
 
-async def live_call_of(switch: Switch, request: web.Request, account: str | None) -> Call:
+async def live_call_of(switch: CallService, request: web.Request, account: str | None) -> Call:
     """Find the live call that a path names, heard if soon; one that has ended is refused."""
-    await switch.heard(request.match_info["call"])  # first: what it is then decides the answer
+    await switch.await_node(request.match_info["call"])  # first: what it is then decides the answer
     call = await call_of(switch, request, account)
     if switch.find(call.id) is None:
-        if not call.is_over:
-            switch.check_ours(call.id)
-        raise RequestRejected(Refusal("conflict", "call_ended", f"call {call.id} has ended"))
+        if not call.is_ended:
+            switch.check_owned(call.id)
+        raise RequestRejected(Rejection("conflict", "call_ended", f"call {call.id} has ended"))
     return call
 
 
-def live_calls(switch: Switch, account: str | None) -> Iterator[Call]:
+def live_calls(switch: CallService, account: str | None) -> Iterator[Call]:
     """List the calls that live in this engine, of one account if named."""
     for node in switch.nodes.values():
-        for desk in node.desks.values():
+        for desk in node.shards.values():
             for actor in desk.actors.values():
                 if account in {None, actor.call.account}:
                     yield actor.call
@@ -58,7 +58,7 @@ def leg_of(call: Call, agent: str) -> str:
     raise _missing("no_such_leg", f"no channel of agent {agent} in this call")
 
 
-def called_leg(call: Call, party: str) -> str | None:
+def ringing_leg(call: Call, party: str) -> str | None:
     """Find the leg on which a party is being called just now."""
     called = (leg for leg in call.legs if leg.id != call.main and leg.state != "up")
     return next((leg.id for leg in called if leg.party == party), None)
@@ -87,7 +87,9 @@ def last_conference(call: Call) -> Conference:
     return call.conferences[-1]
 
 
-def agents_conference(switch: Switch, account: str, agent: str) -> tuple[Call, Conference] | None:
+def conference_of_agent(
+    switch: CallService, account: str, agent: str
+) -> tuple[Call, Conference] | None:
     """Find the live conference here that an agent is in, or on the way to, and its call."""
     for call in live_calls(switch, account):
         conference = call.conference
@@ -118,4 +120,4 @@ def _no_session(session: str) -> RequestRejected:
 
 
 def _missing(code: str, detail: str) -> RequestRejected:
-    return RequestRejected(Refusal("missing", code, detail))
+    return RequestRejected(Rejection("missing", code, detail))

@@ -8,7 +8,13 @@ from wire import consumer_groups, control, replay, rpc
 from wire.agents import Agent, Agents, AgentView
 from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
-from wire.dial_policy import AllTerms, ListChange, ListState, Terms, TermsView
+from wire.dial_policy import (
+    AccountDialPolicy,
+    DialPolicies,
+    DialPolicyView,
+    DncListChange,
+    DncListState,
+)
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.views import CallRecordings, Calls, CallView, Timeline
@@ -28,8 +34,8 @@ class Operation(Struct, frozen=True):
     method: str
     path: str
     summary: str
-    asked: Any = None
-    answered: Any = None
+    request: Any = None
+    response: Any = None
     status: int = 200
 
 
@@ -43,17 +49,17 @@ CALLS = (
 )
 CONTROL = (
     Operation("post", f"{_CALL}/mute", "Mute a leg", control.MuteLeg, CallView),
-    Operation("post", f"{_CALL}/unmute", "Unmute a leg", control.OnLeg, CallView),
-    Operation("post", f"{_CALL}/hold", "Put a leg on hold", control.OnLeg, CallView),
-    Operation("post", f"{_CALL}/unhold", "Take a leg off hold", control.OnLeg, CallView),
-    Operation("post", f"{_CALL}/dial", "Call a party in", control.DialInto, control.Dialled),
+    Operation("post", f"{_CALL}/unmute", "Unmute a leg", control.LegControl, CallView),
+    Operation("post", f"{_CALL}/hold", "Put a leg on hold", control.LegControl, CallView),
+    Operation("post", f"{_CALL}/unhold", "Take a leg off hold", control.LegControl, CallView),
+    Operation("post", f"{_CALL}/dial", "Call a party in", control.DialInto, control.DialedLeg),
     Operation("post", f"{_CALL}/hangup", "End a call or a leg", control.HangupCall, CallView),
 )
 RECORDING = (
-    Operation("post", f"{_RECORDING}/start", "Record a call", control.OnCall, CallRecordings),
-    Operation("post", f"{_RECORDING}/pause", "Record silence", control.OnCall, CallRecordings),
-    Operation("post", f"{_RECORDING}/resume", "Record on", control.OnCall, CallRecordings),
-    Operation("post", f"{_RECORDING}/stop", "End a recording", control.OnCall, CallRecordings),
+    Operation("post", f"{_RECORDING}/start", "Record a call", control.CallControl, CallRecordings),
+    Operation("post", f"{_RECORDING}/pause", "Record silence", control.CallControl, CallRecordings),
+    Operation("post", f"{_RECORDING}/resume", "Record on", control.CallControl, CallRecordings),
+    Operation("post", f"{_RECORDING}/stop", "End a recording", control.CallControl, CallRecordings),
 )
 TRANSFERS = (
     Operation("post", f"{_CALL}/transfers", "Begin a transfer", control.InitTransfer, TransferView),
@@ -152,10 +158,12 @@ CALLBACKS = (
 )
 _TERMS = "/terms/{account}"
 TERMS = (
-    Operation("get", "/terms", "List which versions of their terms accounts have", None, AllTerms),
-    Operation("put", _TERMS, "Say what an account may dial", Terms, TermsView),
-    Operation("get", _TERMS, "Show what an account may dial", None, Terms),
-    Operation("patch", f"{_TERMS}/dnc", "Change its do-not-call list", ListChange, ListState),
+    Operation(
+        "get", "/terms", "List which versions of their terms accounts have", None, DialPolicies
+    ),
+    Operation("put", _TERMS, "Say what an account may dial", AccountDialPolicy, DialPolicyView),
+    Operation("get", _TERMS, "Show what an account may dial", None, AccountDialPolicy),
+    Operation("patch", f"{_TERMS}/dnc", "Change its do-not-call list", DncListChange, DncListState),
     Operation("delete", f"{_TERMS}/dnc", "Forget its do-not-call list, to put it anew"),
 )
 OTHERS = (

@@ -6,11 +6,11 @@ import structlog
 from aiohttp import web
 from msgspec.json import encode
 
-from engine.runtime.admission.placement import NoRoom
+from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.shard.commit_ack import RequestRejected
 from engine.store.errors import StoreDown
-from wire.errors import BadInput, Faults
-from wire.rpc import Fault, Problem
+from wire.errors import BadInput, InputErrors
+from wire.rpc import FieldError, Problem
 
 log = structlog.get_logger()
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -28,7 +28,7 @@ class Conflict(Exception):
         self.code = code
 
 
-def reply(problem: Problem, headers: dict[str, str] | None = None) -> web.Response:
+def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> web.Response:
     """Answer with a problem."""
     return web.Response(
         status=problem.status,
@@ -39,47 +39,49 @@ def reply(problem: Problem, headers: dict[str, str] | None = None) -> web.Respon
 
 
 @web.middleware
-async def problems(  # noqa: C901 - one line for each kind of trouble
+async def problem_middleware(  # noqa: C901 - one line for each kind of trouble
     request: web.Request, handler: Handler
 ) -> web.StreamResponse:
     """Turn what handlers raise into problems."""
     try:
         return await handler(request)
     except BadInput as error:
-        fault = Fault(error.path, error.message)
-        return reply(Problem("Invalid input", 400, error.code, str(error), (fault,)))
-    except Faults as error:
+        fault = FieldError(error.path, error.message)
+        return problem_response(Problem("Invalid input", 400, error.code, str(error), (fault,)))
+    except InputErrors as error:
         return _faulty(error)
     except NotFound as error:
-        return reply(Problem("Not found", 404, "not_found", str(error)))
+        return problem_response(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
-        return reply(Problem("Wrong state", 409, error.code, str(error)))
+        return problem_response(Problem("Wrong state", 409, error.code, str(error)))
     except RequestRejected as error:
         return _refused(error)
-    except NoRoom as error:
+    except NoCapacity as error:
         again = {"Retry-After": str(error.retry_after_s)}
-        return reply(Problem("Not now", 503, error.code, str(error)), again)
+        return problem_response(Problem("Not now", 503, error.code, str(error)), again)
     except StoreDown as error:
-        return reply(Problem("Not now", 503, "store_down", str(error)), {"Retry-After": "1"})
+        return problem_response(
+            Problem("Not now", 503, "store_down", str(error)), {"Retry-After": "1"}
+        )
     except web.RequestPayloadError as error:
-        return reply(Problem("Invalid input", 400, "invalid", str(error)))
+        return problem_response(Problem("Invalid input", 400, "invalid", str(error)))
     except web.HTTPException as error:
-        return reply(Problem(error.reason, error.status, f"http_{error.status}"))
+        return problem_response(Problem(error.reason, error.status, f"http_{error.status}"))
     except Exception:
         call = request.match_info.get("call")
         log.exception("rpc failed", call_id=call, path=request.path)
-        return reply(Problem("Internal error", 500, "internal"))
+        return problem_response(Problem("Internal error", 500, "internal"))
 
 
-def _faulty(error: Faults) -> web.Response:
-    faults = tuple(Fault(each.path, each.message, each.code) for each in error.faults)
-    first = error.faults[0]
+def _faulty(error: InputErrors) -> web.Response:
+    faults = tuple(FieldError(each.path, each.message, each.code) for each in error.errors)
+    first = error.errors[0]
     detail = f"{first}, and {len(faults) - 1} more" if len(faults) > 1 else str(first)
-    return reply(Problem("Invalid input", 400, first.code, detail, faults))
+    return problem_response(Problem("Invalid input", 400, first.code, detail, faults))
 
 
 def _refused(error: RequestRejected) -> web.Response:
-    refusal = error.refusal
+    refusal = error.rejection
     if refusal.kind == "missing":
-        return reply(Problem("Not found", 404, refusal.code, refusal.detail))
-    return reply(Problem("Wrong state", 409, refusal.code, refusal.detail))
+        return problem_response(Problem("Not found", 404, refusal.code, refusal.detail))
+    return problem_response(Problem("Wrong state", 409, refusal.code, refusal.detail))

@@ -1,12 +1,12 @@
 """What is asked of a call, checked beyond its shape and put as the core's events."""
 
-from engine.calls.model.requests import MemberRequested, TransferRequested
-from wire.control import AddMember, InitTransfer, Target
+from engine.calls.model.requests import AddMemberRequested, TransferRequested
+from wire.control import AddMember, InitTransfer, TransferTarget
 from wire.errors import BadInput
 from wire.tree import Limits, check_party, check_url
 
 
-def transfer_asked(asked: InitTransfer, limits: Limits) -> TransferRequested:
+def transfer_request(asked: InitTransfer, limits: Limits) -> TransferRequested:
     """Put a transfer's beginning as an event; raises BadInput."""
     _check_music(asked.moh_audio_url, limits)
     return TransferRequested(
@@ -21,14 +21,14 @@ def transfer_asked(asked: InitTransfer, limits: Limits) -> TransferRequested:
     )
 
 
-def member_asked(asked: AddMember, limits: Limits) -> MemberRequested:
+def member_request(asked: AddMember, limits: Limits) -> AddMemberRequested:
     """Put the invitation of a member as an event; raises BadInput."""
     _check_music(asked.moh_audio_url, limits)
     names = asked.target_agent_names or {}
     if unknown := names.keys() - set(asked.target_agent_ids):
         raise BadInput("targetAgentNames", f"no targetAgentIds has {min(unknown)}")
     party, agent = _invited(asked, limits)
-    return MemberRequested(
+    return AddMemberRequested(
         party=party,
         by=asked.requested_by_agent_id,
         ring_s=asked.timeout,
@@ -39,7 +39,7 @@ def member_asked(asked: AddMember, limits: Limits) -> MemberRequested:
     )
 
 
-def _target(target: Target, limits: Limits) -> str:
+def _target(target: TransferTarget, limits: Limits) -> str:
     if target.kind == "agent":
         if target.agent_id is None:
             raise BadInput("target.agentId", "required when kind is agent")

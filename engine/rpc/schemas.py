@@ -5,16 +5,18 @@ from typing import Any
 from aiohttp import web
 from msgspec.json import schema_components
 
-from engine.rpc.json_body import answer
+from engine.rpc.json_body import json_response
 from engine.rpc.operations import OPERATIONS, Operation
 from engine.rpc.problems import NotFound
 from wire import rpc
 from wire.schemas import DOCUMENTS
 
 
-def schema() -> dict[str, Any]:
+def openapi_document() -> dict[str, Any]:
     """Give the OpenAPI document."""
-    shapes = [each for one in OPERATIONS for each in (one.asked, one.answered) if each is not None]
+    shapes = [
+        each for one in OPERATIONS for each in (one.request, one.response) if each is not None
+    ]
     shapes.append(rpc.Problem)
     found, components = schema_components(shapes, ref_template="#/components/schemas/{name}")
     refs = dict(zip(map(repr, shapes), found, strict=True))
@@ -34,7 +36,7 @@ def schema() -> dict[str, Any]:
 
 
 def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
-    answered = refs.get(repr(one.answered))
+    answered = refs.get(repr(one.response))
     content = {"application/json": {"schema": answered}} if answered else {}
     operation: dict[str, Any] = {
         "summary": one.summary,
@@ -47,8 +49,8 @@ def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
             },
         },
     }
-    if one.asked is not None:
-        asked = refs[repr(one.asked)]
+    if one.request is not None:
+        asked = refs[repr(one.request)]
         operation["requestBody"] = {"content": {"application/json": {"schema": asked}}}
     return operation
 
@@ -61,9 +63,9 @@ def _parameters(path: str) -> list[dict[str, Any]]:
     ]
 
 
-async def schema_of(request: web.Request) -> web.Response:
+async def published_schema(request: web.Request) -> web.Response:
     """Answer with a published schema."""
     name = request.match_info["name"]
     if name not in DOCUMENTS:
         raise NotFound(f"no schema {name}; one of {', '.join(DOCUMENTS)}")
-    return answer(DOCUMENTS[name]())
+    return json_response(DOCUMENTS[name]())

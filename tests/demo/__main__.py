@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from engine.cli.client import opened
-from engine.cli.errors import Refused, Unreachable, explained
-from engine.cli.live.watch_call import listening
+from engine.cli.client import open_client
+from engine.cli.errors import RpcError, Unreachable, explain
+from engine.cli.live.watch_call import open_notifier
 from tests.demo import click_to_call, ivr
 from tests.demo.measure import Check
 from tests.demo.rest import customer
@@ -29,8 +29,8 @@ async def main(console: Console) -> int:
     url = f"http://127.0.0.1:{settings['SWITCHROOM_RPC_PORT']}"
     rest_url = f"http://127.0.0.1:{settings['SWITCHROOM_API_PORT']}"
     async with (
-        opened(url, settings["SWITCHROOM_RPC_TOKEN"]) as client,
-        listening(client) as news,
+        open_client(url, settings["SWITCHROOM_RPC_TOKEN"]) as client,
+        open_notifier(client) as news,
         customer(rest_url, settings) as rest,
     ):
         pbxs = {name: lab.lab_pbx(name, ports, settings) for name, ports in lab.PORTS.items()}
@@ -69,8 +69,8 @@ def _trunk_port(settings: Mapping[str, str]) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(asyncio.run(main(Console(highlight=False))))
-    except (Refused, Unreachable) as error:
-        Console(stderr=True, highlight=False).print(explained(error), soft_wrap=True)
+    except (RpcError, Unreachable) as error:
+        Console(stderr=True, highlight=False).print(explain(error), soft_wrap=True)
     except (RuntimeError, PermissionError, TimeoutError) as error:
         sys.stderr.write(f"switchroom demo: {error}\n")
     except KeyboardInterrupt:

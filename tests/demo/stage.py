@@ -16,8 +16,8 @@ from msgspec import Struct
 from rich.console import Console
 
 from engine.cli.client import Client
-from engine.cli.errors import Refused
-from engine.cli.live.watch_call import News, to_the_end
+from engine.cli.errors import RpcError
+from engine.cli.live.watch_call import EventNotifier, follow_to_end
 from engine.cli.timeline import screen
 from tests.demo.rest import Rest
 from tests.harness.now import now_ms
@@ -32,7 +32,7 @@ class Stage(Struct, frozen=True):
 
     client: Client
     rest: Rest
-    news: News
+    news: EventNotifier
     pbxs: Mapping[str, Pbx]
     trunk_port: int
     out: Path
@@ -50,22 +50,22 @@ class Stage(Struct, frozen=True):
             await script
         except TimeoutError as error:
             self.console.print(f"stuck: {error}", style="bold red")
-            with suppress(Refused):
-                await self.client.steer(CallView, call_id, "hangup", {})
+            with suppress(RpcError):
+                await self.client.control(CallView, call_id, "hangup", {})
         return await watching
 
     async def _watched(self, call_id: str) -> Timeline:
-        with screen.opened(self.console) as live:
-            timeline = await to_the_end(self.client, call_id, self.news, live)
+        with screen.open_screen(self.console) as live:
+            timeline = await follow_to_end(self.client, call_id, self.news, live)
         self.console.print()
-        screen.put(timeline, self.console)
+        screen.print_timeline(timeline, self.console)
         self.console.print()
         return timeline
 
     def keep(self, act: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
         """Write the timeline, to read and to compute with, and what each phone heard."""
         with (self.out / f"{act}.txt").open("w") as text:
-            screen.put(timeline, Console(file=text, width=screen.MOST))
+            screen.print_timeline(timeline, Console(file=text, width=screen.MAX_WIDTH))
         plain = msgspec.json.format(msgspec.json.encode(timeline))
         (self.out / f"{act}.json").write_bytes(plain + b"\n")
         for name, phone in phones.items():

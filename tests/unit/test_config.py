@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from engine.cli.errors import setting_faults
+from engine.cli.errors import setting_errors
 from tests.harness.settings import read_settings
 
 
@@ -11,7 +11,7 @@ def test_a_ceiling_is_above_what_is_kept() -> None:
     """A stream that is cut before it is long enough would lose events from the start."""
     with pytest.raises(ValidationError) as fault:
         read_settings({"rpc_token": "x", "stream_events": 2_000, "stream_ceiling": 1_000})
-    assert "stream_ceiling is below stream_events" in setting_faults(fault.value)[0]
+    assert "stream_ceiling is below stream_events" in setting_errors(fault.value)[0]
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_no_node_is_named_twice(second: dict[str, str], told: str) -> None:
     nodes = [{"name": "pbx1", "url": "http://a:8088"}, second]
     with pytest.raises(ValidationError) as fault:
         read_settings({"rpc_token": "x", "nodes": [{**each, "password": "x"} for each in nodes]})
-    assert told in setting_faults(fault.value)[0]
+    assert told in setting_errors(fault.value)[0]

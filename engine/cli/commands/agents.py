@@ -6,16 +6,23 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.errors import run
-from engine.cli.options.connection import HERE, AccountFlag, ClientSettings, Where, address, whose
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    AccountFlag,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+    resolve_account,
+)
 from wire.agents import AgentView
 
 agent = App(name="agent", help="Put agents into an account's directory, or take them out.")
 
 
 @agent.command(name="list")
-def agents(*, account: AccountFlag = "", where: Where = HERE) -> None:
+def agents(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """List the agents of an account, with presence and the calls they are in."""
     run(_agents(account, where))
 
@@ -23,12 +30,14 @@ def agents(*, account: AccountFlag = "", where: Where = HERE) -> None:
 @agent.command(name="set")
 def put(  # noqa: PLR0913 - one for each flag
     agent_id: str,
-    endpoint: Annotated[str, Parameter(help="Where the phone registers, as PJSIP/1001.")],
+    endpoint: Annotated[
+        str, Parameter(help="ConnectionOptions the phone registers, as PJSIP/1001.")
+    ],
     *,
     name: str = "",
     caller_id: Annotated[str, Parameter(help="Shown to others when the agent calls.")] = "",
     account: AccountFlag = "",
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Say at which endpoint an agent is called."""
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}
@@ -38,15 +47,17 @@ def put(  # noqa: PLR0913 - one for each flag
 
 
 @agent.command(name="rm", alias="remove")
-def remove(agent_id: str, *, account: AccountFlag = "", where: Where = HERE) -> None:
+def remove(
+    agent_id: str, *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+) -> None:
     """Take an agent out of the directory."""
     run(_remove(agent_id, account, where))
 
 
-async def _agents(account: str, where: Where) -> None:
+async def _agents(account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        found = await client.agents(whose(account, settings))
+    async with open_client(*engine_address(where, settings)) as client:
+        found = await client.agents(resolve_account(account, settings))
     table = Table("agent", "name", "endpoint", "presence", "call", box=None)
     for each in found:
         table.add_row(each.agent_id, each.name, each.endpoint, _presence(each), each.call_id)
@@ -54,16 +65,16 @@ async def _agents(account: str, where: Where) -> None:
     Console(highlight=False, markup=False).print(table if found else "no agents")
 
 
-async def _put(agent_id: str, body: dict[str, Any], account: str, where: Where) -> None:
+async def _put(agent_id: str, body: dict[str, Any], account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        await client.put_agent(whose(account, settings), agent_id, body)
+    async with open_client(*engine_address(where, settings)) as client:
+        await client.put_agent(resolve_account(account, settings), agent_id, body)
 
 
-async def _remove(agent_id: str, account: str, where: Where) -> None:
+async def _remove(agent_id: str, account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        await client.delete_agent(whose(account, settings), agent_id)
+    async with open_client(*engine_address(where, settings)) as client:
+        await client.delete_agent(resolve_account(account, settings), agent_id)
 
 
 def _presence(view: AgentView) -> str:

@@ -8,23 +8,30 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.console import Console
 
-from engine.cli.client import Client, opened
+from engine.cli.client import Client, open_client
 from engine.cli.errors import run
-from engine.cli.live.watch_call import listening, to_the_end
+from engine.cli.live.watch_call import follow_to_end, open_notifier
 from engine.cli.options import parsing
-from engine.cli.options.connection import HERE, ClientSettings, Where, address
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+)
 from engine.cli.timeline import screen
-from engine.cli.timeline.outcome import EXIT, sentence
+from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Asked:
+class OriginateOptions:
     """The call to place; what is given here goes before what the file says."""
 
     from_: Annotated[str | None, Parameter(name="--from", help="Caller id, or first party.")] = None
-    to: Annotated[str | None, Parameter(help="Number, agent:1001 or sip: address.")] = None
-    action: Annotated[str | None, Parameter(help="JSON, @file, or an address to ask.")] = None
+    to: Annotated[str | None, Parameter(help="Number, agent:1001 or sip: engine_address.")] = None
+    action: Annotated[str | None, Parameter(help="JSON, @file, or an engine_address to ask.")] = (
+        None
+    )
     flow: Annotated[str | None, Parameter(help="Stored flow to run.")] = None
     from_first: Annotated[bool, Parameter(help="Call --from, then --to, bridge them.")] = False
     timeout: Annotated[float | None, Parameter(help="Seconds to let it ring.")] = None
@@ -35,15 +42,15 @@ class Asked:
     node: Annotated[str | None, Parameter(help="PBX node; default: the engine chooses.")] = None
 
 
-NOTHING = Asked()
+NO_OPTIONS = OriginateOptions()
 
 
 def call(
     file: Path | None = None,
     *,
-    asked: Asked = NOTHING,
+    asked: OriginateOptions = NO_OPTIONS,
     watch: Annotated[bool, Parameter(help="Stay until it ends.", negative="--no-watch")] = True,
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Place a call, from a JSON file or flags, and watch it to its end.
 
@@ -53,18 +60,20 @@ def call(
     run(_call(file, asked, watch, where))
 
 
-async def _call(file: Path | None, asked: Asked, watch: bool, where: Where) -> int:
+async def _call(
+    file: Path | None, asked: OriginateOptions, watch: bool, where: ConnectionOptions
+) -> int:
     settings = ClientSettings()
     body = originate_body(parsing.document(file), asked, settings.account)
     console = Console(highlight=False)
-    async with opened(*address(where, settings)) as client:
+    async with open_client(*engine_address(where, settings)) as client:
         if watch:
             return await place_and_watch(client, body, console)
         console.print(await client.originate(body), soft_wrap=True)
         return 0
 
 
-def originate_body(given: dict[str, Any], asked: Asked, account: str) -> dict[str, Any]:
+def originate_body(given: dict[str, Any], asked: OriginateOptions, account: str) -> dict[str, Any]:
     """Give the request: the file's fields, over them the flags; the engine checks it."""
     flags = {
         "from": asked.from_,
@@ -85,19 +94,19 @@ def originate_body(given: dict[str, Any], asked: Asked, account: str) -> dict[st
 
 async def place_and_watch(client: Client, body: dict[str, Any], console: Console) -> int:
     """Place a call, show it to its end, and return the exit status that tells how it ended."""
-    async with listening(client) as news:
+    async with open_notifier(client) as news:
         call_id = await client.originate(body)
         try:
-            with screen.opened(console) as live:
-                timeline = await to_the_end(client, call_id, news, live)
+            with screen.open_screen(console) as live:
+                timeline = await follow_to_end(client, call_id, news, live)
         except asyncio.CancelledError:
             goes_on = f"call {call_id} goes on; end it with: switchroom hangup {call_id}"
             console.print(goes_on, soft_wrap=True)
             raise
     if console.is_terminal:
-        screen.put(timeline, console)
-    console.print(f"call {call_id} {sentence(timeline.call)}", soft_wrap=True)
-    return EXIT.get(timeline.call.status, 1)
+        screen.print_timeline(timeline, console)
+    console.print(f"call {call_id} {outcome_text(timeline.call)}", soft_wrap=True)
+    return EXIT_STATUSES.get(timeline.call.status, 1)
 
 
 def _object(text: str | None, name: str) -> dict[str, Any] | None:

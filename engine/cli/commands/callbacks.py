@@ -8,11 +8,18 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import Client, opened, path_of
-from engine.cli.errors import BadUse, run
-from engine.cli.options.connection import HERE, AccountFlag, ClientSettings, Where, address, whose
-from engine.cli.timeline.screen import for_tables
-from wire.callbacks import CallbackView, DeadLetter, DeadLetters, Resent
+from engine.cli.client import Client, open_client, path_of
+from engine.cli.errors import UsageError, run
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    AccountFlag,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+    resolve_account,
+)
+from engine.cli.timeline.screen import table_console
+from wire.callbacks import CallbackView, DeadLetters, DeadLetterView, Resent
 
 callback = App(name="callback", help="Say where an account's calls are told, and what was not.")
 
@@ -21,13 +28,15 @@ callback = App(name="callback", help="Say where an account's calls are told, and
 def put(
     target: Annotated[
         str,
-        Parameter(help="An https:// address, grpc(s)://host:port or the id of an API request."),
+        Parameter(
+            help="An https:// engine_address, grpc(s)://host:port or the id of an API request."
+        ),
     ],
     *,
     concurrency: Annotated[int, Parameter(help="Requests at once, of each engine.")] = 32,
     per_second: Annotated[float | None, Parameter(help="Requests a second, likewise.")] = None,
     account: AccountFlag = "",
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Say where an account's calls are told; the first time its secret is made, and shown."""
     body: dict[str, Any] = {"target": target, "concurrency": concurrency}
@@ -37,25 +46,25 @@ def put(
 
 
 @callback.command
-def show(*, account: AccountFlag = "", where: Where = HERE) -> None:
+def show(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """Show where an account's calls are told."""
     run(_show(account, where))
 
 
 @callback.command
-def rotate(*, account: AccountFlag = "", where: Where = HERE) -> None:
+def rotate(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """Make another secret, shown once; the one before signs along for a day."""
     run(_rotate(account, where))
 
 
 @callback.command(name="rm")
-def remove(*, account: AccountFlag = "", where: Where = HERE) -> None:
+def remove(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """Tell nobody any more; the secrets are forgotten."""
     run(_remove(account, where))
 
 
 @callback.command
-def dead(*, account: AccountFlag = "", where: Where = HERE) -> None:
+def dead(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """List the events that were given up."""
     run(_dead(account, where))
 
@@ -65,7 +74,7 @@ def resend(
     *letters: Annotated[str, Parameter(help="As `dead` lists them.")],
     all_: Annotated[bool, Parameter(name="--all", help="All that there are.")] = False,
     account: AccountFlag = "",
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Send events again that were given up."""
     if all_ == bool(letters):
@@ -73,57 +82,61 @@ def resend(
     run(_resend(letters, all_, account, where))
 
 
-async def _put(body: dict[str, Any], account: str, where: Where) -> None:
+async def _put(body: dict[str, Any], account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        _print(await client.ask(CallbackView, "PUT", _of(account, settings), body))
+    async with open_client(*engine_address(where, settings)) as client:
+        _print(await client.request(CallbackView, "PUT", _of(account, settings), body))
 
 
-async def _show(account: str, where: Where) -> None:
+async def _show(account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        _print(await client.ask(CallbackView, "GET", _of(account, settings)))
+    async with open_client(*engine_address(where, settings)) as client:
+        _print(await client.request(CallbackView, "GET", _of(account, settings)))
 
 
-async def _rotate(account: str, where: Where) -> None:
+async def _rotate(account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        _print(await client.ask(CallbackView, "POST", f"{_of(account, settings)}/rotate"))
+    async with open_client(*engine_address(where, settings)) as client:
+        _print(await client.request(CallbackView, "POST", f"{_of(account, settings)}/rotate"))
 
 
-async def _remove(account: str, where: Where) -> None:
+async def _remove(account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
-        name = f"account {whose(account, settings)}"
+    async with open_client(*engine_address(where, settings)) as client:
+        name = f"account {resolve_account(account, settings)}"
         await client.remove("callbacks", name, _of(account, settings))
 
 
-async def _dead(account: str, where: Where) -> None:
+async def _dead(account: str, where: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with opened(*address(where, settings)) as client:
+    async with open_client(*engine_address(where, settings)) as client:
         letters = [each async for each in _letters(client, f"{_of(account, settings)}/dead")]
-    for_tables().print(_table(letters) if letters else "no dead letters")
+    table_console().print(_table(letters) if letters else "no dead letters")
 
 
-async def _resend(letters: Collection[str], is_all: bool, account: str, where: Where) -> None:
+async def _resend(
+    letters: Collection[str], is_all: bool, account: str, where: ConnectionOptions
+) -> None:
     settings = ClientSettings()
     body: dict[str, Any] = {"all": True} if is_all else {"ids": list(letters)}
-    async with opened(*address(where, settings)) as client:
-        resent = await client.ask(Resent, "POST", f"{_of(account, settings)}/resend", body)
+    async with open_client(*engine_address(where, settings)) as client:
+        resent = await client.request(Resent, "POST", f"{_of(account, settings)}/resend", body)
     print(f"{resent.resent} on the way again")  # noqa: T201 - this is what a command does
     if not is_all and resent.resent < len(set(letters)):
-        raise BadUse("the others are no dead letters of this account, or there is no room for them")
+        raise UsageError(
+            "the others are no dead letters of this account, or there is no room for them"
+        )
 
 
 async def _unclear() -> None:
-    raise BadUse("either the ids of dead letters, or --all")
+    raise UsageError("either the ids of dead letters, or --all")
 
 
-async def _letters(client: Client, path: str) -> AsyncIterator[DeadLetter]:
+async def _letters(client: Client, path: str) -> AsyncIterator[DeadLetterView]:
     """Read all dead letters, page by page."""
     query: dict[str, str] = {}
     while True:
-        page = await client.ask(DeadLetters, "GET", path, query=query)
+        page = await client.request(DeadLetters, "GET", path, query=query)
         for letter in page.letters:
             yield letter
         if not page.more:
@@ -132,7 +145,7 @@ async def _letters(client: Client, path: str) -> AsyncIterator[DeadLetter]:
 
 
 def _of(account: str, settings: ClientSettings) -> str:
-    return path_of("callbacks", whose(account, settings))
+    return path_of("callbacks", resolve_account(account, settings))
 
 
 def _print(view: CallbackView) -> None:
@@ -149,7 +162,7 @@ def _print(view: CallbackView) -> None:
     Console(highlight=False, markup=False, soft_wrap=True).print(table)
 
 
-def _table(letters: Iterable[DeadLetter]) -> Table:
+def _table(letters: Iterable[DeadLetterView]) -> Table:
     table = Table("letter", "event", "kind", "target", "reason", "tries", "given up", box=None)
     for column in table.columns:
         column.overflow = "fold"

@@ -12,11 +12,17 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.errors import run
-from engine.cli.live.follow import Following
-from engine.cli.live.table import Board, drawn
-from engine.cli.options.connection import HERE, ClientSettings, Where, address, addresses
+from engine.cli.live.follow import CallFollower
+from engine.cli.live.table import CallTable, render
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+    engine_addresses,
+)
 from engine.cli.timeline import screen, wording
 from wire.views import CallView
 
@@ -25,7 +31,7 @@ def calls(
     *,
     account: Annotated[str, Parameter(help="Of this account only.")] = "",
     watch: Annotated[bool, Parameter(help="Go on showing them, until Ctrl-C.")] = False,
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """List the live calls.
 
@@ -38,43 +44,43 @@ def timeline(
     call_id: str,
     *,
     json: Annotated[bool, Parameter(help="As the RPC gives it.")] = False,
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Tell a call's story: its legs, verbs, digits and webhooks, each with its time."""
     run(_timeline(call_id, json, where))
 
 
-async def _calls(account: str, watch: bool, where: Where) -> None:
-    console = screen.for_tables()
+async def _calls(account: str, watch: bool, where: ConnectionOptions) -> None:
+    console = screen.table_console()
     if watch:
         await _watched(account, where, console)
         return
-    async with opened(*address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         console.print(calls_table(await client.calls(account), time.time() * 1000))
 
 
-async def _watched(account: str, where: Where, console: Console) -> None:
-    board = Board()
+async def _watched(account: str, where: ConnectionOptions, console: Console) -> None:
+    board = CallTable()
     async with AsyncExitStack() as house:
-        known = addresses(where, ClientSettings())
-        clients = [await house.enter_async_context(opened(*each)) for each in known]
-        following = Following(clients, account, board)
+        known = engine_addresses(where, ClientSettings())
+        clients = [await house.enter_async_context(open_client(*each)) for each in known]
+        following = CallFollower(clients, account, board)
         show = partial(_drawn, board)
         house.enter_context(Live(console=console, get_renderable=show, refresh_per_second=2))
         await following.run()
 
 
-def _drawn(board: Board) -> Group:
-    return drawn(board, time.time() * 1000)
+def _drawn(board: CallTable) -> Group:
+    return render(board, time.time() * 1000)
 
 
-async def _timeline(call_id: str, json: bool, where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
+async def _timeline(call_id: str, json: bool, where: ConnectionOptions) -> None:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         told = await client.timeline(call_id)
     if json:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
     else:
-        screen.put(told, Console(highlight=False))
+        screen.print_timeline(told, Console(highlight=False))
 
 
 def calls_table(found: tuple[CallView, ...], now_ms: float) -> Table | str:

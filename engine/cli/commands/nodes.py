@@ -7,21 +7,26 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import Client, opened
-from engine.cli.errors import BadUse, run
-from engine.cli.options.connection import HERE, ClientSettings, Where, address
+from engine.cli.client import Client, open_client
+from engine.cli.errors import UsageError, run
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+)
 from wire.rpc import NodeView
 
-AGAIN_S = 1.0
+POLL_INTERVAL_S = 1.0
 # Engines tell each other of their calls twice a second: a call that began elsewhere just before the
 # node was drained is seen at the second look.
-LOOKS = 2
+EMPTY_POLLS = 2
 
 nodes = App(name="nodes", help="Show the PBX nodes; drain one, or give it new calls again.")
 
 
 @nodes.default
-def show(*, where: Where = HERE) -> None:
+def show(*, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """List the PBX nodes as the engine sees them."""
     run(_show(where))
 
@@ -31,20 +36,20 @@ def drain(
     node: str,
     *,
     wait: Annotated[bool, Parameter(help="Return when it is empty.", negative="--no-wait")] = True,
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Give a node no new call; its live ones end by themselves."""
     run(_drain(node, wait, where))
 
 
 @nodes.command
-def undrain(node: str, *, where: Where = HERE) -> None:
+def undrain(node: str, *, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """Give a node new calls again."""
     run(_undrain(node, where))
 
 
-async def _show(where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
+async def _show(where: ConnectionOptions) -> None:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         found = await client.nodes()
     table = Table("node", "connected", "calls", "weight", "new calls", "loss", "jitter", box=None)
     for node in found:
@@ -55,23 +60,25 @@ async def _show(where: Where) -> None:
     Console(highlight=False).print(table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
-async def _drain(name: str, wait: bool, where: Where) -> None:
+async def _drain(name: str, wait: bool, where: ConnectionOptions) -> None:
     console = Console(highlight=False)
-    async with opened(*address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         await client.drain(name)
         console.print(f"node {name} gets no new calls")
         if wait:
-            await emptied(client, name, console)
+            await wait_until_empty(client, name, console)
 
 
-async def emptied(client: Client, name: str, console: Console, again_s: float = AGAIN_S) -> None:
+async def wait_until_empty(
+    client: Client, name: str, console: Console, again_s: float = POLL_INTERVAL_S
+) -> None:
     """Return when a node has had no call for some looks; says how many there still are."""
     looks, told = 0, 0
-    while looks < LOOKS:
+    while looks < EMPTY_POLLS:
         await asyncio.sleep(again_s)
         node = await _node(client, name)
         if not node.drained:
-            raise BadUse(f"node {name} was given new calls again")
+            raise UsageError(f"node {name} was given new calls again")
         looks = 0 if node.calls else looks + 1
         if node.calls and node.calls != told:
             console.print(f"{node.calls} live calls")
@@ -86,8 +93,8 @@ async def _node(client: Client, name: str) -> NodeView:
     return NodeView(name, connected=False, calls=0, drained=True)  # closed, as it was empty
 
 
-async def _undrain(name: str, where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
+async def _undrain(name: str, where: ConnectionOptions) -> None:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         await client.undrain(name)
     Console(highlight=False).print(f"node {name} gets new calls")
 

@@ -9,12 +9,17 @@ import msgspec
 from cyclopts import Parameter
 
 from engine.cli import call_view
-from engine.cli.client import opened
-from engine.cli.errors import BadUse, run
-from engine.cli.options.connection import HERE, ClientSettings, Where, address
+from engine.cli.client import open_client
+from engine.cli.errors import UsageError, run
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+)
 from wire.replay import Difference, Replay
 
-SAME, OTHERWISE, NOT_WHOLE = 0, 1, 3  # exit statuses
+SAME, DIFFERENT, INCOMPLETE = 0, 1, 3  # exit statuses
 
 
 def replay(
@@ -24,7 +29,7 @@ def replay(
         int, Parameter(help="Audit so many of the calls that ended last instead.")
     ] = 0,
     json: Annotated[bool, Parameter(help="As the RPC gives it, a line a call.")] = False,
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Run a call's log through the core again; exit status 1 if it decides otherwise now.
 
@@ -34,16 +39,16 @@ def replay(
     run(_replay(call_id, all_ended, json, where))
 
 
-async def _replay(call_id: str, most: int, json: bool, where: Where) -> int:
+async def _replay(call_id: str, most: int, json: bool, where: ConnectionOptions) -> int:
     if bool(call_id) == (most > 0):
-        raise BadUse("which call? name one, or how many by --all-ended")
+        raise UsageError("which call? name one, or how many by --all-ended")
     found: list[Replay] = []
-    async with opened(*address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         for each in [call_id] if call_id else await client.ended(most):
             found.append(audit := await client.replay(each))
             _put(audit, json, is_one=bool(call_id))
     if not (call_id or json):
-        call_view.put(summary(found))
+        call_view.write(summary(found))
     return status(found)
 
 
@@ -51,14 +56,14 @@ def _put(audit: Replay, json: bool, *, is_one: bool) -> None:
     if json:
         sys.stdout.buffer.write(msgspec.json.encode(audit) + b"\n")
     elif is_one or not audit.is_same:
-        call_view.put(*lines(audit))
+        call_view.write(*lines(audit))
 
 
 def status(audits: list[Replay]) -> int:
     """Tell by an exit status what was found."""
     if not all(audit.is_same for audit in audits):
-        return OTHERWISE
-    return NOT_WHOLE if any(audit.gap is not None for audit in audits) else SAME
+        return DIFFERENT
+    return INCOMPLETE if any(audit.gap is not None for audit in audits) else SAME
 
 
 def summary(audits: list[Replay]) -> str:

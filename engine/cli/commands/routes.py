@@ -7,10 +7,17 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.errors import run
 from engine.cli.options import parsing
-from engine.cli.options.connection import HERE, AccountFlag, ClientSettings, Where, address, whose
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    AccountFlag,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+    resolve_account,
+)
 from engine.cli.timeline import wording
 
 route = App(name="route", help="Say what calls to a number run.", version_flags=())
@@ -19,47 +26,49 @@ route = App(name="route", help="Say what calls to a number run.", version_flags=
 @route.command(name="set")
 def put(
     number: Annotated[str, Parameter(help="The number called; * stands for all others.")],
-    action: Annotated[str, Parameter(help="JSON, @file, or an address to ask.")],
+    action: Annotated[str, Parameter(help="JSON, @file, or an engine_address to ask.")],
     *,
     account: AccountFlag = "",
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Say what calls to a number run."""
     run(_put(number, action, account, custom_data, where))
 
 
 @route.command(name="rm")
-def remove(number: str, *, where: Where = HERE) -> None:
+def remove(number: str, *, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """Take a number's route away."""
     run(_remove(number, where))
 
 
 @route.command(name="list")
-def routes(*, where: Where = HERE) -> None:
+def routes(*, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """List the number routes."""
     run(_routes(where))
 
 
-async def _put(number: str, action: str, account: str, custom_data: str, where: Where) -> None:
+async def _put(
+    number: str, action: str, account: str, custom_data: str, where: ConnectionOptions
+) -> None:
     settings = ClientSettings()
     body: dict[str, Any] = {
-        "account": whose(account, settings),
+        "account": resolve_account(account, settings),
         "action": parsing.action(action),
     }
     if custom_data:
         body["customData"] = parsing.mapping(custom_data, "--custom-data")
-    async with opened(*address(where, settings)) as client:
+    async with open_client(*engine_address(where, settings)) as client:
         await client.put_route(number, body)
 
 
-async def _remove(number: str, where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
+async def _remove(number: str, where: ConnectionOptions) -> None:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         await client.delete_route(number)
 
 
-async def _routes(where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
+async def _routes(where: ConnectionOptions) -> None:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         found = await client.routes()
     table = Table("number", "account", "action", box=None)
     for number, each in sorted(found.items()):

@@ -5,11 +5,16 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from engine.cli import call_view
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.errors import run
 from engine.cli.options.channel_names import ChannelName, leg_of, transfer_of
-from engine.cli.options.connection import HERE, ClientSettings, Where, address
-from engine.cli.options.party import ASKER, NOBODY, Asker, Whom
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+)
+from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import TransferView
 from wire.views import CallView
 
@@ -21,9 +26,9 @@ def transfer(  # noqa: PLR0913 - one for each flag
     *,
     source: Annotated[ChannelName, Parameter(name="--from")],
     customer: ChannelName,
-    whom: Whom = NOBODY,
+    whom: PartyOptions = NO_PARTY,
     blind: Annotated[bool, Parameter(help="Hang the source up at once.")] = False,
-    where: Where = HERE,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Hand a party of a conversation, the customer, from the other (--from) to somebody else.
 
@@ -33,28 +38,38 @@ def transfer(  # noqa: PLR0913 - one for each flag
 
 
 def complete(
-    call_id: str, session: Session = "", *, by: Asker = ASKER, where: Where = HERE
+    call_id: str,
+    session: Session = "",
+    *,
+    by: Requester = DEFAULT_REQUESTER,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Leave the source out: customer and target talk on."""
     asked = {"completedByAgentId": by, "reason": "manual_complete"}
     run(_end(call_id, session, "complete", asked, where))
 
 
-def cancel(call_id: str, session: Session = "", *, by: Asker = ASKER, where: Where = HERE) -> None:
+def cancel(
+    call_id: str,
+    session: Session = "",
+    *,
+    by: Requester = DEFAULT_REQUESTER,
+    where: ConnectionOptions = DEFAULT_CONNECTION,
+) -> None:
     """Let the target go: source and customer talk on."""
     asked = {"cancelledByAgentId": by, "reason": "source_cancel"}
     run(_end(call_id, session, "cancel", asked, where))
 
 
 async def _transfer(
-    call_id: str, named: tuple[str, str], whom: Whom, blind: bool, where: Where
+    call_id: str, named: tuple[str, str], whom: PartyOptions, blind: bool, where: ConnectionOptions
 ) -> None:
     target = whom.target()
-    async with opened(*address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         call = await client.call(call_id)
         body = _body(call, named, blind) | {"target": target} | whom.ringing()
-        view = await client.steer(TransferView, call_id, "transfers", body)
-    call_view.put(call_view.transfer(view))
+        view = await client.control(TransferView, call_id, "transfers", body)
+    call_view.write(call_view.transfer(view))
 
 
 def _body(call: CallView, named: tuple[str, str], blind: bool) -> dict[str, Any]:
@@ -68,8 +83,12 @@ def _body(call: CallView, named: tuple[str, str], blind: bool) -> dict[str, Any]
     }
 
 
-async def _end(call_id: str, named: str, deed: str, asked: dict[str, Any], where: Where) -> None:
-    async with opened(*address(where, ClientSettings())) as client:
+async def _end(
+    call_id: str, named: str, deed: str, asked: dict[str, Any], where: ConnectionOptions
+) -> None:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         session = transfer_of(await client.call(call_id), named)
         path = f"transfers/{session}/{deed}"
-        call_view.put(call_view.transfer(await client.steer(TransferView, call_id, path, asked)))
+        call_view.write(
+            call_view.transfer(await client.control(TransferView, call_id, path, asked))
+        )

@@ -4,7 +4,7 @@ import asyncio
 import io
 from collections.abc import Mapping
 
-from engine.cli.doctor.result import Finding, bad, good
+from engine.cli.doctor.result import Finding, failure, ok
 from engine.recordings.archive import open_archive
 from engine.recordings.errors import ArchiveError
 
@@ -21,5 +21,5 @@ async def check_archive(url: str, s3: Mapping[str, str]) -> Finding:
     except (ArchiveError, OSError, ValueError) as error:
         text = " ".join(str(error).split()) or "no answer"
         advice = "SWITCHROOM_RECORDINGS_URL and _RECORDINGS_S3 (docs/recordings.md)"
-        return bad("archive", f"{url}: {text[:200]}", advice)
-    return good("archive", f"{url} takes recordings (and now has a file {PROOF})")
+        return failure("archive", f"{url}: {text[:200]}", advice)
+    return ok("archive", f"{url} takes recordings (and now has a file {PROOF})")

@@ -11,31 +11,36 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.app.dns_discovery import Discovery
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
 from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
-from engine.cli.doctor.pbx import Node, check_node
-from engine.cli.doctor.result import Finding, bad, doubtful, good
+from engine.cli.doctor.pbx import AriNode, check_node
+from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.doctor.store import check_store
-from engine.cli.errors import run, setting_faults
-from engine.cli.options.connection import HERE, ClientSettings, Where, address
+from engine.cli.errors import run, setting_errors
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ClientSettings,
+    ConnectionOptions,
+    engine_address,
+)
 from engine.config import NodeSettings, Settings
 
 POOL, LANES = 64, 4  # connections to a node at most, and websockets for requests among them
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
 
 
-def doctor(*, where: Where = HERE) -> None:
+def doctor(*, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """Check settings, store, PBX nodes, engine and this machine; exit status 1 when one fails."""
     run(_doctor(where))
 
 
-async def _doctor(where: Where) -> int:
+async def _doctor(where: ConnectionOptions) -> int:
     console = Console(highlight=False)
     settings, findings = read_settings()
     if settings is not None:
-        findings += await examined(settings, where)
+        findings += await run_checks(settings, where)
     console.print(report(findings))
     worst = {each.level for each in findings}
     console.print(_sum(findings), style=_COLOURS["FAIL" if "FAIL" in worst else "OK"])
@@ -48,15 +53,15 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
         settings = Settings()
     except ValidationError as error:
         advice = "set it in .env or the environment (engine/config.py lists all); `make up` does"
-        return None, [bad("settings", each, advice) for each in setting_faults(error)]
+        return None, [failure("settings", each, advice) for each in setting_errors(error)]
     except SettingsError as error:
-        return None, [bad("settings", str(error), "lists and objects are written as JSON")]
+        return None, [failure("settings", str(error), "lists and objects are written as JSON")]
     return settings, list(_judged(settings))
 
 
-async def examined(settings: Settings, where: Where) -> list[Finding]:
+async def run_checks(settings: Settings, where: ConnectionOptions) -> list[Finding]:
     """Check all that the settings name, side by side."""
-    async with opened(*address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(where, ClientSettings())) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
             *(_node(settings, node) for node in await _nodes(settings)),
@@ -76,7 +81,7 @@ async def _nodes(settings: Settings) -> list[NodeSettings]:
         nodes.update(by_dns)
 
     if settings.node_dns:
-        await Discovery(settings, found).look()
+        await Discovery(settings, found).poll()
     return [*nodes.values()]
 
 
@@ -86,24 +91,24 @@ def report(findings: Sequence[Finding]) -> Table:
     for each in findings:
         advice = f"\n→ {each.advice}" if each.advice else ""
         level = Text(each.level, style=_COLOURS[each.level])
-        table.add_row(level, Text(each.about), Text.assemble(each.text, (advice, "italic")))
+        table.add_row(level, Text(each.subject), Text.assemble(each.text, (advice, "italic")))
     return table
 
 
 def _judged(settings: Settings) -> list[Finding]:
     if not settings.nodes and not settings.node_dns:
-        return [bad("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
+        return [failure("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
     names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
-    found = [good("settings", f"complete: {settings.slots} slots, nodes {names}")]
+    found = [ok("settings", f"complete: {settings.slots} slots, nodes {names}")]
     if settings.webhook_secret is None:
         text = "webhooks are asked without a signature"
-        found.append(doubtful("settings", text, "set SWITCHROOM_WEBHOOK_SECRET to whsec_…"))
+        found.append(warning("settings", text, "set SWITCHROOM_WEBHOOK_SECRET to whsec_…"))
     return found
 
 
 async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:
     password = given.password.get_secret_value()
-    node = Node(given.name, str(given.url).rstrip("/"), given.user, password)
+    node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password)
     sessions = max(POOL, settings.slots + LANES)
     findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
     return [*findings, *await check_ami(settings, given)]

@@ -9,9 +9,9 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-from engine.cli.doctor.result import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.doctor.websocket import check_sessions, check_websocket
-from engine.cli.errors import why
+from engine.cli.errors import error_text
 
 OLDEST = 20
 SKEW_S = 2.0  # the PBX tells its time in whole seconds
@@ -26,7 +26,7 @@ MODULES = (
 )
 
 
-class Node(Struct, frozen=True):
+class AriNode(Struct, frozen=True):
     """Where a node's ARI is, without /ari, and who we are there."""
 
     name: str
@@ -35,7 +35,7 @@ class Node(Struct, frozen=True):
     password: str
 
 
-async def check_node(node: Node, app: str, sessions: int) -> list[Finding]:
+async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
     """Ask one node; `app` is a Stasis app of nobody else, `sessions` how many engines may need."""
     headers = {"Authorization": aiohttp.encode_basic_auth(node.user, node.password)}
     limit = aiohttp.ClientTimeout(total=LIMIT_S)
@@ -47,10 +47,12 @@ async def check_node(node: Node, app: str, sessions: int) -> list[Finding]:
             return await _asked(node, http, app, sessions)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         advice = "is Asterisk up, http.conf `enabled=yes`, and SWITCHROOM_NODES right?"
-        return [bad(node.name, f"{node.url}: {why(error)}", advice)]
+        return [failure(node.name, f"{node.url}: {error_text(error)}", advice)]
 
 
-async def _asked(node: Node, http: aiohttp.ClientSession, app: str, sessions: int) -> list[Finding]:
+async def _asked(
+    node: AriNode, http: aiohttp.ClientSession, app: str, sessions: int
+) -> list[Finding]:
     ari = URL(node.url) / "ari"
     async with http.get(ari / "asterisk/info") as reply:
         if reply.status != FINE:
@@ -68,45 +70,47 @@ async def _asked(node: Node, http: aiohttp.ClientSession, app: str, sessions: in
     ]
 
 
-def _closed(node: Node, status: int) -> Finding:
+def _closed(node: AriNode, status: int) -> Finding:
     match status:
         case 401 | 403:
             advice = "user and password in SWITCHROOM_NODES must be those of its ari.conf"
-            return bad(node.name, f"{node.url}: user or password refused", advice)
+            return failure(node.name, f"{node.url}: user or password refused", advice)
         case 404:
             advice = "load res_ari.so and res_ari_asterisk.so; the url is without /ari"
-            return bad(node.name, f"{node.url}: no ARI there", advice)
+            return failure(node.name, f"{node.url}: no ARI there", advice)
         case 503:
-            return bad(node.name, f"{node.url}: Asterisk has not booted yet", "try again soon")
+            return failure(node.name, f"{node.url}: Asterisk has not booted yet", "try again soon")
         case _:
-            return bad(node.name, f"{node.url}: HTTP {status}", "see Asterisk's log")
+            return failure(node.name, f"{node.url}: HTTP {status}", "see Asterisk's log")
 
 
-def _version(node: Node, info: dict[str, Any]) -> Finding:
+def _version(node: AriNode, info: dict[str, Any]) -> Finding:
     version = str((info.get("system") or {}).get("version", "?"))
     major = version.partition(".")[0]
     if not major.isdigit():
-        return doubtful(node.name, f"Asterisk {version} at {node.url}", f"{OLDEST} is the oldest")
+        return warning(node.name, f"Asterisk {version} at {node.url}", f"{OLDEST} is the oldest")
     if int(major) < OLDEST:
-        return bad(node.name, f"Asterisk {version}", f"upgrade it to {OLDEST} or later, best 22")
-    return good(node.name, f"Asterisk {version} at {node.url}, user {node.user} let in")
+        return failure(
+            node.name, f"Asterisk {version}", f"upgrade it to {OLDEST} or later, best 22"
+        )
+    return ok(node.name, f"Asterisk {version} at {node.url}, user {node.user} let in")
 
 
-def _modules(node: Node, modules: list[dict[str, Any]]) -> Iterator[Finding]:
+def _modules(node: AriNode, modules: list[dict[str, Any]]) -> Iterator[Finding]:
     running = {each["name"] for each in modules if each.get("status") == "Running"}
     missing = [name for name in MODULES if f"{name}.so" not in running]
     if not missing:
-        yield good(node.name, f"all {len(MODULES)} modules needed are loaded")
+        yield ok(node.name, f"all {len(MODULES)} modules needed are loaded")
     else:
         advice = "load them in its modules.conf, as asterisk-config/etc/modules.conf does"
-        yield bad(node.name, f"modules missing: {', '.join(missing)}", advice)
+        yield failure(node.name, f"modules missing: {', '.join(missing)}", advice)
 
 
-def _clock(node: Node, told: str) -> Finding:
+def _clock(node: AriNode, told: str) -> Finding:
     if not told:
-        return doubtful(node.name, "it does not tell its time", "see that both clocks are set")
+        return warning(node.name, "it does not tell its time", "see that both clocks are set")
     skew_s = (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds() + 0.5
     if abs(skew_s) > SKEW_S:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
-        return doubtful(node.name, text, "set both clocks by NTP: logs won't match")
-    return good(node.name, "its clock agrees with ours")
+        return warning(node.name, text, "set both clocks by NTP: logs won't match")
+    return ok(node.name, "its clock agrees with ours")

@@ -6,7 +6,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from engine.cli.doctor.result import Finding, bad, doubtful, good
+from engine.cli.doctor.result import Finding, failure, ok, warning
 
 ANSWER_S = 2.0
 _PROOF = {
@@ -26,13 +26,13 @@ async def check_websocket(name: str, http: aiohttp.ClientSession, ari: URL, app:
             answer = await websocket.receive(ANSWER_S)
     except aiohttp.WSServerHandshakeError as error:
         advice = "load res_ari_events.so and res_http_websocket.so"
-        return bad(name, f"no event websocket (HTTP {error.status})", advice)
+        return failure(name, f"no event websocket (HTTP {error.status})", advice)
     except TimeoutError:
         text = "no requests over the websocket: each costs twice as much over HTTP"
-        return doubtful(name, text, "upgrade to Asterisk 20.14, 21.9, 22.4 or later")
+        return warning(name, text, "upgrade to Asterisk 20.14, 21.9, 22.4 or later")
     if answer.type is aiohttp.WSMsgType.TEXT:
-        return good(name, "takes requests over the websocket")
-    return bad(name, "closes its event websocket", "see Asterisk's log")
+        return ok(name, "takes requests over the websocket")
+    return failure(name, "closes its event websocket", "see Asterisk's log")
 
 
 async def check_sessions(
@@ -49,5 +49,5 @@ async def check_sessions(
                 await stack.enter_async_context(http.get(ari / "asterisk/ping"))
         except (aiohttp.ClientError, OSError):
             text = f"room for {held} more HTTP sessions; an engine needs up to {sessions}"
-            return doubtful(name, text, "set `sessionlimit = 2000` in its http.conf and reload")
-    return good(name, f"room for the {sessions} HTTP sessions of another engine")
+            return warning(name, text, "set `sessionlimit = 2000` in its http.conf and reload")
+    return ok(name, f"room for the {sessions} HTTP sessions of another engine")

@@ -16,7 +16,7 @@ _STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, i
 _OF_CALL = {"initiated", "ringing", "answered"}
 
 
-class Line(Struct, frozen=True):
+class CallLine(Struct, frozen=True):
     """One live call."""
 
     call_id: str
@@ -28,23 +28,23 @@ class Line(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Board:
+class CallTable:
     """The live calls by id, and how those ended that were seen to end."""
 
-    calls: dict[str, Line] = field(default_factory=dict)
+    calls: dict[str, CallLine] = field(default_factory=dict)
     ended: Counter[str] = field(default_factory=Counter)
     note: str = ""  # why nothing moves
 
     def fill(self, views: Iterable[CallView]) -> None:
         """Begin anew with the calls that an engine lists."""
         self.calls = {
-            each.call_id: Line(
+            each.call_id: CallLine(
                 each.call_id, each.from_, each.to, each.status, each.state, each.created_ms
             )
             for each in views
         }
 
-    def take(self, event: CallEvent) -> None:
+    def apply(self, event: CallEvent) -> None:
         """Follow an event; one that an engine's list was ahead of takes nothing back."""
         before = self.calls.get(event.call_id)
         if event.event == "completed":
@@ -55,7 +55,7 @@ class Board:
             if before is not None and _stage(status) < _stage(before.status):
                 status = before.status
             since_ms = before.since_ms if before else event.timestamp
-            self.calls[event.call_id] = Line(
+            self.calls[event.call_id] = CallLine(
                 event.call_id, event.from_, event.to, status, _last_event(event), since_ms
             )
 
@@ -70,7 +70,7 @@ def _last_event(event: CallEvent) -> str:
     return " ".join(filter(None, (event.event, event.session_state, event.dtmf)))
 
 
-def drawn(board: Board, now_ms: float) -> Group:
+def render(board: CallTable, now_ms: float) -> Group:
     """Draw it: how many calls are in which state, then each, the oldest first."""
     table = Table("call", "from", "to", "status", "last event", "age", box=None, pad_edge=False)
     table.columns[0].no_wrap = True  # to be copied
@@ -80,7 +80,7 @@ def drawn(board: Board, now_ms: float) -> Group:
     return Group(summary(board), *([board.note] if board.note else []), table)
 
 
-def summary(board: Board) -> str:
+def summary(board: CallTable) -> str:
     """Tell how many calls are in which state."""
     live = Counter(line.status for line in board.calls.values())
     now = ", ".join(f"{live[each]} {each}" for each in _STAGES if live[each])

@@ -12,17 +12,17 @@ import aiohttp
 import msgspec
 
 from engine.cli.client import Client
-from engine.cli.errors import Refused, Unreachable
+from engine.cli.errors import RpcError, Unreachable
 from engine.cli.timeline.screen import Screen
 from wire.views import Timeline
 
-LOOK_S = 0.5  # digits and playbacks tell no event
-AGAIN_S = 0.5
-AWAY_S = 60.0
+POLL_INTERVAL_S = 0.5  # digits and playbacks tell no event
+RETRY_DELAY_S = 0.5
+UNREACHABLE_TIMEOUT_S = 60.0
 _PASSING = {"store_down", "no_node", "http_503"}
 
 
-class News:
+class EventNotifier:
     """Wakes whoever waits whenever any call told an event."""
 
     def __init__(self, client: Client) -> None:
@@ -34,26 +34,26 @@ class News:
         """Listen until cancelled, taking up the stream where it broke."""
         last = ""
         while True:
-            with suppress(Unreachable, Refused, aiohttp.ClientError, msgspec.DecodeError):
+            with suppress(Unreachable, RpcError, aiohttp.ClientError, msgspec.DecodeError):
                 async with self._client.events(last) as events:
                     self.listening.set()
                     async for entry, _event in events:
                         last = entry
                         self._is_new.set()
             self.listening.set()
-            await asyncio.sleep(AGAIN_S)
+            await asyncio.sleep(RETRY_DELAY_S)
 
     async def wait(self) -> None:
         """Return at the next event, or when it is time to look anyway."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._is_new.wait(), LOOK_S)
+            await asyncio.wait_for(self._is_new.wait(), POLL_INTERVAL_S)
         self._is_new.clear()
 
 
 @asynccontextmanager
-async def listening(client: Client) -> AsyncIterator[News]:
+async def open_notifier(client: Client) -> AsyncIterator[EventNotifier]:
     """Listen to the events for as long as the context lasts; begun before the call is."""
-    news = News(client)
+    news = EventNotifier(client)
     task = asyncio.create_task(news.run())
     try:
         await news.listening.wait()
@@ -64,15 +64,21 @@ async def listening(client: Client) -> AsyncIterator[News]:
             await task
 
 
-async def to_the_end(client: Client, call_id: str, news: News, screen: Screen) -> Timeline:
+async def follow_to_end(
+    client: Client, call_id: str, news: EventNotifier, screen: Screen
+) -> Timeline:
     """Show a call until it is over; raises Unreachable when its engine stays away."""
     last: Timeline | None = None
     seen_s = time.monotonic()
     while True:
         try:
             last = await client.timeline(call_id)
-        except (Unreachable, Refused) as error:
-            if last is None or not _passes(error) or time.monotonic() - seen_s > AWAY_S:
+        except (Unreachable, RpcError) as error:
+            if (
+                last is None
+                or not _passes(error)
+                or time.monotonic() - seen_s > UNREACHABLE_TIMEOUT_S
+            ):
                 raise
             screen.show(last, f"{error}; the call goes on, waiting")
         else:
@@ -83,5 +89,5 @@ async def to_the_end(client: Client, call_id: str, news: News, screen: Screen) -
         await news.wait()
 
 
-def _passes(error: Unreachable | Refused) -> bool:
+def _passes(error: Unreachable | RpcError) -> bool:
     return isinstance(error, Unreachable) or error.problem.code in _PASSING

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from engine.cli.errors import BadUse
+from engine.cli.errors import UsageError
 from wire.control import ConferenceView, MemberView
 from wire.views import CallView, LegView
 
 ChannelName = Annotated[
     str, Parameter(help="main, an agent's id, a party's number, or the end of a channel's id.")
 ]
-Known = Mapping[str, tuple[str, ...]]  # by whole id, the short names
+ShortNames = Mapping[str, tuple[str, ...]]  # by whole id, the short names
 
 
 def leg_of(call: CallView, named: str) -> LegView:
@@ -35,15 +35,15 @@ def member_of(call: CallView, named: str) -> MemberView:
 def conference_of(call: CallView) -> ConferenceView:
     """Give the live conference, or the last."""
     if not call.conferences:
-        raise BadUse(f"call {call.call_id} has no conference; `conference add` makes one")
+        raise UsageError(f"call {call.call_id} has no conference; `conference add` makes one")
     return call.conferences[-1]
 
 
 def transfer_of(call: CallView, named: str) -> str:
     """Find the session of the transfer that is meant; without a name, the latest."""
-    known: Known = {each.transfer_session_id: () for each in call.transfers}
+    known: ShortNames = {each.transfer_session_id: () for each in call.transfers}
     if not known:
-        raise BadUse(f"call {call.call_id} has no transfer; `switchroom transfer` begins one")
+        raise UsageError(f"call {call.call_id} has no transfer; `switchroom transfer` begins one")
     if not named:
         return call.transfers[-1].transfer_session_id
     return _picked(f"transfer of call {call.call_id}", named, known)
@@ -62,21 +62,23 @@ def _names(call: CallView, channel: str, party: str, agent: str | None) -> tuple
     return tuple(dict.fromkeys(each for each in names if each))
 
 
-def _picked(what: str, named: str, known: Known) -> str:
+def _picked(what: str, named: str, known: ShortNames) -> str:
     """Choose by a whole id or a name; if that is none's, by the end of an id."""
     if not known:
-        raise BadUse(f"there is no {what} any more, or not yet")
+        raise UsageError(f"there is no {what} any more, or not yet")
     found = [each for each, names in known.items() if named in (each, *names)]
     found = found or [each for each in known if named and each.endswith(named)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise BadUse(f"“{named}” may be more than one {what}; name one by its id:{_list(found)}")
+        raise UsageError(
+            f"“{named}” may be more than one {what}; name one by its id:{_list(found)}"
+        )
     told = [", ".join((each, *names)) for each, names in known.items()]
-    raise BadUse(f"“{named}” is no {what}; there {_are(known)}:{_list(told)}")
+    raise UsageError(f"“{named}” is no {what}; there {_are(known)}:{_list(told)}")
 
 
-def _are(known: Known) -> str:
+def _are(known: ShortNames) -> str:
     return "is" if len(known) == 1 else "are"
 
 

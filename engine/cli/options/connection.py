@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from engine.cli.errors import BadUse
+from engine.cli.errors import UsageError
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what a server binds to is not what a client asks
 
@@ -34,7 +34,7 @@ class ClientSettings(BaseSettings):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Where:
+class ConnectionOptions:
     """Flags that every command has."""
 
     url: Annotated[str, Parameter(help="Engine, such as http://127.0.0.1:8070.")] = ""
@@ -42,21 +42,21 @@ class Where:
 
 
 AccountFlag = Annotated[str, Parameter(help="Default: SWITCHROOM_ACCOUNT.")]
-HERE = Where()
+DEFAULT_CONNECTION = ConnectionOptions()
 
 
-def address(where: Where, settings: ClientSettings) -> tuple[str, str]:
+def engine_address(where: ConnectionOptions, settings: ClientSettings) -> tuple[str, str]:
     """Return the engine's address and token; raises BadUse."""
     url = where.url or settings.url
     if not _is_address(url):
-        raise BadUse(f"--url {url}: an address such as http://127.0.0.1:8070 is expected")
+        raise UsageError(f"--url {url}: an address such as http://127.0.0.1:8070 is expected")
     return url.rstrip("/"), where.token or settings.rpc_token.get_secret_value()
 
 
-def addresses(where: Where, settings: ClientSettings) -> list[tuple[str, str]]:
+def engine_addresses(where: ConnectionOptions, settings: ClientSettings) -> list[tuple[str, str]]:
     """Return the addresses of several engines, each with the token; raises BadUse."""
     urls = (where.url or settings.url).split(",")
-    return [address(Where(url.strip(), where.token), settings) for url in urls]
+    return [engine_address(ConnectionOptions(url.strip(), where.token), settings) for url in urls]
 
 
 def _is_address(url: str) -> bool:
@@ -67,8 +67,8 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def whose(account: str, settings: ClientSettings) -> str:
+def resolve_account(account: str, settings: ClientSettings) -> str:
     """Return the account that was named, or else the one of the settings; raises BadUse."""
     if named := account or settings.account:
         return named
-    raise BadUse("whose? name an --account, or set SWITCHROOM_ACCOUNT")
+    raise UsageError("whose? name an --account, or set SWITCHROOM_ACCOUNT")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.cli.errors import BadUse
+from engine.cli.errors import UsageError
 
 
 def action(text: str, name: str = "action") -> Any:
@@ -20,7 +20,7 @@ def mapping(text: str, name: str) -> dict[str, Any]:
     content, place = _content(text, name)
     value = _parsed(content, place)
     if not isinstance(value, dict):
-        raise BadUse(f"{place}: a JSON object is expected")
+        raise UsageError(f"{place}: a JSON object is expected")
     return value
 
 
@@ -40,7 +40,7 @@ def _content(text: str, name: str) -> tuple[str, str]:
         return Path(text[1:]).read_text(), text[1:]
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise BadUse(f"{text[1:]}: {why}") from None
+        raise UsageError(f"{text[1:]}: {why}") from None
 
 
 def _parsed(content: str, name: str) -> Any:
@@ -48,4 +48,4 @@ def _parsed(content: str, name: str) -> Any:
         return json.loads(content)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise BadUse(f"{name}: not JSON: {error.msg} at {where}") from None
+        raise UsageError(f"{name}: not JSON: {error.msg} at {where}") from None

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from engine.cli.errors import BadUse
+from engine.cli.errors import UsageError
 
-ASKER = "operator"
-Asker = Annotated[str, Parameter(help="Who asks: an agent's id.")]
+DEFAULT_REQUESTER = "operator"
+Requester = Annotated[str, Parameter(help="Who asks: an agent's id.")]
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Whom:
+class PartyOptions:
     """Whom to call, and how."""
 
     agent: Annotated[str, Parameter(help="Agent to call.")] = ""
@@ -25,9 +25,9 @@ class Whom:
     def check(self) -> None:
         """Check that it is one of both; raises BadUse."""
         if bool(self.agent) == bool(self.number):
-            raise BadUse("whom to call? name an --agent or a --number, one of both")
+            raise UsageError("whom to call? name an --agent or a --number, one of both")
         if self.name and not self.agent:
-            raise BadUse("--name is of an --agent")
+            raise UsageError("--name is of an --agent")
 
     def target(self) -> dict[str, str]:
         """Give the target of a transfer; raises BadUse."""
@@ -50,4 +50,4 @@ class Whom:
         return {"timeout": self.timeout} | ({"mohAudioUrl": self.moh} if self.moh else {})
 
 
-NOBODY = Whom()
+NO_PARTY = PartyOptions()

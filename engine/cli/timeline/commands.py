@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline import wording
-from engine.cli.timeline.bridges import seat
-from engine.cli.timeline.recordings import tape
-from engine.cli.timeline.row import ENGINE, WEB, Row, Seen
-from engine.cli.timeline.sessions import state as session_state
+from engine.cli.timeline.bridges import bridge_row
+from engine.cli.timeline.recordings import recording_row
+from engine.cli.timeline.row import ENGINE, WEB, Row, TimelineState
+from engine.cli.timeline.sessions import session_row as session_state
 
 _SOUNDS = {
     "start-hold-music": "music on hold",
@@ -18,13 +18,13 @@ _SOUNDS = {
 _FOR = {"gathering": "gather, prompt: ", "dialing": "screening: ", "bridged": "for who waits: "}
 
 
-def deed(command: Mapping[str, Any], state: str, seen: Seen) -> Row | None:
+def command_row(command: Mapping[str, Any], state: str, seen: TimelineState) -> Row | None:
     """Tell a command; `state` is the call's from then on."""
     match command:
         case {"type": "originate", "leg": leg, "party": party}:
-            return Row(_calls(command), ENGINE, leg, opens=leg, who=party)
+            return Row(_calls(command), ENGINE, leg, opens=leg, label=party)
         case {"type": "answer", "leg": leg}:
-            return Row("answers the call", ENGINE, leg, opens=leg, who=seen.caller)
+            return Row("answers the call", ENGINE, leg, opens=leg, label=seen.caller)
         case {"type": "hangup", "leg": leg, "cause": cause} if leg not in seen.snoops:
             return Row(f"hang up: {wording.cause(cause)}", ENGINE, leg)
         case {"type": "start-talk-detection", "leg": leg}:
@@ -39,7 +39,11 @@ def deed(command: Mapping[str, Any], state: str, seen: Seen) -> Row | None:
         case {"type": "emit-event", "event": told}:
             return session_state(told, seen)
         case _:
-            return seat(command, seen) or tape(command, seen) or _sound(command, state, seen)
+            return (
+                bridge_row(command, seen)
+                or recording_row(command, seen)
+                or _sound(command, state, seen)
+            )
 
 
 def _calls(command: Mapping[str, Any]) -> str:
@@ -47,16 +51,16 @@ def _calls(command: Mapping[str, Any]) -> str:
     return f"calls {command['party']}{showing}"
 
 
-def _sound(command: Mapping[str, Any], state: str, seen: Seen) -> Row | None:
+def _sound(command: Mapping[str, Any], state: str, seen: TimelineState) -> Row | None:
     match command:
         case {"type": "fetch-media", "sources": sources}:
             text = f"{_FOR.get(state, '')}{wording.sources(sources)}"
             return Row(text, shape="mark", kind="sound")
         case {"type": "play", "leg": leg, "playback": playback} if state == "bridged":
-            seen.tunes[playback] = leg
+            seen.music[playback] = leg
             return Row("♪ music of its own", ENGINE, leg, kind="sound")
-        case {"type": "stop-playback", "playback": playback} if playback in seen.tunes:
-            return Row("♪ music ends", ENGINE, seen.tunes[playback], kind="sound")
+        case {"type": "stop-playback", "playback": playback} if playback in seen.music:
+            return Row("♪ music ends", ENGINE, seen.music[playback], kind="sound")
         case {"type": "play", "leg": leg, "clips": clips, "offset_ms": offset_ms}:
             length = wording.seconds(sum(length_ms for _key, length_ms in clips))
             onward = f", from {wording.seconds(offset_ms)} on" if offset_ms else ""
@@ -69,20 +73,20 @@ def _sound(command: Mapping[str, Any], state: str, seen: Seen) -> Row | None:
             return None
 
 
-def _asks(command: Mapping[str, Any], seen: Seen) -> Row | None:
+def _asks(command: Mapping[str, Any], seen: TimelineState) -> Row | None:
     match command:
         case {"type": "load-flow-node", "request": request}:
-            seen.flows.add(request)
+            seen.flow_requests.add(request)
             return None  # told when it is there
         case {"type": "send-api-request", "api": api}:
-            return Row(f"sends API request {api}", ENGINE, WEB, kind="web", opens=WEB, who="API")
+            return Row(f"sends API request {api}", ENGINE, WEB, kind="web", opens=WEB, label="API")
         case {"type": "load-flow", "request": request, "flow_id": flow_id}:
-            seen.flows.add(request)
+            seen.flow_requests.add(request)
             return Row(f"flow {flow_id}", shape="mark", kind="web")
         case _:
             url, body = command["url"], command["body"]
-            text = f"asks {wording.clipped(url)} after {_after(body)}"
-            return Row(text, ENGINE, WEB, kind="web", opens=WEB, who=wording.host(url))
+            text = f"asks {wording.shorten(url)} after {_after(body)}"
+            return Row(text, ENGINE, WEB, kind="web", opens=WEB, label=wording.host(url))
 
 
 def _after(body: Mapping[str, Any]) -> str:

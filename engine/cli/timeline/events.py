@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline import wording
-from engine.cli.timeline.bridges import unheard
-from engine.cli.timeline.flow_steps import step
-from engine.cli.timeline.recordings import filed
-from engine.cli.timeline.requests import wish
-from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, Seen
+from engine.cli.timeline.bridges import snoop_ended_row
+from engine.cli.timeline.flow_steps import flow_row
+from engine.cli.timeline.recordings import archived_row
+from engine.cli.timeline.requests import request_row
+from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState
 
 _DUE = {
     "starting": "nobody answered in time",
@@ -23,7 +23,7 @@ _DUE = {
 }
 
 
-def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
+def event_row(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
     """Tell an event."""
     match event:
         case {"type": "leg-ringing", "leg": leg}:
@@ -51,7 +51,7 @@ def fact(event: Mapping[str, Any], seen: Seen) -> Row | None:
             return _rare(event, seen)
 
 
-def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
+def _rare(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
     match event:
         case {
             "type": "flow-started"
@@ -59,50 +59,50 @@ def _rare(event: Mapping[str, Any], seen: Seen) -> Row | None:
             | "api-request-succeeded"
             | "api-request-failed"
         }:
-            return step(event)
+            return flow_row(event)
         case {"type": "bridge-failed", "reason": reason}:
-            seen.parted(*event.get("legs", ()))
+            seen.leave(*event.get("legs", ()))
             return Row(f"the legs could not be joined: {reason}", shape="mark", kind="bad")
         case {"type": "recordings-archived"}:
-            return filed(event)
+            return archived_row(event)
         case {"type": "deadline-passed"}:
             return Row(_due(seen), shape="mark", kind="faint")
         case {"type": "recovered"}:
-            seen.rooms.clear()
+            seen.bridges.clear()
             for leg, bridge in event.get("bridged", ()):
-                seen.met(bridge, (leg,))
+                seen.join(bridge, (leg,))
             return Row("an engine takes the call up again", shape="break", kind="good")
         case _:
-            return wish(event, seen)
+            return request_row(event, seen)
 
 
-def _due(seen: Seen) -> str:
+def _due(seen: TimelineState) -> str:
     """Tell what was waited for, where that is certain: who rings may be it, or who is greeted."""
     is_usual = bool(seen.ringing) == (seen.state in {"starting", "dialing"})
     return _DUE.get(seen.state, "time is up") if is_usual else "time is up"
 
 
-def _ended(event: Mapping[str, Any], seen: Seen) -> Row | None:
+def _ended(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
     leg = event["leg"]
     if leg in seen.snoops:
-        return unheard(leg, seen)
+        return snoop_ended_row(leg, seen)
     answered = leg in seen.answered
     if reason := event.get("reason"):
-        seen.gone.add(leg)
-        return Row(f"is not called: {wording.refusal(reason)}", leg, kind="bad", closes=leg)
+        seen.ended.add(leg)
+        return Row(f"is not called: {wording.dial_rejection(reason)}", leg, kind="bad", closes=leg)
     cause = wording.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
     kind: Kind = "plain" if answered else "bad"
-    seen.parted(leg)
-    seen.gone.add(leg)
+    seen.leave(leg)
+    seen.ended.add(leg)
     return Row(f"{'is gone' if answered else 'gone, unanswered'}: {cause}", leg,
                kind=kind, closes=leg)  # fmt: skip
 
 
-def _replied(event: Mapping[str, Any], seen: Seen) -> Row:
+def _replied(event: Mapping[str, Any], seen: TimelineState) -> Row:
     is_good = event["type"] == "action-received"
     said = wording.action(event["action"]) if is_good else f"no usable answer: {event['reason']}"
     kind: Kind = "web" if is_good else "bad"
-    if event["request"] in seen.flows:
+    if event["request"] in seen.flow_requests:
         return Row(f"the flow says: {said}", shape="mark", kind=kind)
     text = f"answers{wording.tries(event.get('tries', ()))}: {said}" if is_good else said
     return Row(text, WEB, ENGINE, kind=kind, closes=WEB)

@@ -7,7 +7,7 @@ from engine.cli.timeline import wording
 from engine.cli.timeline.row import ENGINE, WEB, Row
 
 
-def step(event: Mapping[str, Any]) -> Row:
+def flow_row(event: Mapping[str, Any]) -> Row:
     """Tell a step."""
     tries = wording.tries(event.get("tries", ()))
     match event:
@@ -41,5 +41,5 @@ def _node(node: Mapping[str, Any]) -> str:
 
 def _values(values: Mapping[str, Any]) -> str:
     shown = {name: "nothing" if each is None else str(each) for name, each in values.items()}
-    told = [f"{name} = {wording.clipped(each)}" for name, each in shown.items()]
+    told = [f"{name} = {wording.shorten(each)}" for name, each in shown.items()]
     return ", ".join(told) or "nothing that is wanted"

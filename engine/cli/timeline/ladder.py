@@ -6,11 +6,11 @@ from msgspec import Struct
 from rich.text import Text
 
 from engine.cli.timeline.row import ENGINE, Row
-from engine.cli.timeline.timeline import Story
+from engine.cli.timeline.timeline import Diagram
 
-TIME = 9  # columns of the time, and of the gap after it
-WIDEST, NARROWEST = 8, 3  # columns from lane to lane
-WORDS = 40  # columns that the words are to have at least
+TIME_WIDTH = 9  # columns of the time, and of the gap after it
+MAX_LANE_WIDTH, MIN_LANE_WIDTH = 8, 3  # columns from lane to lane
+MIN_TEXT_WIDTH = 40  # columns that the words are to have at least
 STYLES = {
     "plain": "",
     "good": "green",
@@ -30,13 +30,16 @@ class _Lines(Struct):
     talking: tuple[str, ...] = ()
 
 
-def draw(story: Story, width: int) -> list[Text]:
+def draw(story: Diagram, width: int) -> list[Text]:
     """Draw a story, a Text a line, each at most `width` columns wide."""
-    step = max(NARROWEST, min(WIDEST, (width - TIME - WORDS) // len(story.lanes)))
-    columns = {lane.id: TIME + 2 + place * step for place, lane in enumerate(story.lanes)}
+    step = max(
+        MIN_LANE_WIDTH,
+        min(MAX_LANE_WIDTH, (width - TIME_WIDTH - MIN_TEXT_WIDTH) // len(story.lanes)),
+    )
+    columns = {lane.id: TIME_WIDTH + 2 + place * step for place, lane in enumerate(story.lanes)}
     lines = _Lines(columns, {ENGINE})
     drawn = [*_legend(story, width), _heads(story, columns)]
-    words_at = TIME + 2 + len(story.lanes) * step
+    words_at = TIME_WIDTH + 2 + len(story.lanes) * step
     before_ms = -1
     for row in story.rows:
         time = f"{row.at_ms / 1000:>8.3f}" if row.at_ms != before_ms else ""
@@ -45,8 +48,8 @@ def draw(story: Story, width: int) -> list[Text]:
     return drawn
 
 
-def _legend(story: Story, width: int) -> list[Text]:
-    told = [f"{lane.head} {lane.who}" for lane in story.lanes if lane.who]
+def _legend(story: Diagram, width: int) -> list[Text]:
+    told = [f"{lane.heading} {lane.label}" for lane in story.lanes if lane.label]
     lines = [""]
     for each in told:
         joined = f"{lines[-1]}   {each}" if lines[-1] else each
@@ -54,11 +57,11 @@ def _legend(story: Story, width: int) -> list[Text]:
     return [Text(line, style="bold") for line in lines]
 
 
-def _heads(story: Story, columns: dict[str, int]) -> Text:
+def _heads(story: Diagram, columns: dict[str, int]) -> Text:
     cells = [" "] * (max(columns.values()) + len(ENGINE))
     for lane in story.lanes:
         start = columns[lane.id] - (2 if lane.id == ENGINE else 0)
-        head = lane.head if lane.id != ENGINE else "eng"
+        head = lane.heading if lane.id != ENGINE else "eng"
         cells[start : start + len(head)] = head
     return Text("".join(cells).rstrip(), style="bold")
 
@@ -71,8 +74,8 @@ def _row(row: Row, lines: _Lines, time: str, words_at: int, width: int) -> list[
     times = [time, *[""] * (len(pieces) - 1)]
     return [
         Text.assemble(
-            (f"{at:<{TIME}}", "dim"),
-            (f"{picture[TIME:]:<{words_at - TIME}}", "blue"),
+            (f"{at:<{TIME_WIDTH}}", "dim"),
+            (f"{picture[TIME_WIDTH:]:<{words_at - TIME_WIDTH}}", "blue"),
             (piece, STYLES[row.kind]),
         )
         for at, picture, piece in zip(times, pictures, pieces, strict=True)
@@ -131,7 +134,7 @@ def _join(cells: list[str], row: Row, lines: _Lines) -> None:
 
 def _passed(row: Row, lines: _Lines) -> None:
     lines.alive = (lines.alive | {row.opens} if row.opens else lines.alive) - {row.closes}
-    lines.talking = row.talking
+    lines.talking = row.bridged
 
 
 def _wrapped(text: str, width: int) -> list[str]:

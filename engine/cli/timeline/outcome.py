@@ -5,7 +5,7 @@ from rich.markup import escape
 from engine.cli.timeline import wording
 from wire.views import CallView
 
-EXIT = {"completed": 0, "failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
+EXIT_STATUSES = {"completed": 0, "failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
 _BY = {
     "api": "ended over the API",
     "caller": "the caller hung up",
@@ -15,7 +15,7 @@ _BY = {
 }
 
 
-def sentence(call: CallView) -> str:
+def outcome_text(call: CallView) -> str:
     """Tell the end of a call, as rich markup."""
     colour = "green" if call.status == "completed" else "red"
     said = [call.status]

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline import wording
-from engine.cli.timeline.row import Row, Seen
+from engine.cli.timeline.row import Row, TimelineState
 
 
-def tape(command: Mapping[str, Any], seen: Seen) -> Row | None:
+def recording_row(command: Mapping[str, Any], seen: TimelineState) -> Row | None:
     """Tell what was done about a recording; None for other commands."""
     match command:
         case {"type": "start-recording", "leg": leg}:
@@ -24,7 +24,7 @@ def tape(command: Mapping[str, Any], seen: Seen) -> Row | None:
             return None
 
 
-def filed(event: Mapping[str, Any]) -> Row:
+def archived_row(event: Mapping[str, Any]) -> Row:
     """Tell what the archive made of it."""
     match event:
         case {"fault": "lost"}:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline import wording
-from engine.cli.timeline.row import Row, Seen
+from engine.cli.timeline.row import Row, TimelineState
 
 
-def wish(event: Mapping[str, Any], seen: Seen) -> Row | None:
+def request_row(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
     """Tell a request; None for other events."""
     match event:
         case {"type": "hangup-requested", "by": by}:
@@ -15,7 +15,7 @@ def wish(event: Mapping[str, Any], seen: Seen) -> Row | None:
         case {"type": "leg-hangup-requested", "leg": leg}:
             return _on(leg, f"hang up {seen.name(leg)}")
         case {"type": "mute-requested", "leg": leg, "direction": direction}:
-            told = f"mute {seen.name(leg)}, {wording.muted(direction)}"
+            told = f"mute {seen.name(leg)}, {wording.mute_direction(direction)}"
             return _on(leg, told if direction else f"unmute {seen.name(leg)}")
         case {"type": "hold-requested", "leg": leg, "held": held}:
             return _on(leg, f"{'hold' if held else 'unhold'} {seen.name(leg)}")
@@ -29,7 +29,7 @@ def wish(event: Mapping[str, Any], seen: Seen) -> Row | None:
             return _with_parties(event, seen)
 
 
-def _with_parties(event: Mapping[str, Any], seen: Seen) -> Row | None:
+def _with_parties(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
     match event:
         case {"type": "transfer-requested", "source": source, "customer": customer}:
             who = f"{seen.name(customer)} from {seen.name(source)} to {event['party']}"

@@ -21,56 +21,56 @@ class Row(Struct, frozen=True):
     kind: Kind = "plain"
     opens: str = ""  # the lane that begins here
     closes: str = ""  # the lane that ends here
-    who: str = ""  # who the lane is that begins
+    label: str = ""  # who the lane is that begins
     joined: tuple[str, ...] = ()  # the legs that shape `join` draws together
-    talking: tuple[str, ...] = ()  # the legs that are in company from here on
+    bridged: tuple[str, ...] = ()  # the legs that are in company from here on
     at_ms: int = 0  # since the call began
 
 
 @dataclass(slots=True)
-class Seen:
+class TimelineState:
     """What earlier moments said: who the legs are, who is with whom, how sessions stand."""
 
     caller: str
     state: str = ""
     answered: set[str] = field(default_factory=set)
-    flows: set[str] = field(default_factory=set)
-    letters: dict[str, str] = field(default_factory=dict)  # of legs
-    rooms: dict[str, tuple[str, ...]] = field(default_factory=dict)  # bridges, and who is there
+    flow_requests: set[str] = field(default_factory=set)
+    leg_letters: dict[str, str] = field(default_factory=dict)  # of legs
+    bridges: dict[str, tuple[str, ...]] = field(default_factory=dict)  # bridges, and who is there
     snoops: dict[str, str] = field(default_factory=dict)  # and whom they hear
-    tunes: dict[str, str] = field(default_factory=dict)  # playbacks, and who waits with them
-    gone: set[str] = field(default_factory=set)
-    states: dict[str, str] = field(default_factory=dict)  # of sessions and members
-    modes: dict[str, str] = field(default_factory=dict)  # of transfers
+    music: dict[str, str] = field(default_factory=dict)  # playbacks, and who waits with them
+    ended: set[str] = field(default_factory=set)
+    session_states: dict[str, str] = field(default_factory=dict)  # of sessions and members
+    transfer_modes: dict[str, str] = field(default_factory=dict)  # of transfers
 
     def name(self, leg: str) -> str:
         """Give the letter of a leg's lane; who comes first is A."""
-        return self.letters.setdefault(leg, _letter(len(self.letters)))
+        return self.leg_letters.setdefault(leg, _letter(len(self.leg_letters)))
 
     def names(self, legs: tuple[str, ...]) -> str:
         """Give the letters of several: A, B and C."""
         *most, last = sorted(map(self.name, legs), key=lambda each: (len(each), each))
         return f"{', '.join(most)} and {last}" if most else last
 
-    def met(self, bridge: str, legs: tuple[str, ...]) -> None:
+    def join(self, bridge: str, legs: tuple[str, ...]) -> None:
         """Note that legs are in a bridge now, and in no other."""
-        self.parted(*legs)
-        self.rooms[bridge] = (*self.rooms.get(bridge, ()), *legs)
+        self.leave(*legs)
+        self.bridges[bridge] = (*self.bridges.get(bridge, ()), *legs)
 
-    def parted(self, *legs: str) -> None:
+    def leave(self, *legs: str) -> None:
         """Note that legs are in no bridge now."""
-        for bridge, there in self.rooms.items():
-            self.rooms[bridge] = tuple(each for each in there if each not in legs)
+        for bridge, there in self.bridges.items():
+            self.bridges[bridge] = tuple(each for each in there if each not in legs)
 
     @property
     def ringing(self) -> set[str]:
         """The legs that are called and have not answered."""
-        return self.letters.keys() - self.answered - self.gone - self.snoops.keys()
+        return self.leg_letters.keys() - self.answered - self.ended - self.snoops.keys()
 
     @property
-    def talking(self) -> tuple[str, ...]:
+    def bridged(self) -> tuple[str, ...]:
         """The legs that are in company."""
-        return tuple(leg for legs in self.rooms.values() if len(legs) > 1 for leg in legs)
+        return tuple(leg for legs in self.bridges.values() if len(legs) > 1 for leg in legs)
 
 
 def _letter(place: int) -> str:

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from engine.cli.timeline.ladder import draw
 from engine.cli.timeline.row import ENGINE
-from engine.cli.timeline.timeline import Story, tell
+from engine.cli.timeline.timeline import Diagram, build_diagram
 from wire.views import Timeline
 
-LEAST, MOST = 80, 120  # columns
+MIN_WIDTH, MAX_WIDTH = 80, 120  # columns
 
 
 class Screen(Protocol):
@@ -24,15 +24,20 @@ class Screen(Protocol):
         ...
 
 
-def for_tables() -> Console:
+def table_console() -> Console:
     """Give a console that is wide enough for ids in a pipe; names are not taken for markup."""
     console = Console(highlight=False, markup=False)
-    return console if console.is_terminal else Console(highlight=False, markup=False, width=MOST)
+    return (
+        console if console.is_terminal else Console(highlight=False, markup=False, width=MAX_WIDTH)
+    )
 
 
 def ladder(timeline: Timeline, console: Console) -> list[Text]:
     """Draw a timeline as wide as the console allows."""
-    return [*title(timeline), *draw(tell(timeline), max(LEAST, min(MOST, console.width)))]
+    return [
+        *title(timeline),
+        *draw(build_diagram(timeline), max(MIN_WIDTH, min(MAX_WIDTH, console.width))),
+    ]
 
 
 def title(timeline: Timeline) -> list[Text]:
@@ -42,14 +47,14 @@ def title(timeline: Timeline) -> list[Text]:
     return [Text(f"call {call.call_id}", style="bold"), Text(f"{about}, {call.status}")]
 
 
-def put(timeline: Timeline, console: Console) -> None:
+def print_timeline(timeline: Timeline, console: Console) -> None:
     """Print a timeline."""
     for line in ladder(timeline, console):
         console.print(line, soft_wrap=True)
 
 
 @contextmanager
-def opened(console: Console) -> Iterator[Screen]:
+def open_screen(console: Console) -> Iterator[Screen]:
     """Give a screen that suits the console, for as long as a call is watched."""
     if not console.is_terminal:
         yield _Lines(console)
@@ -81,7 +86,7 @@ class _Lines:
 
     def show(self, timeline: Timeline, note: str = "") -> None:
         """Print what is new."""
-        lines = list(_plain(tell(timeline)))
+        lines = list(_plain(build_diagram(timeline)))
         if note and note != self._note:
             lines.append(note)
         self._note = note
@@ -90,8 +95,8 @@ class _Lines:
         self._told = max(self._told, len(lines) - bool(note))
 
 
-def _plain(story: Story) -> Iterator[str]:
-    heads = {lane.id: lane.head for lane in story.lanes}
+def _plain(story: Diagram) -> Iterator[str]:
+    heads = {lane.id: lane.heading for lane in story.lanes}
     for row in story.rows:
         lane = row.target if row.source == ENGINE else row.source
         yield f"{row.at_ms / 1000:>8.3f}  {heads[lane]:<7} {row.text}"

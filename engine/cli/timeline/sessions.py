@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.cli.timeline.row import Kind, Row, Seen
+from engine.cli.timeline.row import Kind, Row, TimelineState
 
 _GOOD = {"answered", "completed", "blind_transferred", "connected", "in-progress"}
 _BAD = {"failed", "abandoned"}
 
 
-def state(told: Mapping[str, Any], seen: Seen) -> Row | None:
+def session_row(told: Mapping[str, Any], seen: TimelineState) -> Row | None:
     """Tell a session's new state; None for what tells of something else."""
     match told:
         case {"event": "transfer", "sessionId": session}:
@@ -23,18 +23,18 @@ def state(told: Mapping[str, Any], seen: Seen) -> Row | None:
             return None
 
 
-def _transfer(session: str, told: Mapping[str, Any], seen: Seen) -> Row:
-    who = "" if session in seen.states else f" to {told.get('party', '')}"
+def _transfer(session: str, told: Mapping[str, Any], seen: TimelineState) -> Row:
+    who = "" if session in seen.session_states else f" to {told.get('party', '')}"
     mode = told.get("mode", "")
-    is_new = seen.modes.get(session) != mode
-    seen.modes[session] = mode
+    is_new = seen.transfer_modes.get(session) != mode
+    seen.transfer_modes[session] = mode
     return _mark(f"transfer{who}", session, told, seen, f" ({mode})" if is_new else "")
 
 
-def _mark(what: str, key: str, told: Mapping[str, Any], seen: Seen, mode: str = "") -> Row:
+def _mark(what: str, key: str, told: Mapping[str, Any], seen: TimelineState, mode: str = "") -> Row:
     state = told["sessionState"]
-    before = f"{seen.states[key]} → " if key in seen.states else ""
-    seen.states[key] = state
+    before = f"{seen.session_states[key]} → " if key in seen.session_states else ""
+    seen.session_states[key] = state
     reason = f": {told['reason']}" if told.get("reason") else ""
     kind: Kind = "good" if state in _GOOD else "bad" if state in _BAD else "plain"
     return Row(f"{what}: {before}{state}{mode}{reason}", shape="mark", kind=kind)

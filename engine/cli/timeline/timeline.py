@@ -5,35 +5,35 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cli.timeline.commands import deed
-from engine.cli.timeline.events import fact
-from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, Seen
-from wire.views import CallView, Moment, Timeline
+from engine.cli.timeline.commands import command_row
+from engine.cli.timeline.events import event_row
+from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState
+from wire.views import CallView, Timeline, TimelineEntry
 
 
 class Lane(Struct, frozen=True):
     """One column: the word that heads it, and who that is."""
 
     id: str
-    head: str
-    who: str = ""
+    heading: str
+    label: str = ""
 
 
-class Story(Struct, frozen=True):
+class Diagram(Struct, frozen=True):
     """All of it, in order."""
 
     lanes: tuple[Lane, ...]
     rows: tuple[Row, ...]
 
 
-def tell(timeline: Timeline) -> Story:
+def build_diagram(timeline: Timeline) -> Diagram:
     """Make the story of a timeline."""
-    seen = Seen(caller=timeline.call.from_)
+    seen = TimelineState(caller=timeline.call.from_)
     rows = tuple(_rows(timeline, seen))
-    return Story(_lanes(timeline, rows, seen.letters), rows)
+    return Diagram(_lanes(timeline, rows, seen.leg_letters), rows)
 
 
-def _rows(timeline: Timeline, seen: Seen) -> Iterator[Row]:
+def _rows(timeline: Timeline, seen: TimelineState) -> Iterator[Row]:
     call, moments = timeline.call, timeline.moments
     ends = (place for place, each in enumerate(moments) if 0 < call.ended_ms < each.at_ms)
     end = next(ends, len(moments))  # recordings are filed after it
@@ -47,33 +47,33 @@ def _rows(timeline: Timeline, seen: Seen) -> Iterator[Row]:
         yield from _timed(moment, seen, call)
 
 
-def _timed(moment: Moment, seen: Seen, call: CallView) -> Iterator[Row]:
+def _timed(moment: TimelineEntry, seen: TimelineState, call: CallView) -> Iterator[Row]:
     for row in _of(moment, seen):
         for lane in {row.source, row.target} - {ENGINE, WEB}:
             seen.name(lane)
-        yield replace(row, at_ms=moment.at_ms - call.created_ms, talking=seen.talking)
+        yield replace(row, at_ms=moment.at_ms - call.created_ms, bridged=seen.bridged)
     seen.state = moment.state
 
 
-def _of(moment: Moment, seen: Seen) -> Iterator[Row]:
-    if (row := fact(moment.event, seen)) is not None:
+def _of(moment: TimelineEntry, seen: TimelineState) -> Iterator[Row]:
+    if (row := event_row(moment.event, seen)) is not None:
         yield row
     for command in moment.commands:
-        if (row := deed(command, moment.state, seen)) is not None:
+        if (row := command_row(command, moment.state, seen)) is not None:
             yield row
     if _listens(moment, seen):
         yield Row("gather: listens for digits", shape="mark", kind="digit")
 
 
-def _listens(moment: Moment, seen: Seen) -> bool:
+def _listens(moment: TimelineEntry, seen: TimelineState) -> bool:
     """Tell whether a gather without a prompt begins here: no command says so."""
     begins = moment.state == "gathering" and seen.state != "gathering"
     return begins and not any(each["type"] == "fetch-media" for each in moment.commands)
 
 
 def _lanes(timeline: Timeline, rows: tuple[Row, ...], letters: dict[str, str]) -> tuple[Lane, ...]:
-    who = {row.opens: row.who for row in rows if row.opens not in {"", WEB}}
-    webs: dict[str, None] = {row.who: None for row in rows if row.opens == WEB}
+    who = {row.opens: row.label for row in rows if row.opens not in {"", WEB}}
+    webs: dict[str, None] = {row.label: None for row in rows if row.opens == WEB}
     lanes = [Lane(ENGINE, ENGINE, timeline.call.node)]
     lanes += [Lane(leg, letter, who.get(leg, "")) for leg, letter in letters.items()]
     return (*lanes, *([Lane(WEB, WEB, ", ".join(webs))] if webs else []))

@@ -50,12 +50,12 @@ def cause(number: int, sip_code: int = 0) -> str:
     return f"{name} ({number}, SIP {sip_code})" if sip_code else f"{name} ({number})"
 
 
-def refusal(reason: str) -> str:
+def dial_rejection(reason: str) -> str:
     """Tell why a party may not be called."""
     return _REFUSALS.get(reason, reason)
 
 
-def muted(direction: str) -> str:
+def mute_direction(direction: str) -> str:
     """Tell what a mute in a direction does."""
     return _MUTED.get(direction, direction)
 
@@ -70,7 +70,7 @@ def seconds(milliseconds: float) -> str:
     return f"{milliseconds / 1000:.1f} s"
 
 
-def clipped(text: str) -> str:
+def shorten(text: str) -> str:
     """Shorten a text that would fill the screen."""
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -92,11 +92,11 @@ def action(given: Any) -> str:
         case None:
             return "nothing more"
         case str(url):
-            return f"ask {clipped(url)}"
+            return f"ask {shorten(url)}"
         case {"type": verb}:
             return f"{verb} {_object(given.get('data') or {})}".rstrip()
         case _:
-            return clipped(str(given))
+            return shorten(str(given))
 
 
 def tries(given: Any) -> str:
@@ -109,9 +109,9 @@ def tries(given: Any) -> str:
 def _object(data: Mapping[str, Any]) -> str:
     match data:
         case {"text": text}:
-            return f"“{clipped(text)}”"
+            return f"“{shorten(text)}”"
         case {"audioUrl": str(url)}:
-            return clipped(url)
+            return shorten(url)
         case {"number": str(number)}:
             return number
         case {"number": [*numbers]}:
@@ -129,8 +129,8 @@ def _object(data: Mapping[str, Any]) -> str:
 def _source(source: Mapping[str, Any]) -> str:
     match source:
         case {"text": text}:
-            return f"say “{clipped(text)}”"
+            return f"say “{shorten(text)}”"
         case {"url": url}:
-            return f"play {clipped(url)}"
+            return f"play {shorten(url)}"
         case _:
             return "play"

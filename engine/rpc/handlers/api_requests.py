@@ -8,7 +8,7 @@ from aiohttp import web
 from engine.flows.check import MAX_FLOW_BYTES, read_document
 from engine.flows.requests import check_request
 from engine.rpc.handlers.number_routes import name_in
-from engine.rpc.json_body import answer
+from engine.rpc.json_body import json_response
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire.errors import BadInput
@@ -19,7 +19,7 @@ from wire.tree import Limits
 _ONE = "/requests/{account}/{request}"
 
 
-class RequestHandlers:
+class ApiRequestHandlers:
     """One method a request."""
 
     def __init__(self, store: Store, limits: Limits) -> None:
@@ -43,7 +43,7 @@ class RequestHandlers:
         document = read_document(await request.read(), MAX_FLOW_BYTES)
         asked = check_request(document, self._limits, kept)
         await self._store.put_request(account, request_id, msgspec.json.encode(asked))
-        return answer(_view(request_id, asked))
+        return json_response(_view(request_id, asked))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show an API request."""
@@ -51,13 +51,13 @@ class RequestHandlers:
         body = await self._store.request(request.match_info["account"], request_id)
         if body is None:
             raise NotFound(f"no API request {request_id}")
-        return answer(_view(request_id, _read(body)))
+        return json_response(_view(request_id, _read(body)))
 
     async def list(self, request: web.Request) -> web.Response:
         """List an account's API requests."""
         found = await self._store.requests(request.match_info["account"])
         views = (_view(each, _read(body)) for each, body in sorted(found.items()))
-        return answer(ApiRequests(tuple(views)))
+        return json_response(ApiRequests(tuple(views)))
 
     async def delete(self, request: web.Request) -> web.Response:
         """Take an API request away; a flow that sends it goes its way for failures."""
@@ -65,7 +65,7 @@ class RequestHandlers:
         if await self._store.request(account, request_id) is None:
             raise NotFound(f"no API request {request_id}")
         await self._store.put_request(account, request_id, None)
-        return answer({})
+        return json_response({})
 
 
 def _read(body: bytes) -> ApiRequest:

@@ -11,41 +11,41 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.codec import Record, decode_record
+from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.calls.model.ids import slot_and_node
 from engine.calls.replay import (
-    Fault,
-    Moment,
-    decided_otherwise,
-    ends_otherwise,
-    hole_in,
+    Mismatch,
+    ReplayStep,
+    compare_decisions,
+    compare_events,
+    compare_result,
+    find_gap,
     replay,
-    told_otherwise,
 )
-from engine.rpc.json_body import answer
+from engine.rpc.json_body import json_response
 from engine.rpc.problems import Conflict, NotFound
-from engine.rpc.views.calls import named
+from engine.rpc.views.calls import tagged_fields
 from engine.store.store import Store
 from wire.errors import BadInput
 from wire.events import CallEvent
 from wire.replay import Difference, EndedCalls, Replay
 
-MOST_SHOWN = 20  # differences; what follows the first mostly follows from it
-MOST_LISTED = 10_000
-AT_ONCE = 50  # moments, before live calls have their turn
-PAGE = 1_000
-CLOCKS_MS = 60_000  # that the store's may be ahead of an engine's
+MAX_DIFFERENCES = 20  # differences; what follows the first mostly follows from it
+MAX_LISTED = 10_000
+STEPS_PER_TURN = 50  # moments, before live calls have their turn
+PAGE_SIZE = 1_000
+MAX_CLOCK_SKEW_MS = 60_000  # that the store's may be ahead of an engine's
 _event = msgspec.json.Decoder(CallEvent)
 
 
 class _Run(Struct, frozen=True):
     """A log that was run as far as it goes, and why no further."""
 
-    moments: tuple[Moment, ...]
+    moments: tuple[ReplayStep, ...]
     broken: str = ""
 
 
-class ReplayHandlers:
+class AuditHandlers:
     """One method a request."""
 
     def __init__(self, store: Store, slots: int) -> None:
@@ -66,7 +66,7 @@ class ReplayHandlers:
         for slot in self._slots:
             found += await self._last(slot, limit, request.query.get("account"))
         found.sort(key=lambda event: -event.timestamp)
-        return answer(EndedCalls(tuple(event.call_id for event in found[:limit])))
+        return json_response(EndedCalls(tuple(event.call_id for event in found[:limit])))
 
     async def replay(self, request: web.Request) -> web.Response:
         """Audit a call, live or ended."""
@@ -77,29 +77,31 @@ class ReplayHandlers:
         if record is None or account not in {None, record.call.account}:
             raise NotFound(f"no call {call_id}")
         # What came since the record was read is not looked at.
-        log = (await self._store.log(slot, call_id))[: record.logged]
+        log = (await self._store.log(slot, call_id))[: record.log_length]
         run = await _run(log)
-        return answer(_compared(record, log, run, await self._told(slot, record)))
+        return json_response(_compared(record, log, run, await self._told(slot, record)))
 
-    async def _told(self, slot: int, record: Record) -> list[CallEvent]:
+    async def _told(self, slot: int, record: StoredCall) -> list[CallEvent]:
         """Read the call's events off the stream, until its last or the end of it."""
         call, found = record.call, list[CallEvent]()
         about = f'"{call.id}"'.encode()
-        place = f"{max(0, call.created_ms - CLOCKS_MS)}-0"
-        while len(found) < call.told:
-            page = await self._store.stream.after({slot: place}, limit=PAGE)
+        place = f"{max(0, call.created_ms - MAX_CLOCK_SKEW_MS)}-0"
+        while len(found) < call.event_seq:
+            page = await self._store.stream.read_after({slot: place}, limit=PAGE_SIZE)
             if not page:
                 break
             place = page[-1][1]
             mine = _decoded(body for _, _, body in page if about in body)
-            found += [e for e in mine if e.call_id == call.id and e.sequence_number < call.told]
+            found += [
+                e for e in mine if e.call_id == call.id and e.sequence_number < call.event_seq
+            ]
         return found
 
     async def _last(self, slot: int, limit: int, account: str | None) -> list[CallEvent]:
         found: list[CallEvent] = []
         place = "+"
         while len(found) < limit:
-            page = await self._store.stream.before(slot, place, PAGE)
+            page = await self._store.stream.read_before(slot, place, PAGE_SIZE)
             if not page:
                 break
             place = page[-1][0]
@@ -116,24 +118,24 @@ def _decoded(bodies: Iterable[bytes]) -> Iterator[CallEvent]:
 
 
 def _limit(given: str) -> int:
-    if given.isascii() and given.isdecimal() and 1 <= int(given) <= MOST_LISTED:
+    if given.isascii() and given.isdecimal() and 1 <= int(given) <= MAX_LISTED:
         return int(given)
-    raise BadInput("limit", f"expected a number from 1 to {MOST_LISTED}")
+    raise BadInput("limit", f"expected a number from 1 to {MAX_LISTED}")
 
 
-def _record(state: bytes) -> Record:
+def _record(state: bytes) -> StoredCall:
     try:
-        return decode_record(state)
+        return decode_stored_call(state)
     except msgspec.DecodeError as error:
         raise Conflict(f"this version can't read how the call is stored: {error}") from None
 
 
 async def _run(log: Sequence[bytes]) -> _Run:
-    moments: list[Moment] = []
+    moments: list[ReplayStep] = []
     try:
         for moment in replay(log):
             moments.append(moment)
-            if len(moments) % AT_ONCE == 0:
+            if len(moments) % STEPS_PER_TURN == 0:
                 await asyncio.sleep(0)
     except Exception as error:  # noqa: BLE001 - a core that breaks upon a log is a finding
         return _Run(tuple(moments), f"{type(error).__name__}: {error}")
@@ -141,40 +143,40 @@ async def _run(log: Sequence[bytes]) -> _Run:
 
 
 def _compared(
-    record: Record, log: Sequence[bytes], run: _Run, events: Sequence[CallEvent]
+    record: StoredCall, log: Sequence[bytes], run: _Run, events: Sequence[CallEvent]
 ) -> Replay:
-    moments, hole = run.moments, hole_in(log)
+    moments, hole = run.moments, find_gap(log)
     is_whole = hole is None and not run.broken
-    found = [_difference("commands", each, moments) for each in decided_otherwise(moments)]
+    found = [_difference("commands", each, moments) for each in compare_decisions(moments)]
     if run.broken:
-        broken = Fault(f"the core breaks upon the next line: {run.broken}", len(moments) - 1)
+        broken = Mismatch(f"the core breaks upon the next line: {run.broken}", len(moments) - 1)
         found.append(_difference("commands", broken, moments))
-    told = told_otherwise(moments, events, is_whole=is_whole)
-    found += [_difference("events", each, moments) for each in told.faults]
+    told = compare_events(moments, events, is_whole=is_whole)
+    found += [_difference("events", each, moments) for each in told.mismatches]
     if is_whole:
-        found += [_difference("state", each, moments) for each in ends_otherwise(moments, record)]
+        found += [_difference("state", each, moments) for each in compare_result(moments, record)]
     return Replay(
         call_id=record.call.id,
         is_same=not found,
         lines=len(log),
         compared=sum(moment.digest is not None for moment in moments),
-        events=record.call.told,
+        events=record.call.event_seq,
         trimmed=told.trimmed,
         gap=hole,
-        is_live=not record.call.is_over,
-        differences=tuple(found[:MOST_SHOWN]),
+        is_live=not record.call.is_ended,
+        differences=tuple(found[:MAX_DIFFERENCES]),
     )
 
 
-def _difference(about: str, fault: Fault, moments: Sequence[Moment]) -> Difference:
-    if fault.place is None or fault.place < 0:
+def _difference(about: str, fault: Mismatch, moments: Sequence[ReplayStep]) -> Difference:
+    if fault.step is None or fault.step < 0:
         return Difference(about, fault.detail)
-    moment = moments[fault.place]
+    moment = moments[fault.step]
     return Difference(
         about,
         fault.detail,
-        line=fault.place + 1,
-        at_ms=moment.now,
-        event=named(moment.event),
-        commands=tuple(map(named, moment.commands)) if about == "commands" else (),
+        line=fault.step + 1,
+        at_ms=moment.at_ms,
+        event=tagged_fields(moment.event),
+        commands=tuple(map(tagged_fields, moment.commands)) if about == "commands" else (),
     )

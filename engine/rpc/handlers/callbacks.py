@@ -2,12 +2,18 @@
 
 from aiohttp import web
 
-from engine.callbacks.targets import Account, Accounts
+from engine.callbacks.targets import CallbackSettings, CallbackTargets
 from engine.rpc.handlers.number_routes import name_in
-from engine.rpc.json_body import answer, read
+from engine.rpc.json_body import json_response, read_body
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
-from wire.callback_targets import AUTO_SET, ApiRequest, Https, parse_place, parse_target
+from wire.callback_targets import (
+    AUTO_SET,
+    ApiRequestTarget,
+    HttpsTarget,
+    parse_call_target,
+    parse_delivery_target,
+)
 from wire.callbacks import CallbackView, PutCallback
 from wire.errors import BadInput
 from wire.tree import Limits, check_url
@@ -16,7 +22,7 @@ from wire.tree import Limits, check_url
 class CallbackHandlers:
     """One method a request."""
 
-    def __init__(self, store: Store, accounts: Accounts, limits: Limits) -> None:
+    def __init__(self, store: Store, accounts: CallbackTargets, limits: Limits) -> None:
         self._store = store
         self._accounts = accounts
         self._limits = limits
@@ -34,63 +40,65 @@ class CallbackHandlers:
     async def put(self, request: web.Request) -> web.Response:
         """Say where an account's calls are told; its secret is made, and shown, with the first."""
         account = name_in(request, "account")
-        asked = await read(request, PutCallback)
+        asked = await read_body(request, PutCallback)
         await self._check_target(account, asked.target)
         after, is_new = await self._accounts.put(account, asked)
-        return answer(_view(after, is_new=is_new))
+        return json_response(_view(after, is_new=is_new))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show where an account's calls are told."""
-        return answer(_view(await self._known(request)))
+        return json_response(_view(await self._known(request)))
 
     async def delete(self, request: web.Request) -> web.Response:
         """Forget an account's target and its secrets."""
         account = name_in(request, "account")
         if not await self._accounts.remove(account):
             raise _unknown(account)
-        return answer({})
+        return json_response({})
 
     async def rotate(self, request: web.Request) -> web.Response:
         """Make another secret; the one before signs along for a day."""
         account = name_in(request, "account")
-        after = await self._accounts.rotate(account)
+        after = await self._accounts.rotate_secret(account)
         if after is None:
             raise _unknown(account)
-        return answer(_view(after, is_new=True))
+        return json_response(_view(after, is_new=True))
 
-    async def _known(self, request: web.Request) -> Account:
+    async def _known(self, request: web.Request) -> CallbackSettings:
         account = name_in(request, "account")
-        found = await self._accounts.of(account)
+        found = await self._accounts.settings(account)
         if found is None:
             raise _unknown(account)
         return found
 
     async def _check_target(self, account: str, target: str | None) -> None:
-        place = parse_place(target, "target") if target else None
-        if isinstance(place, Https):
+        place = parse_delivery_target(target, "target") if target else None
+        if isinstance(place, HttpsTarget):
             check_url(place.url, self._limits, "target")
-        if isinstance(place, ApiRequest):
+        if isinstance(place, ApiRequestTarget):
             await _check_request(self._store, account, place, "target")
 
 
-async def check_told(accounts: Accounts, store: Store, account: str, target: str | None) -> None:
+async def check_callback_target(
+    accounts: CallbackTargets, store: Store, account: str, target: str | None
+) -> None:
     """Check that what a call names as its target leads somewhere; raises BadInput, StoreDown."""
     path = "statusCallbackUrl"
     if target is None:
         return
-    place = parse_target(target, path)
-    if isinstance(place, ApiRequest):
+    place = parse_call_target(target, path)
+    if isinstance(place, ApiRequestTarget):
         await _check_request(store, account, place, path)
     if target == AUTO_SET and await accounts.auto_set(account) is None:
         raise BadInput(path, f"account {account} has no target to deliver to", "no_target")
 
 
-async def _check_request(store: Store, account: str, place: ApiRequest, path: str) -> None:
+async def _check_request(store: Store, account: str, place: ApiRequestTarget, path: str) -> None:
     if await store.request(account, place.id) is None:
         raise BadInput(path, f"no API request {place.id}", "unknown_request")
 
 
-def _view(account: Account, *, is_new: bool = False) -> CallbackView:
+def _view(account: CallbackSettings, *, is_new: bool = False) -> CallbackView:
     return CallbackView(
         target=account.target,
         concurrency=account.concurrency,

@@ -5,37 +5,37 @@ from itertools import chain
 
 from aiohttp import web
 
-from engine.callbacks.targets import Accounts
+from engine.callbacks.targets import CallbackTargets
 from engine.calls.model.ids import slot_and_node
-from engine.rpc.handlers.callbacks import check_told
-from engine.rpc.handlers.dial_policy import check_terms
+from engine.rpc.handlers.callbacks import check_callback_target
+from engine.rpc.handlers.dial_policy import check_dial_policy
 from engine.rpc.handlers.flows import check_flow
-from engine.rpc.json_body import answer, read
+from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import call_of, live_calls
-from engine.rpc.peers.fan_out import Everyone
+from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
-from engine.rpc.views.calls import call_view, timeline
-from engine.runtime.policy.dial_policy import TermsBook
-from engine.runtime.service import Switch
+from engine.rpc.views.calls import call_view, timeline_view
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.service import CallService
 from engine.store.store import Store
 from wire import rpc
-from wire.custom_data import check_data
+from wire.custom_data import check_custom_data
 from wire.errors import BadInput
 from wire.tree import Limits, check_action, check_party
 from wire.views import Calls
 
 
-class CallsHandlers:
+class CallHandlers:
     """One method a request."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
-        switch: Switch,
+        switch: CallService,
         store: Store,
         limits: Limits,
-        everyone: Everyone,
-        accounts: Accounts,
-        terms: TermsBook,
+        everyone: FanOut,
+        accounts: CallbackTargets,
+        terms: DialPolicy,
     ) -> None:
         self._terms = terms
         self._accounts = accounts
@@ -55,45 +55,47 @@ class CallsHandlers:
 
     async def originate(self, request: web.Request) -> web.Response:
         """Start a call; a requestId that has its call already is answered with that call."""
-        asked = await read(request, rpc.Originate)
+        asked = await read_body(request, rpc.Originate)
         if asked.action is not None:
             check_action(asked.action, self._limits, "action")
         check_party(asked.from_, self._limits, "from")
         check_party(asked.to, self._limits, "to")
         _check_on_machine(asked, self._limits)
-        check_data(asked.custom_data, "customData")
-        check_data(asked.contact, "contact")
-        await check_told(self._accounts, self._store, asked.account, asked.status_callback_url)
+        check_custom_data(asked.custom_data, "customData")
+        check_custom_data(asked.contact, "contact")
+        await check_callback_target(
+            self._accounts, self._store, asked.account, asked.status_callback_url
+        )
         await check_flow(self._store, asked.account, asked.flow_id)
         await self._check_terms(asked)
         call = await self._switch.originate(asked)
         if call.account != asked.account:
             raise Conflict("the requestId is in use")
-        return answer(rpc.Started(call.id), 201)
+        return json_response(rpc.Started(call.id), 201)
 
     async def _check_terms(self, asked: rpc.Originate) -> None:
         if asked.from_first:
-            await check_terms(self._terms, asked.account, asked.from_, "from")
-        await check_terms(self._terms, asked.account, asked.to, "to")
+            await check_dial_policy(self._terms, asked.account, asked.from_, "from")
+        await check_dial_policy(self._terms, asked.account, asked.to, "to")
 
     async def list(self, request: web.Request) -> web.Response:
         """List the live calls of all engines, of one account if named."""
-        lists = [one.calls for one in await self._everyone.shows(request, Calls)]
+        lists = [one.calls for one in await self._everyone.collect(request, Calls)]
         ours = map(call_view, live_calls(self._switch, request.query.get("account")))
         # One that moved from engine to engine just now may be told twice.
         views = {view.call_id: view for view in chain(*lists, ours)}
-        return answer(Calls(tuple(views.values())))
+        return json_response(Calls(tuple(views.values())))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show a call, live or ended."""
         call = await call_of(self._switch, request, request.query.get("account"))
-        return answer(call_view(call))
+        return json_response(call_view(call))
 
     async def timeline(self, request: web.Request) -> web.Response:
         """Tell a call's story."""
         call = await call_of(self._switch, request, request.query.get("account"))
         slot, _node = slot_and_node(call.id) or (0, "")
-        return answer(timeline(call, await self._store.log(slot, call.id)))
+        return json_response(timeline_view(call, await self._store.log(slot, call.id)))
 
 
 def _check_on_machine(asked: rpc.Originate, limits: Limits) -> None:

@@ -2,26 +2,26 @@
 
 from aiohttp import web
 
-from engine.calls.model.call import Call, numbered
-from engine.calls.model.requests import CoachRequested, KickRequested, MemberRequested
+from engine.calls.model.call import Call
+from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
-from engine.rpc.handlers.dial_policy import call_to_dial
-from engine.rpc.json_body import answer, read
+from engine.rpc.handlers.dial_policy import authorize_dial
+from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import (
-    agents_conference,
     call_of,
     check_legs,
     conference_of,
+    conference_of_agent,
     last_conference,
     live_call_of,
     member_of,
     no_conference,
 )
-from engine.rpc.peers.fan_out import Everyone
-from engine.rpc.request_mapping import member_asked
+from engine.rpc.peers.fan_out import FanOut
+from engine.rpc.request_mapping import member_request
 from engine.rpc.views.sessions import conference_view
-from engine.runtime.policy.dial_policy import TermsBook
-from engine.runtime.service import Switch
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.service import CallService
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
 from wire.errors import BadInput
 from wire.tree import Limits
@@ -31,7 +31,7 @@ class ConferenceHandlers:
     """One method a request."""
 
     def __init__(
-        self, switch: Switch, limits: Limits, everyone: Everyone, terms: TermsBook
+        self, switch: CallService, limits: Limits, everyone: FanOut, terms: DialPolicy
     ) -> None:
         self._terms = terms
         self._everyone = everyone
@@ -51,65 +51,64 @@ class ConferenceHandlers:
 
     async def add(self, request: web.Request) -> web.Response:
         """Call a member in; one who is there, or on the way, is not called again."""
-        asked = await read(request, AddMember)
-        event = member_asked(asked, self._limits)
-        call = await call_to_dial(
+        asked = await read_body(request, AddMember)
+        event = member_request(asked, self._limits)
+        call = await authorize_dial(
             self._terms, self._switch, request, asked.account, event.party, "targetExternalNumber"
         )
         check_legs(call, asked.source_channel_id, asked.customer_channel_id)
         if call.conference and _has(call.conference, event):
-            return answer(conference_view(call, call.conference))
-        # A call numbers its sessions: the next one's id is known.
-        session = call.conference.id if call.conference else numbered(call, "f")[1]
-        return _shown(await self._switch.steer(call.id, event), session)
+            return json_response(conference_view(call, call.conference))
+        call = await self._switch.request(call.id, event)
+        return json_response(conference_view(call, call.conferences[-1]))
 
     async def members(self, request: web.Request) -> web.Response:
         """Show the live conference, or the last, of a call that may have ended."""
         call = await call_of(self._switch, request, request.query.get("account"))
-        return answer(conference_view(call, last_conference(call)))
+        return json_response(conference_view(call, last_conference(call)))
 
     async def kick(self, request: web.Request) -> web.Response:
         """Put a member out."""
-        asked = await read(request, KickMember)
+        asked = await read_body(request, KickMember)
         if asked.target_agent_id is None and asked.target_channel_id is None:
             raise BadInput("targetChannelId", "one of targetAgentId or targetChannelId is required")
         call = await live_call_of(self._switch, request, asked.account)
         conference = conference_of(call, asked.conference_session_id)
         member = member_of(conference, asked.target_channel_id, asked.target_agent_id)
         event = KickRequested(conference.id, member.leg, asked.requester_agent_id)
-        return _shown(await self._switch.steer(call.id, event), conference.id)
+        return _shown(await self._switch.request(call.id, event), conference.id)
 
     async def leave(self, request: web.Request) -> web.Response:
         """Let a member leave."""
-        asked = await read(request, LeaveConference)
+        asked = await read_body(request, LeaveConference)
         call = await live_call_of(self._switch, request, asked.account)
         session = asked.conference_session_id
         event = KickRequested(session, asked.channel_id, asked.agent_id, is_leave=True)
-        return _shown(await self._switch.steer(call.id, event), session)
+        return _shown(await self._switch.request(call.id, event), session)
 
     async def coach(self, request: web.Request) -> web.Response:
         """Let a member be heard by one other only, or by all again."""
-        asked = await read(request, Coach)
+        asked = await read_body(request, Coach)
         call = await live_call_of(self._switch, request, asked.account)
         session = asked.conference_session_id
         event = CoachRequested(session, asked.channel_id, asked.coached_channel_id or "")
-        return _shown(await self._switch.steer(call.id, event), session)
+        return _shown(await self._switch.request(call.id, event), session)
 
     async def of_agent(self, request: web.Request) -> web.Response:
         """Show the live conference that an agent is in."""
         account, agent = request.match_info["account"], request.match_info["agent"]
-        if found := agents_conference(self._switch, account, agent):
-            return answer(conference_view(*found))
-        for shown in await self._everyone.shows(request, ConferenceView):
-            return answer(shown)
+        if found := conference_of_agent(self._switch, account, agent):
+            return json_response(conference_view(*found))
+        for shown in await self._everyone.collect(request, ConferenceView):
+            return json_response(shown)
         raise no_conference(agent)
 
 
 def _shown(call: Call, session: str) -> web.Response:
-    return answer(conference_view(call, conference_of(call, session)))
+    return json_response(conference_view(call, conference_of(call, session)))
 
 
-def _has(conference: Conference, asked: MemberRequested) -> bool:
+def _has(conference: Conference, asked: AddMemberRequested) -> bool:
     if asked.session not in {"", conference.id}:
         return False
     live = [each for each in conference.members if each.is_live]

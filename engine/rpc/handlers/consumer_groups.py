@@ -6,10 +6,10 @@ from collections.abc import Iterable
 import msgspec
 from aiohttp import web
 
-from engine.rpc.json_body import answer, asked, read
+from engine.rpc.json_body import json_response, read_body, read_query
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
-from engine.store.stream import Batch, Entry, Gap, GroupState, Reader
+from engine.store.stream import Batch, Consumer, Gap, GroupState, StreamEntry
 from wire import consumer_groups as wire
 from wire.errors import BadInput
 from wire.patterns import EVENT_ID
@@ -23,7 +23,7 @@ class _Delivered(msgspec.Struct, frozen=True, omit_defaults=True):
     again: bool = False
 
 
-class GroupHandlers:
+class ConsumerGroupHandlers:
     """One method a request."""
 
     def __init__(self, store: Store, slots: int) -> None:
@@ -40,14 +40,16 @@ class GroupHandlers:
 
     async def take(self, request: web.Request) -> web.Response:
         """Give a consumer of a group what is due to it; a group is made by reading for it."""
-        wanted = asked(request, wire.ReadEvents)
-        reader = Reader(wanted.group, wanted.consumer, int(wanted.idle * 1000))
-        batch = await self._stream.take(reader, self._slots, int(wanted.wait * 1000), wanted.limit)
-        return answer(_shown(batch))
+        wanted = read_query(request, wire.ReadEvents)
+        reader = Consumer(wanted.group, wanted.consumer, int(wanted.idle * 1000))
+        batch = await self._stream.read_group(
+            reader, self._slots, int(wanted.wait * 1000), wanted.limit
+        )
+        return json_response(_shown(batch))
 
     async def acknowledge(self, request: web.Request) -> web.Response:
         """Note what a group is done with."""
-        asked = await read(request, wire.AcknowledgeEvents)
+        asked = await read_body(request, wire.AcknowledgeEvents)
         entries: dict[int, list[str]] = {}
         gaps: dict[int, str] = {}
         for place, each in enumerate(asked.ids):
@@ -57,18 +59,20 @@ class GroupHandlers:
             else:
                 entries.setdefault(slot, []).append(entry)
         done = await self._stream.acknowledge(asked.group, entries, gaps)
-        return answer(wire.Acknowledged(done))
+        return json_response(wire.Acknowledged(done))
 
     async def list(self, _request: web.Request) -> web.Response:
         """Tell how all groups stand."""
-        return answer(wire.EventGroups(_summed(await self._stream.groups(self._slots))))
+        return json_response(
+            wire.EventGroups(_summed(await self._stream.group_states(self._slots)))
+        )
 
     async def drop(self, request: web.Request) -> web.Response:
         """Forget a group: nothing is kept for it any more."""
         group = request.match_info["group"]
-        if not await self._stream.drop(group, self._slots):
+        if not await self._stream.drop_group(group, self._slots):
             raise NotFound(f"no group {group}")
-        return answer({})
+        return json_response({})
 
     def _parsed(self, given: str, place: int) -> tuple[int, str, bool]:
         found = re.match(EVENT_ID, given)
@@ -83,12 +87,12 @@ def _shown(batch: Batch) -> dict[str, object]:
     return {"events": tuple(map(_delivered, batch.entries))} | ({"lost": lost} if lost else {})
 
 
-def _delivered(entry: Entry) -> _Delivered:
-    return _Delivered(f"{entry.slot}.{entry.id}", msgspec.Raw(entry.event), entry.again)
+def _delivered(entry: StreamEntry) -> _Delivered:
+    return _Delivered(f"{entry.slot}.{entry.id}", msgspec.Raw(entry.event), entry.redelivered)
 
 
 def _lost(gap: Gap) -> wire.LostEvents:
-    return wire.LostEvents(gap.slot, gap.first, gap.end, f"{gap.slot}.lost.{gap.end}", gap.most)
+    return wire.LostEvents(gap.slot, gap.first, gap.end, f"{gap.slot}.lost.{gap.end}", gap.max_lost)
 
 
 def _summed(states: Iterable[GroupState]) -> tuple[wire.EventGroup, ...]:

@@ -3,20 +3,19 @@
 from aiohttp import web
 from msgspec.structs import replace
 
-from engine.calls.model.call import numbered
 from engine.calls.model.requests import (
-    Control,
+    ControlRequest,
     DialRequested,
     HoldRequested,
     LegHangupRequested,
     MuteRequested,
 )
-from engine.rpc.handlers.dial_policy import call_to_dial
-from engine.rpc.json_body import answer, read
-from engine.rpc.lookup import called_leg, leg_of, live_call_of
+from engine.rpc.handlers.dial_policy import authorize_dial
+from engine.rpc.json_body import json_response, read_body
+from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
-from engine.runtime.policy.dial_policy import TermsBook
-from engine.runtime.service import Switch
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.service import CallService
 from wire import control
 from wire.tree import Limits, check_party
 
@@ -24,7 +23,7 @@ from wire.tree import Limits, check_party
 class ControlHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch, limits: Limits, terms: TermsBook) -> None:
+    def __init__(self, switch: CallService, limits: Limits, terms: DialPolicy) -> None:
         self._terms = terms
         self._switch = switch
         self._limits = limits
@@ -42,52 +41,53 @@ class ControlHandlers:
 
     async def mute(self, request: web.Request) -> web.Response:
         """Mute a leg in a direction."""
-        asked = await read(request, control.MuteLeg)
+        asked = await read_body(request, control.MuteLeg)
         return await self._steered(
             request, asked.account, MuteRequested(asked.channel_id, asked.direction)
         )
 
     async def unmute(self, request: web.Request) -> web.Response:
         """Let a leg be heard and hear again."""
-        asked = await read(request, control.OnLeg)
+        asked = await read_body(request, control.LegControl)
         return await self._steered(request, asked.account, MuteRequested(asked.channel_id, ""))
 
     async def hold(self, request: web.Request) -> web.Response:
         """Put a leg on hold."""
-        asked = await read(request, control.OnLeg)
+        asked = await read_body(request, control.LegControl)
         return await self._steered(request, asked.account, HoldRequested(asked.channel_id, True))
 
     async def unhold(self, request: web.Request) -> web.Response:
         """Take a leg off hold."""
-        asked = await read(request, control.OnLeg)
+        asked = await read_body(request, control.LegControl)
         return await self._steered(request, asked.account, HoldRequested(asked.channel_id, False))
 
     async def dial(self, request: web.Request) -> web.Response:
         """Call one more party into the call; tells the leg that it has, or has already."""
-        asked = await read(request, control.DialInto)
+        asked = await read_body(request, control.DialInto)
         check_party(asked.target, self._limits, "target")
-        call = await call_to_dial(
+        call = await authorize_dial(
             self._terms, self._switch, request, asked.account, asked.target, "target"
         )
-        if called := called_leg(call, asked.target):
-            return answer(control.Dialled(call.id, called))
-        _, leg = numbered(call, "l")  # a call numbers its legs: the next one's id is known
+        if called := ringing_leg(call, asked.target):
+            return json_response(control.DialedLeg(call.id, called))
         event = DialRequested(asked.target, asked.timeout, asked.caller_id or "")
-        await self._switch.steer(call.id, event)
-        return answer(control.Dialled(call.id, leg))
+        call = await self._switch.request(call.id, event)
+        return json_response(control.DialedLeg(call.id, call.legs[-1].id))  # the newest leg is last
 
     async def hangup(self, request: web.Request) -> web.Response:
         """End one leg when a channel or an agent is named, else the call."""
-        asked = await read(request, control.HangupCall)
+        asked = await read_body(request, control.HangupCall)
         call = await live_call_of(self._switch, request, asked.account)
         leg = asked.channel_id or (leg_of(call, asked.agent_id) if asked.agent_id else None)
         if leg is not None:
-            return answer(call_view(await self._switch.steer(call.id, LegHangupRequested(leg))))
+            return json_response(
+                call_view(await self._switch.request(call.id, LegHangupRequested(leg)))
+            )
         await self._switch.hang_up(call.id, "api")
-        return answer(replace(call_view(call), state="ending"))
+        return json_response(replace(call_view(call), state="ending"))
 
     async def _steered(
-        self, request: web.Request, account: str | None, event: Control
+        self, request: web.Request, account: str | None, event: ControlRequest
     ) -> web.Response:
         call = await live_call_of(self._switch, request, account)
-        return answer(call_view(await self._switch.steer(call.id, event)))
+        return json_response(call_view(await self._switch.request(call.id, event)))

@@ -1,27 +1,33 @@
-"""Terms over RPC: put as a whole, do-not-call lists changed bit by bit; and asked before a call."""
+"""Dial policies over RPC: put as a whole; do-not-call lists are changed incrementally."""
 
 import msgspec
 from aiohttp import web
 
 from engine.calls.model.call import Call
 from engine.rpc.handlers.number_routes import name_in
-from engine.rpc.json_body import answer, read
+from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import live_call_of
 from engine.rpc.problems import NotFound
-from engine.runtime.admission.placement import NoRoom
-from engine.runtime.policy.dial_policy import TermsBook
-from engine.runtime.service import Switch
-from engine.store.dial_policy import TermsStore
-from wire.dial_policy import AllTerms, ListChange, ListState, Terms, TermsView
+from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.service import CallService
+from engine.store.dial_policy import DialPolicyStore
+from wire.dial_policy import (
+    AccountDialPolicy,
+    DialPolicies,
+    DialPolicyView,
+    DncListChange,
+    DncListState,
+)
 from wire.errors import BadInput
 
 _ONE = "/terms/{account}"
 
 
-class TermsHandlers:
+class DialPolicyHandlers:
     """One method a request."""
 
-    def __init__(self, kept: TermsStore, book: TermsBook) -> None:
+    def __init__(self, kept: DialPolicyStore, book: DialPolicy) -> None:
         self._kept = kept
         self._book = book
 
@@ -38,20 +44,20 @@ class TermsHandlers:
     async def list(self, _request: web.Request) -> web.Response:
         """List which versions of their terms accounts have."""
         found = await self._kept.all()
-        versions = await self._kept.versions(list(found))
+        versions = await self._kept.list_versions(list(found))
         views = (
-            TermsView(account, _read(body).version, version)
+            DialPolicyView(account, _read(body).version, version)
             for (account, body), version in zip(found.items(), versions, strict=True)
         )
-        return answer(AllTerms(tuple(views)))
+        return json_response(DialPolicies(tuple(views)))
 
     async def put(self, request: web.Request) -> web.Response:
         """Say what an account may dial: here from now on, in other engines from the next second."""
-        account, terms = name_in(request, "account"), await read(request, Terms)
+        account, terms = name_in(request, "account"), await read_body(request, AccountDialPolicy)
         await self._kept.put(account, msgspec.json.encode(terms))
-        self._book.learn(account, terms)
-        (version,) = await self._kept.versions([account])
-        return answer(TermsView(account, terms.version, version))
+        self._book.update(account, terms)
+        (version,) = await self._kept.list_versions([account])
+        return json_response(DialPolicyView(account, terms.version, version))
 
     async def get(self, request: web.Request) -> web.Response:
         """Show what an account may dial."""
@@ -59,37 +65,37 @@ class TermsHandlers:
         body = await self._kept.get(account)
         if body is None:
             raise NotFound(f"no terms of account {account}")
-        return answer(_read(body))
+        return json_response(_read(body))
 
     async def change(self, request: web.Request) -> web.Response:
         """Change a do-not-call list where it stands as the change says; tell where it stands."""
-        account, change = name_in(request, "account"), await read(request, ListChange)
+        account, change = name_in(request, "account"), await read_body(request, DncListChange)
         if change.version <= change.after:
             raise BadInput("version", "more than after")
-        return answer(ListState(await self._kept.change(account, change)))
+        return json_response(DncListState(await self._kept.change_list(account, change)))
 
     async def forget(self, request: web.Request) -> web.Response:
         """Take a do-not-call list away."""
-        await self._kept.forget(name_in(request, "account"))
-        return answer({})
+        await self._kept.delete_list(name_in(request, "account"))
+        return json_response({})
 
 
-async def check_terms(book: TermsBook, account: str, party: str, path: str) -> None:
+async def check_dial_policy(book: DialPolicy, account: str, party: str, path: str) -> None:
     """Check that a party may be called; raises BadInput, NoRoom while that is not known."""
     match await book.refusal(account, party):
         case "":
             pass
         case "terms_unknown":
-            raise NoRoom("terms_unknown", f"what {account} may call is not known just now")
+            raise NoCapacity("terms_unknown", f"what {account} may call is not known just now")
         case "do_not_call":
             raise BadInput(path, f"{party} is on the do-not-call list", "do_not_call")
         case "not_allowed":
             raise BadInput(path, f"{party} may not be called by this account", "not_allowed")
 
 
-async def call_to_dial(  # noqa: PLR0913, PLR0917 - the call, and what is asked of it
-    book: TermsBook,
-    switch: Switch,
+async def authorize_dial(  # noqa: PLR0913, PLR0917 - the call, and what is asked of it
+    book: DialPolicy,
+    switch: CallService,
     request: web.Request,
     account: str | None,
     party: str,
@@ -97,9 +103,9 @@ async def call_to_dial(  # noqa: PLR0913, PLR0917 - the call, and what is asked 
 ) -> Call:
     """Give a live call whose account may call a party, as it stands once that is known."""
     call = await live_call_of(switch, request, account)
-    await check_terms(book, call.account, party, path)
+    await check_dial_policy(book, call.account, party, path)
     return await live_call_of(switch, request, account)
 
 
-def _read(body: bytes) -> Terms:
-    return msgspec.json.decode(body, type=Terms)
+def _read(body: bytes) -> AccountDialPolicy:
+    return msgspec.json.decode(body, type=AccountDialPolicy)

@@ -6,19 +6,19 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.rpc.json_body import answer, asked
+from engine.rpc.json_body import json_response, read_query
 from engine.store.errors import StoreDown
 from engine.store.store import Store
-from engine.store.stream import START, order
+from engine.store.stream import START, entry_order
 from wire.consumer_groups import LostEvents
 from wire.errors import BadInput
 from wire.schemas import event_schema
 
-WAIT_MS = 1_000
-AT_ONCE = 1_000  # of each slot
+POLL_TIMEOUT_MS = 1_000
+PAGE_SIZE = 1_000  # of each slot
 _place = msgspec.json.Decoder(dict[int, str])
 _ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
-Places = dict[int, str]
+Positions = dict[int, str]
 
 
 class _Head(Struct, rename="camel"):
@@ -48,15 +48,15 @@ class EventHandlers:
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Send every event from now on, or from Last-Event-ID; `callId`, `account` narrow it."""
-        wanted = asked(request, _Wanted)
+        wanted = read_query(request, _Wanted)
         after = await self._after(request.headers.get("Last-Event-ID"))
         lost = await self._lost(after)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         while True:
             try:
-                found = await self._stream.after(after, WAIT_MS, AT_ONCE)
-                if len(found) >= AT_ONCE:  # who is so far behind may be overtaken
+                found = await self._stream.read_after(after, POLL_TIMEOUT_MS, PAGE_SIZE)
+                if len(found) >= PAGE_SIZE:  # who is so far behind may be overtaken
                     lost = await self._lost(after)
             except StoreDown:
                 return response  # the headers are out: the listener comes back and is told then
@@ -68,10 +68,10 @@ class EventHandlers:
 
     async def schema(self, _request: web.Request) -> web.Response:
         """Publish the JSON Schema of an event."""
-        return answer(event_schema())
+        return json_response(event_schema())
 
-    async def _after(self, last: str | None) -> Places:
-        newest = await self._stream.newest(range(self._slots))
+    async def _after(self, last: str | None) -> Positions:
+        newest = await self._stream.newest_ids(range(self._slots))
         if last is None:
             return newest
         try:
@@ -82,26 +82,26 @@ class EventHandlers:
             raise BadInput("Last-Event-ID", "not one of this stream's ids")
         return newest | given
 
-    async def _lost(self, after: Places) -> list[LostEvents]:
+    async def _lost(self, after: Positions) -> list[LostEvents]:
         """List where entries may have been cut off between a place and the oldest one kept."""
-        oldest = await self._stream.oldest(range(self._slots))
+        oldest = await self._stream.oldest_ids(range(self._slots))
         return [
             LostEvents(slot, after[slot], entry)
             for slot, entry in oldest.items()
-            if after[slot] != START and order(after[slot]) < order(entry)
+            if after[slot] != START and entry_order(after[slot]) < entry_order(entry)
         ]
 
 
 def _is_entry(text: str) -> bool:
     # Redis' ids are of 64 bits each, and it refuses to read after what is none.
-    return _ENTRY.fullmatch(text) is not None and max(order(text)) < 2**64
+    return _ENTRY.fullmatch(text) is not None and max(entry_order(text)) < 2**64
 
 
 def _gap(lost: list[LostEvents]) -> bytes:
     return b"event: lost\ndata: %b\n\n" % msgspec.json.encode(lost)
 
 
-def _line(after: Places, found: tuple[int, str, bytes], wanted: _Wanted) -> bytes:
+def _line(after: Positions, found: tuple[int, str, bytes], wanted: _Wanted) -> bytes:
     slot, entry, body = found
     after[slot] = entry
     event = _head.decode(body)

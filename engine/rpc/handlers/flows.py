@@ -9,7 +9,7 @@ from engine.calls.flows.templates import fill
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, read_document, requested_ids
 from engine.flows.document import is_graph, read_outline
 from engine.rpc.handlers.number_routes import name_in
-from engine.rpc.json_body import answer
+from engine.rpc.json_body import json_response
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
@@ -43,13 +43,13 @@ class FlowHandlers:
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
         body = await self._checked(request, account)
         version = await self._store.put_flow(account, flow_id, body)
-        return answer(rpc.FlowVersion(flow_id, version))
+        return json_response(rpc.FlowVersion(flow_id, version))
 
     async def check(self, request: web.Request) -> web.Response:
         """Say what is wrong with a flow, and store nothing."""
         name_in(request, "flow")
         await self._checked(request, name_in(request, "account"))
-        return answer({})
+        return json_response({})
 
     async def get(self, request: web.Request) -> web.Response:
         """Show a flow, the newest version or the one that `version` names."""
@@ -64,7 +64,9 @@ class FlowHandlers:
     async def list(self, request: web.Request) -> web.Response:
         """List an account's flows."""
         found = await self._store.flows(request.match_info["account"])
-        return answer(rpc.Flows(tuple(rpc.FlowVersion(*each) for each in sorted(found.items()))))
+        return json_response(
+            rpc.Flows(tuple(rpc.FlowVersion(*each) for each in sorted(found.items())))
+        )
 
     async def versions(self, request: web.Request) -> web.Response:
         """List the versions of a flow that are kept."""
@@ -72,14 +74,14 @@ class FlowHandlers:
         found = await self._store.flow_versions(account, flow_id)
         if not found:
             raise NotFound(f"no flow {flow_id}")
-        return answer(rpc.FlowVersions(flow_id, tuple(found)))
+        return json_response(rpc.FlowVersions(flow_id, tuple(found)))
 
     async def delete(self, request: web.Request) -> web.Response:
         """Take a flow away; calls that run it go on."""
         account, flow_id = request.match_info["account"], request.match_info["flow"]
         if not await self._store.delete_flow(account, flow_id):
             raise NotFound(f"no flow {flow_id}")
-        return answer({})
+        return json_response({})
 
     async def _checked(self, request: web.Request, account: str) -> bytes:
         """Give the body of a flow that can run: a graph, or a tree whose strings may be filled."""

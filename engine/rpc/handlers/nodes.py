@@ -2,17 +2,17 @@
 
 from aiohttp import web
 
-from engine.rpc.json_body import answer
+from engine.rpc.json_body import json_response
 from engine.rpc.problems import NotFound
 from engine.runtime.nodes.node import Node
-from engine.runtime.service import Switch
+from engine.runtime.service import CallService
 from wire import rpc
 
 
 class NodeHandlers:
     """One method a request."""
 
-    def __init__(self, switch: Switch) -> None:
+    def __init__(self, switch: CallService) -> None:
         self._switch = switch
 
     def routes(self) -> list[web.RouteDef]:
@@ -25,7 +25,7 @@ class NodeHandlers:
 
     async def list(self, _request: web.Request) -> web.Response:
         """List the nodes as this engine sees them."""
-        return answer(rpc.Nodes(tuple(map(self._view, self._switch.nodes.values()))))
+        return json_response(rpc.Nodes(tuple(map(self._view, self._switch.nodes.values()))))
 
     async def drain(self, request: web.Request) -> web.Response:
         """Give a node no new call; its live ones go on."""
@@ -40,26 +40,26 @@ class NodeHandlers:
         node = self._switch.nodes.get(name)
         if node is None:
             raise NotFound(f"no node {name}")
-        await self._switch.drains.put(name, is_drained)
-        return answer(self._view(node))
+        await self._switch.drained_nodes.set_drained(name, is_drained)
+        return json_response(self._view(node))
 
     def _view(self, node: Node) -> rpc.NodeView:
         placement = self._switch.placement
-        standing, obstacle = placement.standing(node.name), placement.against(node)
-        terms, health = standing.terms, standing.health
+        standing, obstacle = placement.status(node.name), placement.unavailable(node)
+        terms, health = standing.limits, standing.health
         return rpc.NodeView(
             name=node.name,
-            connected=bool(node.desks) and not node.is_away,
+            connected=bool(node.shards) and not node.is_paused,
             calls=placement.calls(node.name),
-            drained=node.name in self._switch.drains.nodes,
+            drained=node.name in self._switch.drained_nodes.nodes,
             unavailable_reason=obstacle.code if obstacle else "",
             weight=terms.weight,
             max_calls=terms.max_calls,
             max_calls_per_s=terms.max_calls_per_s,
             ami_connected=health.is_watched,
-            trunk_reachable=not health.is_trunk_away,
+            trunk_reachable=not health.is_trunk_unreachable,
             unregistered=health.unregistered,
-            core_calls=health.core_calls,
+            core_calls=health.reported_calls,
             loss=round(health.quality.loss, 4),
             jitter_ms=round(health.quality.jitter_ms, 1),
         )

@@ -5,18 +5,18 @@ import re
 import msgspec
 from aiohttp import web
 
-from engine.rpc.json_body import answer, read
+from engine.rpc.json_body import json_response, read_body
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
-from wire.callback_targets import parse_target
-from wire.custom_data import check_data
+from wire.callback_targets import parse_call_target
+from wire.custom_data import check_custom_data
 from wire.errors import BadInput
 from wire.patterns import NAME, PATTERNS
 from wire.tree import Limits, check_action
 
 
-class DocumentHandlers:
+class NumberRouteHandlers:
     """One method a request."""
 
     def __init__(self, store: Store, limits: Limits) -> None:
@@ -33,13 +33,13 @@ class DocumentHandlers:
 
     async def put_route(self, request: web.Request) -> web.Response:
         """Say what calls to a number run; the number `*` stands for all others."""
-        route = await read(request, rpc.NumberRoute)
+        route = await read_body(request, rpc.NumberRoute)
         check_action(route.action, self._limits, "action")
-        check_data(route.custom_data, "customData")
+        check_custom_data(route.custom_data, "customData")
         if route.status_callback_url is not None:
-            parse_target(route.status_callback_url, "statusCallbackUrl")
+            parse_call_target(route.status_callback_url, "statusCallbackUrl")
         await self._store.put_route(request.match_info["number"], msgspec.json.encode(route))
-        return answer(route)
+        return json_response(route)
 
     async def delete_route(self, request: web.Request) -> web.Response:
         """Take a number's route away."""
@@ -47,12 +47,12 @@ class DocumentHandlers:
         if await self._store.route(number) is None:
             raise NotFound(f"no route of {number}")
         await self._store.put_route(number, None)
-        return answer({})
+        return json_response({})
 
     async def list_routes(self, _request: web.Request) -> web.Response:
         """List the numbers' routes."""
         found = await self._store.routes()
-        return answer({number: msgspec.Raw(body) for number, body in found.items()})
+        return json_response({number: msgspec.Raw(body) for number, body in found.items()})
 
 
 def name_in(request: web.Request, part: str) -> str:

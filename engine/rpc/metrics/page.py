@@ -18,17 +18,24 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-from engine.observe.metric_types import Counts, Histogram, Histograms, Levels
-from engine.observe.metrics import Meter
-from engine.rpc.metrics.gauges import calls, desks, gauge, limits, nodes, slots
-from engine.runtime.service import Switch
+from engine.observe.metric_types import Counter, Gauge, Histogram, HistogramSeries
+from engine.observe.metrics import Metrics
+from engine.rpc.metrics.gauges import (
+    call_gauges,
+    gauge,
+    limit_gauges,
+    node_gauges,
+    shard_gauges,
+    slot_gauges,
+)
+from engine.runtime.service import CallService
 
 
-class Page(Collector):
+class MetricsPage(Collector):
     """All metrics of an engine, collected when they are asked for."""
 
     def __init__(
-        self, switch: Switch, slot_count: int, meter: Meter, making: Callable[[], int]
+        self, switch: CallService, slot_count: int, meter: Metrics, making: Callable[[], int]
     ) -> None:
         self._switch = switch
         self._making = making
@@ -38,11 +45,11 @@ class Page(Collector):
     def collect(self) -> Iterator[Metric]:
         """Give every family."""
         yield _build()
-        yield from calls(self._switch)
-        yield from desks(self._switch)
-        yield from nodes(self._switch)
-        yield from slots(self._switch, self._slot_count)
-        yield from limits(self._switch)
+        yield from call_gauges(self._switch)
+        yield from shard_gauges(self._switch)
+        yield from node_gauges(self._switch)
+        yield from slot_gauges(self._switch, self._slot_count)
+        yield from limit_gauges(self._switch)
         making = gauge(
             "switchroom_media_in_progress", "Clips that are being made, or wait for that"
         )
@@ -60,7 +67,7 @@ class _Only(Collector):
         yield self._family
 
 
-def registry_of(page: Page) -> CollectorRegistry:
+def registry_of(page: MetricsPage) -> CollectorRegistry:
     """Put an engine's metrics together with those of its process."""
     registry = CollectorRegistry()
     registry.register(page)
@@ -69,7 +76,7 @@ def registry_of(page: Page) -> CollectorRegistry:
     return registry
 
 
-def metrics_routes(page: Page) -> list[web.RouteDef]:
+def metrics_routes(page: MetricsPage) -> list[web.RouteDef]:
     """Answer /metrics, without a token: it tells nothing of any one call."""
     registry = registry_of(page)
 
@@ -89,41 +96,41 @@ def _build() -> Metric:
     return build
 
 
-def _shown(family: Counts | Histograms) -> Metric:
+def _shown(family: Counter | Histogram) -> Metric:
     match family:
-        case Levels():
+        case Gauge():
             return _gauge(family)
-        case Counts():
+        case Counter():
             return _counter(family)
-        case Histograms():
+        case Histogram():
             return _histogram(family)
 
 
-def _gauge(family: Levels) -> Metric:
-    about = family.about
-    metric = GaugeMetricFamily(about.name, about.text, labels=about.labels)
+def _gauge(family: Gauge) -> Metric:
+    about = family.metadata
+    metric = GaugeMetricFamily(about.name, about.help, labels=about.labels)
     for labels, number in family:
         metric.add_metric(labels[: len(about.labels)], number)
     return metric
 
 
-def _counter(family: Counts) -> Metric:
-    about = family.about
-    counter = CounterMetricFamily(about.name, about.text, labels=about.labels)
+def _counter(family: Counter) -> Metric:
+    about = family.metadata
+    counter = CounterMetricFamily(about.name, about.help, labels=about.labels)
     for labels, number in family:
         counter.add_metric(labels, number)
     return counter
 
 
-def _histogram(family: Histograms) -> Metric:
-    about = family.about
-    metric = HistogramMetricFamily(about.name, about.text, labels=about.labels)
+def _histogram(family: Histogram) -> Metric:
+    about = family.metadata
+    metric = HistogramMetricFamily(about.name, about.help, labels=about.labels)
     for labels, histogram in family:
         metric.add_metric(labels, _buckets(histogram), histogram.total)
     return metric
 
 
-def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
+def _buckets(histogram: HistogramSeries) -> list[tuple[str, float]]:
     """Give the bounds, each with how many values were no larger."""
     names = [*map(floatToGoString, histogram.bounds), "+Inf"]
     below, found = 0, []

@@ -5,14 +5,14 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.rpc.problems import Handler
 
 UNKNOWN = "unknown"  # an address that is nobody's: a stranger must not name our series
 STREAM = "GET /events"  # lasts as long as its listener stays
 
 
-def timing(meter: Meter) -> Middleware:
+def timing(meter: Metrics) -> Middleware:
     """Give the middleware that times all requests but the stream."""
 
     @web.middleware
@@ -26,7 +26,7 @@ def timing(meter: Meter) -> Middleware:
             status = str(response.status)
             return response
         finally:
-            meter.outside.rpc.of(operation, status).observe(perf_counter() - began_s)
+            meter.external.rpc_duration.series(operation, status).observe(perf_counter() - began_s)
 
     return timed
 

@@ -7,13 +7,13 @@ from engine.observe.traces import Traces
 from engine.rpc.middleware.timing import STREAM, operation_of
 from engine.rpc.problems import Handler
 
-CARRIED = ("traceparent", "tracestate")
+TRACE_HEADERS = ("traceparent", "tracestate")
 _FAULTY = 500
 
 
-def carried(request: web.Request) -> dict[str, str]:
+def trace_headers(request: web.Request) -> dict[str, str]:
     """Give what a request's headers say of the trace that it belongs to."""
-    return {name: request.headers[name] for name in CARRIED if name in request.headers}
+    return {name: request.headers[name] for name in TRACE_HEADERS if name in request.headers}
 
 
 def tracing(traces: Traces) -> Middleware:
@@ -24,9 +24,9 @@ def tracing(traces: Traces) -> Middleware:
         operation = operation_of(request)
         if operation == STREAM:
             return await handler(request)
-        with traces.served(f"RPC {operation}", carried(request)) as span:
+        with traces.server_span(f"RPC {operation}", trace_headers(request)) as span:
             response = await handler(request)
-            span.note("http.response.status_code", response.status)
+            span.set_attribute("http.response.status_code", response.status)
             span.end("" if response.status < _FAULTY else f"status {response.status}")
             return response
 

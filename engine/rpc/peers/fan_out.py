@@ -12,50 +12,50 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
-from engine.rpc.peers.client import AGAIN_S, Hop, is_handed_on
-from engine.runtime.admission.placement import NoRoom
+from engine.rpc.peers.client import RETRY_DELAY_S, PeerClient, is_forwarded
+from engine.runtime.admission.placement import NoCapacity
 
 T = TypeVar("T")
-ANSWER_S = 1.0
+RESPONSE_TIMEOUT_S = 1.0
 
 
-class Everyone:
+class FanOut:
     """Asks the other engines what they are asked; nobody, when it is one of them that asks."""
 
-    def __init__(self, hop: Hop) -> None:
+    def __init__(self, hop: PeerClient) -> None:
         self._hop = hop
 
-    async def shows(self, request: web.Request, shape: type[T]) -> list[T]:
+    async def collect(self, request: web.Request, shape: type[T]) -> list[T]:
         """Give what the others show; those that have nothing of it are left out.
 
         While an engine is being replaced this waits; raises NoRoom when that takes long, for half
         the truth would pass for all of it.
         """
-        if is_handed_on(request):
+        if is_forwarded(request):
             return []
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         while (bodies := await self._asked(request)) is None:
-            if loop.time() >= began_s + self._hop.wait_s:
-                raise NoRoom("no_owner", "an engine is being replaced")
-            self._hop.owners.look()
-            await asyncio.sleep(AGAIN_S)
+            if loop.time() >= began_s + self._hop.owner_wait_s:
+                raise NoCapacity("no_owner", "an engine is being replaced")
+            self._hop.directory.wake()
+            await asyncio.sleep(RETRY_DELAY_S)
         return [msgspec.json.decode(body, type=shape) for body in bodies if body]
 
     async def _asked(self, request: web.Request) -> list[bytes] | None:
         """Ask all; None when one of them can't be reached, or a slot is nobody's."""
-        owners = self._hop.owners
+        owners = self._hop.directory
         if not owners.is_settled:
             return None
         uri = request.rel_url
-        bodies = await asyncio.gather(*(self._of(f"{url}{uri}") for url in owners.others))
+        bodies = await asyncio.gather(*(self._of(f"{url}{uri}") for url in owners.peer_urls))
         found = [body for body in bodies if body is not None]
         return found if len(found) == len(bodies) else None
 
     async def _of(self, address: str) -> bytes | None:
         """Ask one: a body, empty when it has none, or None when it is not to be had now."""
         try:
-            async with asyncio.timeout(ANSWER_S), self._hop.session.get(address) as got:
+            async with asyncio.timeout(RESPONSE_TIMEOUT_S), self._hop.session.get(address) as got:
                 body = await got.read()
         except (aiohttp.ClientError, TimeoutError):
             return None

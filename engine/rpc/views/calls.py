@@ -6,16 +6,16 @@ import msgspec
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call
-from engine.calls.model.commands import Command, Tell
+from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Dialing, Gathering, Playing, Talking
+from engine.calls.model.state import Bridged, Dialing, Gathering, Playing
 from engine.calls.replay import replay
 from engine.rpc.handlers.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
 from wire.events import Kind
-from wire.views import CallView, LegView, Moment, Timeline
+from wire.views import CallView, LegView, Timeline, TimelineEntry
 
 _SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
 
@@ -37,10 +37,10 @@ def call_view(call: Call) -> CallView:
         created_ms=call.created_ms,
         answered_ms=call.answered_ms,
         ended_ms=call.ended_ms,
-        bridge_id=call.doing.bridge if isinstance(call.doing, Talking) else None,
+        bridge_id=call.state.bridge if isinstance(call.state, Bridged) else None,
         hangup_cause=call.cause,
         ended_by=call.ended_by,
-        reason=call.reason or (causes.reason(call.cause) if call.is_over else ""),
+        reason=call.reason or (causes.reason(call.cause) if call.is_ended else ""),
         answered_by=call.answered_by or "",
         custom_data=call.custom_data,
         verb=_verb_of(call),
@@ -53,12 +53,12 @@ def call_view(call: Call) -> CallView:
 
 def state_of(call: Call) -> str:
     """Return the tag of a call's state."""
-    return tag_of(call.doing)
+    return tag_of(call.state)
 
 
 def _verb_of(call: Call) -> str:
-    match call.doing:
-        case Playing(verb) | Gathering(verb) | Dialing(verb) | Talking(verb):
+    match call.state:
+        case Playing(verb) | Gathering(verb) | Dialing(verb) | Bridged(verb):
             return tag_of(verb)
         case _:
             return ""
@@ -77,13 +77,13 @@ def _leg_view(leg: Leg) -> LegView:
     )
 
 
-def timeline(call: Call, log: list[bytes]) -> Timeline:
+def timeline_view(call: Call, log: list[bytes]) -> Timeline:
     """Tell a call's story by running its log through the core again."""
     moments = tuple(
-        Moment(
-            moment.now,
-            named(moment.event),
-            tuple(named(each) for each in moment.commands if _is_of_story(each)),
+        TimelineEntry(
+            moment.at_ms,
+            tagged_fields(moment.event),
+            tuple(tagged_fields(each) for each in moment.commands if _is_of_story(each)),
             state_of(moment.call),
         )
         for moment in replay(log)
@@ -93,10 +93,10 @@ def timeline(call: Call, log: list[bytes]) -> Timeline:
 
 def _is_of_story(command: Command) -> bool:
     """Tell whether nothing else in the story says it: of what is told, states of sessions."""
-    return not isinstance(command, Tell) or command.event.event in _SESSIONS
+    return not isinstance(command, EmitEvent) or command.event.event in _SESSIONS
 
 
-def named(value: msgspec.Struct) -> dict[str, Any]:
+def tagged_fields(value: msgspec.Struct) -> dict[str, Any]:
     """Show an event or a command: its tag as `type`, and its fields."""
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
     plain = msgspec.to_builtins(fields, builtin_types=(bytes,))

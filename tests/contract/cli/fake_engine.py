@@ -12,7 +12,7 @@ from tests.harness.servers.web_server import WebServer
 from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView
-from wire.control import Dialled
+from wire.control import DialedLeg
 from wire.events import CallEvent
 from wire.replay import EndedCalls, Replay
 from wire.request import ApiRequests, ApiRequestView
@@ -48,7 +48,7 @@ class FakeEngine(WebServer):
         self.timelines: list[Timeline] = [timeline()]  # one an ask, the last for ever
         self.nodes: list[tuple[rpc.NodeView, ...]] = [NODES]  # likewise
         self.problem: rpc.Problem | None = None
-        self.asked: list[tuple[str, str, Any]] = []
+        self.requests: list[tuple[str, str, Any]] = []
         self.last_ids: list[str] = []
         self.calls: tuple[CallView, ...] | None = None  # live ones, if not `call`
         self.replays: dict[str, Replay] = {}
@@ -64,7 +64,7 @@ class FakeEngine(WebServer):
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.read()
         sent = msgspec.json.decode(body) if body else None
-        self.asked.append((request.method, request.match_info["path"], sent))
+        self.requests.append((request.method, request.match_info["path"], sent))
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":
             self.problem = rpc.Problem("Who are you?", 401, "unauthorized", "wrong token")
         if self.problem is not None:
@@ -140,7 +140,7 @@ def _flow(method: str, steps: list[str]) -> object:
 def _steered(call: CallView, deed: list[str]) -> object:
     match deed:
         case ["dial"]:
-            return Dialled(call.call_id, f"{call.call_id}.l9")
+            return DialedLeg(call.call_id, f"{call.call_id}.l9")
         case ["transfers", *_]:
             return call.transfers[-1]
         case ["conference", _]:

@@ -22,9 +22,9 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
         control.MuteLeg,
         {"channelId": ADA, "direction": "both"},
     ),
-    ("unmute {} l0", "unmute", control.OnLeg, {"channelId": ADA}),
-    ("hold {} desk", "hold", control.OnLeg, {"channelId": PHONE}),
-    ("unhold {} 15550077", "unhold", control.OnLeg, {"channelId": MAIN}),
+    ("unmute {} l0", "unmute", control.LegControl, {"channelId": ADA}),
+    ("hold {} desk", "hold", control.LegControl, {"channelId": PHONE}),
+    ("unhold {} 15550077", "unhold", control.LegControl, {"channelId": MAIN}),
     (
         "dial {} +1555 --timeout 9 --caller-id +1556",
         "dial",
@@ -34,7 +34,7 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
     ("hangup {}", "hangup", control.HangupCall, {}),
     ("hangup {} --channel main", "hangup", control.HangupCall, {"channelId": MAIN}),
     ("hangup {} --agent 1001", "hangup", control.HangupCall, {"channelId": ADA}),
-    ("record {} pause", "recording/pause", control.OnCall, {}),
+    ("record {} pause", "recording/pause", control.CallControl, {}),
     (
         "transfer {} --from ada --customer main --agent 1002 --name Bo --moh https://x.example/m",
         "transfers",
@@ -121,7 +121,7 @@ async def test_each_command_asks_what_it_says(
 ) -> None:
     """Short names become ids, flags become fields that the RPC knows."""
     assert await typed(engine.url(), *line.format(ID).split()) == 0
-    assert engine.asked[-1] == ("POST", f"calls/{ID}/{path}", body)
+    assert engine.requests[-1] == ("POST", f"calls/{ID}/{path}", body)
     msgspec.convert(body, shape)
 
 
@@ -143,7 +143,7 @@ async def test_what_can_not_be_asked_is_not_asked(
     assert await typed(engine.url(), *line.format(ID).split()) == 2
     out, err = capsys.readouterr()
     assert (out, told in " ".join(err.split())) == ("", True)
-    assert all(method == "GET" for method, _path, _body in engine.asked)
+    assert all(method == "GET" for method, _path, _body in engine.requests)
 
 
 async def test_what_the_engine_refuses_is_told(tmp_path: Path, engine: FakeEngine) -> None:

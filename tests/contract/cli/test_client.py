@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from engine.cli.client import opened
-from engine.cli.errors import Refused, Unreachable, explained
+from engine.cli.client import open_client
+from engine.cli.errors import RpcError, Unreachable, explain
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from wire.events import CallEvent
-from wire.rpc import Fault, NumberRoute, Problem
+from wire.rpc import FieldError, NumberRoute, Problem
 
 
 def event(number: int) -> CallEvent:
@@ -26,21 +26,21 @@ def event(number: int) -> CallEvent:
 
 async def test_asks_and_understands() -> None:
     """A request carries the token and a JSON body; the answer comes as its shape."""
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         call_id = await client.originate({"to": "+15550100"})
         assert (await client.timeline(call_id)).call.call_id == call_id
-        assert engine.asked[0] == ("POST", "calls", {"to": "+15550100"})
+        assert engine.requests[0] == ("POST", "calls", {"to": "+15550100"})
         assert [node.connected for node in await client.nodes()] == [True, False]
 
 
 async def test_a_refusal_tells_path_and_message() -> None:
     """Bad input is told by the path of the fault, as the engine says it."""
-    faults = (Fault("action.type", "unknown verb pley"), Fault("to", "expected a number"))
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    faults = (FieldError("action.type", "unknown verb pley"), FieldError("to", "expected a number"))
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.problem = Problem("Invalid input", 400, "invalid", "all of it", faults)
-        with pytest.raises(Refused) as refusal:
+        with pytest.raises(RpcError) as refusal:
             await client.originate({})
-    assert explained(refusal.value).splitlines()[1:] == [
+    assert explain(refusal.value).splitlines()[1:] == [
         "  action.type: unknown verb pley",
         "  to: expected a number",
     ]
@@ -48,30 +48,30 @@ async def test_a_refusal_tells_path_and_message() -> None:
 
 async def test_a_wrong_token_tells_what_to_set() -> None:
     """Who is not let in reads which setting decides that."""
-    async with FakeEngine() as engine, opened(engine.url(), "wrong") as client:
-        with pytest.raises(Refused) as refusal:
+    async with FakeEngine() as engine, open_client(engine.url(), "wrong") as client:
+        with pytest.raises(RpcError) as refusal:
             await client.calls()
-    assert "SWITCHROOM_RPC_TOKEN" in explained(refusal.value)
+    assert "SWITCHROOM_RPC_TOKEN" in explain(refusal.value)
 
 
 async def test_nobody_there_tells_what_to_do() -> None:
     """A refused connection is told as such, with how to start an engine."""
-    async with opened(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
+    async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
         with pytest.raises(Unreachable, match="connection refused") as fault:
             await client.calls()
-    assert "`make up`" in explained(fault.value)
+    assert "`make up`" in explain(fault.value)
 
 
 async def test_another_server_is_no_engine() -> None:
     """A server that answers something else is not taken for an engine."""
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         with pytest.raises(Unreachable, match="not understood"):
-            await client.ask(NumberRoute, "GET", "/else")  # the fake answers {}, which is none
+            await client.request(NumberRoute, "GET", "/else")  # the fake answers {}, which is none
 
 
 async def test_follows_events() -> None:
     """Events come with the id to go on from, which the next stream is asked with."""
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.events.put_nowait(event(0))
         async with client.events() as events:
             entry, first = await anext(events)

@@ -47,7 +47,7 @@ async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
         assert (await switchroom(*at, "route", "set", *typed))[0] == 0
         assert (await switchroom(*at, "route", "rm", "+15550100"))[0] == 0
     sent = {"account": "acme", "action": {"type": "hangup"}}
-    assert engine.asked == [
+    assert engine.requests == [
         ("PUT", "routes/+15550100", sent),
         ("DELETE", "routes/+15550100", None),
     ]
@@ -60,7 +60,7 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
         await switchroom(*at, "route", "rm", "+15550100#2")
         await switchroom(*at, "nodes", "drain", "pbx1?a/b", "--no-wait")
         await switchroom(*at, "agent", "rm", "a/b", "--account", "acme")
-    assert [(method, path) for method, path, _ in engine.asked] == [
+    assert [(method, path) for method, path, _ in engine.requests] == [
         ("DELETE", "routes/+15550100#2"),
         ("POST", "nodes/pbx1?a/b/drain"),
         ("DELETE", "agents/acme/a/b"),
@@ -130,7 +130,7 @@ async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
         assert (await switchroom(*at, "agent", "rm", "sales7", *mine))[0] == 0
         status, _, err = await switchroom(*at, "agents")
     sent = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
-    assert engine.asked == [
+    assert engine.requests == [
         ("PUT", "agents/acme/sales7", sent),
         ("DELETE", "agents/acme/sales7", None),
     ]

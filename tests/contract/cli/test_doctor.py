@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.doctor.machine import check_engine
-from engine.cli.doctor.pbx import MODULES, Node, check_node
+from engine.cli.doctor.pbx import MODULES, AriNode, check_node
 from engine.cli.doctor.result import Finding
 from engine.cli.doctor.store import check_store
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
@@ -19,7 +19,7 @@ from tests.harness.ports import free_port
 @asynccontextmanager
 async def asterisk(
     version: str = "22.10.1", missing: str = "", info: int = 200, sessions: int = 99
-) -> AsyncIterator[Node]:
+) -> AsyncIterator[AriNode]:
     """Serve the ARI of an Asterisk with such properties."""
     pings: list[web.Request] = []
 
@@ -53,7 +53,7 @@ async def asterisk(
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
-        yield Node("pbx1", f"http://127.0.0.1:{runner.addresses[0][1]}", "user", "password")
+        yield AriNode("pbx1", f"http://127.0.0.1:{runner.addresses[0][1]}", "user", "password")
     finally:
         await runner.cleanup()
 
@@ -97,7 +97,7 @@ async def test_a_closed_node_tells_why(status: int, told: str) -> None:
 async def test_an_absent_node_and_store_fail() -> None:
     """What does not answer fails, with the system's reason."""
     port = free_port()
-    node = Node("pbx1", f"http://127.0.0.1:{port}", "user", "password")
+    node = AriNode("pbx1", f"http://127.0.0.1:{port}", "user", "password")
     (no_node,) = await check_node(node, "doctor", 10)
     (no_store,) = await check_store(f"redis://:secret@127.0.0.1:{port}/0")
     assert no_node.text == f"http://127.0.0.1:{port}: connection refused"
@@ -107,18 +107,18 @@ async def test_an_absent_node_and_store_fail() -> None:
 async def test_an_engine_is_known_by_its_token() -> None:
     """Its nodes that are away fail; a wrong token fails; no engine is only doubtful."""
     async with FakeEngine() as engine:
-        async with opened(engine.url(), TOKEN) as client:
+        async with open_client(engine.url(), TOKEN) as client:
             up = await check_engine(client)
-        async with opened(engine.url(), "wrong") as client:
+        async with open_client(engine.url(), "wrong") as client:
             refused = await check_engine(client)
-    async with opened(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
+    async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
         none = await check_engine(client)
     assert [each.level for each in (*up, *refused, *none)] == ["OK", "FAIL", "FAIL", "WARN"]
 
 
 async def test_another_program_on_the_port_fails() -> None:
     """Something else that has the RPC's port is not taken for a free port."""
-    async with asterisk() as node, opened(node.url, TOKEN) as client:
+    async with asterisk() as node, open_client(node.url, TOKEN) as client:
         (finding,) = await check_engine(client)
     assert finding.level == "FAIL"
     assert "another program" in finding.advice

@@ -7,7 +7,7 @@ import pytest
 
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import REQUEST, FakeEngine
-from wire.rpc import Fault, Problem
+from wire.rpc import FieldError, Problem
 
 HANGUP = '{"type": "hangup"}'
 ASKED = '{"url": "https://crm.example/people"}'
@@ -40,7 +40,7 @@ async def test_each_asks_one_thing(
         status, out, err = await switchroom(tmp_path, engine.url(), "flow", *typed, *ME)
     assert (status, err) == (0, "")
     assert said in out
-    assert [each[:2] for each in engine.asked] == [asked]
+    assert [each[:2] for each in engine.requests] == [asked]
 
 
 async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
@@ -49,14 +49,14 @@ async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
         _, out, _ = await switchroom(tmp_path, engine.url(), "flow", "request", "put", ASKED, *ME)
     made = out.strip()
     assert len(made) == 24
-    assert engine.asked == [("PUT", f"requests/acme/{made}", json.loads(ASKED))]
+    assert engine.requests == [("PUT", f"requests/acme/{made}", json.loads(ASKED))]
 
 
 async def test_every_fault_of_a_flow_is_told(tmp_path: Path) -> None:
     """All that the engine names is printed, each with its place and its code."""
     faults = (
-        Fault("nodes.a.next", "no node b", "unknown_node"),
-        Fault("nodes.c", "no node leads here", "unreachable_node"),
+        FieldError("nodes.a.next", "no node b", "unknown_node"),
+        FieldError("nodes.c", "no node leads here", "unreachable_node"),
     )
     async with FakeEngine() as engine:
         engine.problem = Problem("Invalid input", 400, "unknown_node", "2", faults)

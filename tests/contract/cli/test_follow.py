@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.cli.client import opened
-from engine.cli.errors import Refused, Unreachable
-from engine.cli.live.follow import Following
-from engine.cli.live.table import Board
+from engine.cli.client import open_client
+from engine.cli.errors import RpcError, Unreachable
+from engine.cli.live.follow import CallFollower
+from engine.cli.live.table import CallTable
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -38,10 +38,10 @@ def view(call: str, status: str) -> CallView:
 
 
 @asynccontextmanager
-async def following(board: Board, *urls: str, token: str = TOKEN) -> AsyncIterator[None]:
+async def following(board: CallTable, *urls: str, token: str = TOKEN) -> AsyncIterator[None]:
     """Keep a board for as long as the context lasts."""
-    async with opened(urls[0], token) as first, opened(urls[-1], token) as last:
-        running = asyncio.create_task(Following((first, last), "", board).run())
+    async with open_client(urls[0], token) as first, open_client(urls[-1], token) as last:
+        running = asyncio.create_task(CallFollower((first, last), "", board).run())
         try:
             yield
         finally:
@@ -51,7 +51,7 @@ async def following(board: Board, *urls: str, token: str = TOKEN) -> AsyncIterat
 
 async def test_it_goes_on_at_another_engine() -> None:
     """When one dies, the next is asked from the same place on; nothing is listed again."""
-    board = Board()
+    board = CallTable()
     async with FakeEngine() as one, FakeEngine() as other:
         one.calls = other.calls = ()
         async with following(board, one.url(), other.url()):
@@ -61,12 +61,12 @@ async def test_it_goes_on_at_another_engine() -> None:
             other.events.put_nowait(event("a", "answered", "in-progress"))
             await until(lambda: board.calls["a"].status == "in-progress")
     assert other.last_ids == ['{"0":"7-0"}']
-    assert ("GET", "calls", None) not in other.asked
+    assert ("GET", "calls", None) not in other.requests
 
 
 async def test_what_was_cut_off_is_listed_anew() -> None:
     """Where events are missing, only a list is right."""
-    board = Board()
+    board = CallTable()
     async with FakeEngine() as engine:
         engine.calls = (view("a", "ringing"),)
         async with following(board, engine.url()):
@@ -79,14 +79,14 @@ async def test_what_was_cut_off_is_listed_anew() -> None:
 async def test_no_engine_at_all_is_told() -> None:
     """Whoever starts to watch where nobody answers is told so at once."""
     url = f"http://127.0.0.1:{free_port()}"
-    async with opened(url, TOKEN) as client:
+    async with open_client(url, TOKEN) as client:
         with pytest.raises(Unreachable):
-            await Following((client, client), "", Board()).run()
+            await CallFollower((client, client), "", CallTable()).run()
 
 
 async def test_a_wrong_token_ends_it() -> None:
     """No other try will do."""
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.problem = Problem("Who are you?", 401, "unauthorized", "wrong token")
-        with pytest.raises(Refused):
-            await Following((client,), "", Board()).run()
+        with pytest.raises(RpcError):
+            await CallFollower((client,), "", CallTable()).run()

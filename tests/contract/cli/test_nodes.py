@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from engine.cli.client import opened
-from engine.cli.commands.nodes import emptied
-from engine.cli.errors import BadUse
+from engine.cli.client import open_client
+from engine.cli.commands.nodes import wait_until_empty
+from engine.cli.errors import UsageError
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from wire.rpc import NodeView
@@ -21,8 +21,8 @@ def drained(calls: int) -> tuple[NodeView, ...]:
 async def waited(engine: FakeEngine) -> list[str]:
     """Wait until pbx1 is empty; returns what was printed."""
     console = Console(record=True, width=100)
-    async with opened(engine.url(), TOKEN) as client:
-        await emptied(client, "pbx1", console, again_s=0.001)
+    async with open_client(engine.url(), TOKEN) as client:
+        await wait_until_empty(client, "pbx1", console, again_s=0.001)
     return console.export_text().splitlines()
 
 
@@ -43,7 +43,7 @@ async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
         assert out == "node pbx1 gets no new calls\n"
         _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "undrain", "pbx1")
         assert out == "node pbx1 gets new calls\n"
-    asked = [(method, path) for method, path, _ in engine.asked]
+    asked = [(method, path) for method, path, _ in engine.requests]
     assert asked == [("POST", "nodes/pbx1/drain"), ("POST", "nodes/pbx1/undrain")]
 
 
@@ -68,5 +68,5 @@ async def test_a_drain_that_is_taken_back_ends() -> None:
     """Somebody else gave the node new calls: it would never be empty."""
     async with FakeEngine() as engine:
         engine.nodes = [drained(2), (NodeView("pbx1", True, 2),)]
-        with pytest.raises(BadUse, match="given new calls again"):
+        with pytest.raises(UsageError, match="given new calls again"):
             await waited(engine)

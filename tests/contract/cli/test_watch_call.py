@@ -6,7 +6,7 @@ import io
 from msgspec.structs import replace
 from rich.console import Console
 
-from engine.cli.client import opened
+from engine.cli.client import open_client
 from engine.cli.commands.call import place_and_watch
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.until import until
@@ -34,7 +34,7 @@ def text(console: Console) -> str:
 async def test_prints_each_line_once_as_it_comes() -> None:
     """In a pipe a call is told line by line; the verdict comes last; completed is status 0."""
     console = pipe()
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         whole = timeline()
         engine.timelines = [until_now(whole, 1), until_now(whole, 4), whole]
         assert await place_and_watch(client, {"to": "+15550100"}, console) == 0
@@ -47,7 +47,7 @@ async def test_prints_each_line_once_as_it_comes() -> None:
 async def test_draws_on_a_terminal() -> None:
     """On a terminal the whole ladder is left on the screen."""
     console = Console(file=io.StringIO(), width=100, height=40, force_terminal=True)
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         await place_and_watch(client, {}, console)
     assert "╠═══════╣" in text(console)
 
@@ -55,7 +55,7 @@ async def test_draws_on_a_terminal() -> None:
 async def test_the_exit_status_tells_how_it_ended() -> None:
     """Scripts can tell busy from no answer, from failure, from cancellation."""
     statuses = {"failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         for status, code in statuses.items():
             engine.timelines = [ended(status=status)]
             assert await place_and_watch(client, {}, pipe()) == code
@@ -64,7 +64,7 @@ async def test_the_exit_status_tells_how_it_ended() -> None:
 async def test_watches_on_while_the_engine_is_away() -> None:
     """The engine's death is told, and its call watched to the end when it is back."""
     console = pipe()
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.timelines = [until_now(timeline(), 1)]
         watching = asyncio.create_task(place_and_watch(client, {}, console))
         await until(lambda: "answers the call" in text(console))
@@ -79,11 +79,11 @@ async def test_watches_on_while_the_engine_is_away() -> None:
 async def test_leaving_leaves_the_call() -> None:
     """Who stops watching reads that the call goes on, and how to end it."""
     console = pipe()
-    async with FakeEngine() as engine, opened(engine.url(), TOKEN) as client:
+    async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.timelines = [until_now(timeline(), 1)]
         watching = asyncio.create_task(place_and_watch(client, {}, console))
         await until(lambda: "answers the call" in text(console))
         watching.cancel()
         await asyncio.wait([watching])
-        assert not any(path.endswith("hangup") for _, path, _ in engine.asked)
+        assert not any(path.endswith("hangup") for _, path, _ in engine.requests)
     assert f"switchroom hangup {timeline().call.call_id}" in text(console)

@@ -26,14 +26,14 @@ async def test_a_token_of_odd_bytes_is_wrong(bench: Bench) -> None:
 
 async def test_an_account_sees_only_its_own(bench: Bench) -> None:
     """Nobody reads, controls or guesses another account's calls: 404."""
-    call_id = await bench.started()
+    call_id = await bench.start_call()
     missing = f"{call_id[:-1]}{'0' if call_id[-1] != '0' else '1'}"
     for found, account in ((call_id, "other"), (missing, "acme"), ("nonsense", "acme")):
         for path in (f"/calls/{found}", f"/calls/{found}/timeline"):
             assert await bench.problem("GET", f"{path}?account={account}") == (404, "not_found")
         hangup = await bench.problem("POST", f"/calls/{found}/hangup", {"account": account})
         assert hangup == (404, "not_found")
-    assert (await bench.ask("GET", f"/calls/{call_id}?account=acme"))[0] == 200
+    assert (await bench.request("GET", f"/calls/{call_id}?account=acme"))[0] == 200
 
 
 @pytest.mark.parametrize(

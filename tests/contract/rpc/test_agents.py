@@ -20,18 +20,18 @@ async def watched(bench: Bench, node: str, **states: str) -> AsyncIterator[NodeP
     """Let a node show endpoints by name, as `a1001="online"`."""
     pbx = Endpoints()
     pbx.states = {name.removeprefix("a"): state for name, state in states.items()}
-    presence = NodePresence(node, pbx, bench.roster.directory.is_trunk)
-    bench.roster.presences[node] = presence
-    presence.on_back()
+    presence = NodePresence(node, pbx, bench.agent_status.directory.is_trunk)
+    bench.agent_status.presences[node] = presence
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=0.001)
     yield presence
     await presence.close()
-    del bench.roster.presences[node]
+    del bench.agent_status.presences[node]
 
 
 async def view(bench: Bench, path: str = SALES7) -> dict[str, Any]:
     """Show an agent."""
-    status, found = await bench.ask("GET", path)
+    status, found = await bench.request("GET", path)
     assert status == 200
     return dict(found)
 
@@ -39,21 +39,21 @@ async def view(bench: Bench, path: str = SALES7) -> dict[str, Any]:
 async def test_agents_are_kept_by_account(bench: Bench) -> None:
     """An agent is stored, shown, listed and taken out, within its account."""
     shown = {**AGENT, "agentId": "sales7", "presence": "unknown", "busy": False}
-    assert await bench.ask("PUT", SALES7, AGENT) == (200, shown)
+    assert await bench.request("PUT", SALES7, AGENT) == (200, shown)
     assert await view(bench) == shown
-    assert await bench.ask("GET", "/agents?account=acme") == (200, {"agents": [shown]})
-    assert await bench.ask("GET", "/agents?account=other") == (200, {"agents": []})
+    assert await bench.request("GET", "/agents?account=acme") == (200, {"agents": [shown]})
+    assert await bench.request("GET", "/agents?account=other") == (200, {"agents": []})
     assert await bench.problem("GET", "/agents/other/sales7") == (404, "not_found")
     assert (await bench.problem("GET", "/agents"))[0] == 400
     assert await bench.problem("DELETE", "/agents/other/sales7") == (404, "not_found")
-    assert (await bench.ask("DELETE", SALES7))[0] == 200
+    assert (await bench.request("DELETE", SALES7))[0] == 200
     assert await bench.problem("DELETE", SALES7) == (404, "not_found")
     assert await bench.problem("GET", SALES7) == (404, "not_found")
 
 
 async def test_an_agent_called_conference(bench: Bench) -> None:
     """Its id is no word of the interface."""
-    assert (await bench.ask("PUT", "/agents/acme/conference", AGENT))[0] == 200
+    assert (await bench.request("PUT", "/agents/acme/conference", AGENT))[0] == 200
     assert (await view(bench, "/agents/acme/conference"))["agentId"] == "conference"
 
 
@@ -77,12 +77,12 @@ async def test_what_is_no_agent_is_refused(bench: Bench, body: object) -> None:
 
 async def test_presence_is_told_over_all_nodes(bench: Bench) -> None:
     """Online where any node has it; while a node is away, an agent not seen may be there."""
-    await bench.ask("PUT", SALES7, AGENT)
+    await bench.request("PUT", SALES7, AGENT)
     async with watched(bench, "pbx1", a1002="offline"):
         async with watched(bench, "pbx2", a1002="online") as second:
             found = await view(bench)
             assert (found["presence"], found["nodes"]) == ("online", ["pbx2"])
-            second.on_lost("gone")
+            second.on_disconnected("gone")
             assert (await view(bench))["presence"] == "unknown"
             assert "nodes" not in await view(bench)
         assert (await view(bench))["presence"] == "offline"
@@ -99,9 +99,9 @@ async def test_an_agent_without_a_document_is_shown(bench: Bench) -> None:
 
 async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
     """From when it is called until its leg has ended; in its own account only."""
-    await bench.ask("PUT", SALES7, AGENT)
-    await bench.ask("PUT", "/agents/other/sales7", AGENT)
-    call = await bench.started(to="agent:sales7")
+    await bench.request("PUT", SALES7, AGENT)
+    await bench.request("PUT", "/agents/other/sales7", AGENT)
+    call = await bench.start_call(to="agent:sales7")
     found = await view(bench)
     assert (found["busy"], found["callId"]) == (True, call)
     assert not (await view(bench, "/agents/other/sales7"))["busy"]
@@ -112,6 +112,6 @@ async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
 async def test_an_extension_is_an_agent(bench: Bench) -> None:
     """What a phone asks for is an agent where a node knows its endpoint, else a number."""
     async with watched(bench, "pbx1", a1002="online"):
-        assert bench.roster.party_of("1002") == "agent:1002"
-        assert bench.roster.party_of("4712345678") == "4712345678"
-        assert bench.roster.party_of("") == ""
+        assert bench.agent_status.party_of("1002") == "agent:1002"
+        assert bench.agent_status.party_of("4712345678") == "4712345678"
+        assert bench.agent_status.party_of("") == ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from engine.rpc.json_body import MOST_BYTES
+from engine.rpc.json_body import MAX_BODY_BYTES
 from engine.rpc.operations import OPERATIONS
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, raw
 
@@ -55,7 +55,7 @@ FAULTS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("body", "path"), FAULTS, ids=range(len(FAULTS)))
 async def test_bad_input_is_told_with_its_path(bench: Bench, body: object, path: str) -> None:
     """400 for invalid input, never 422; errors[] names the path and what is wrong."""
-    status, answer = await bench.ask("POST", "/calls", body)
+    status, answer = await bench.request("POST", "/calls", body)
     assert status == 400
     assert answer["title"] == "Invalid input"
     assert [fault["path"] for fault in answer["errors"]] == [path]
@@ -75,7 +75,7 @@ async def test_bottomless_bodies_are_bad_input(bench: Bench, opening: bytes) -> 
 
 async def test_a_body_has_a_size(bench: Bench) -> None:
     """More than the most bytes is 413, and nothing is read of it."""
-    body = b" " * (MOST_BYTES + 1)
+    body = b" " * (MAX_BODY_BYTES + 1)
     assert (await bench.problem("POST", "/calls", body))[0] == 413
     assert (await bench.problem("PUT", "/flows/acme/f", body))[0] == 413
 
@@ -106,7 +106,7 @@ async def test_what_is_not_there(bench: Bench, method: str, path: str, status: i
 
 
 METHODS = [
-    (each.method, re.sub(r"[{}]", "", each.path)) for each in OPERATIONS if each.asked is not None
+    (each.method, re.sub(r"[{}]", "", each.path)) for each in OPERATIONS if each.request is not None
 ]
 WORDS = some.sampled_from(
     [*CALL, "action", "type", "data", "customData", "requestId", "number", "channelId", "target"]
@@ -134,5 +134,5 @@ async def test_no_body_is_a_fault_of_ours(bench: Bench) -> None:
 
     collect()
     for method, path, body in bodies:
-        status, _ = await bench.ask(method, path, body)
+        status, _ = await bench.request(method, path, body)
         assert status < 500, (method, path, body)

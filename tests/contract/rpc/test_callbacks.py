@@ -9,7 +9,7 @@ import pytest
 from tests.contract.callbacks.bench import told
 from tests.contract.cli.command import switchroom
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
-from wire.callback_targets import Https
+from wire.callback_targets import HttpsTarget
 from wire.patterns import PATTERNS, STATUS_TARGET
 
 TARGET = "https://example.com/status"
@@ -17,25 +17,25 @@ TARGET = "https://example.com/status"
 
 async def test_the_secret_is_shown_once(bench: Bench) -> None:
     """It comes with the first PUT and with a rotation; a GET never has it."""
-    status, made = await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    status, made = await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     assert status == 200
     assert made["secret"].startswith("whsec_")
-    _, again = await bench.ask("PUT", "/callbacks/acme", {"target": TARGET, "concurrency": 4})
-    _, shown = await bench.ask("GET", "/callbacks/acme")
+    _, again = await bench.request("PUT", "/callbacks/acme", {"target": TARGET, "concurrency": 4})
+    _, shown = await bench.request("GET", "/callbacks/acme")
     assert "secret" not in again | shown
     assert (shown["target"], shown["concurrency"]) == (TARGET, 4)
-    _, rotated = await bench.ask("POST", "/callbacks/acme/rotate")
+    _, rotated = await bench.request("POST", "/callbacks/acme/rotate")
     assert rotated["secret"] != made["secret"]
     assert rotated["previousUntilMs"] > rotated["madeMs"]
 
 
 async def test_what_is_not_there(bench: Bench) -> None:
     """Another account's callbacks are not found, and nothing says that there are any."""
-    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     for method, path in (("GET", ""), ("POST", "/rotate"), ("DELETE", "")):
         assert await bench.problem(method, f"/callbacks/other{path}") == (404, "not_found")
-    assert await bench.ask("GET", "/callbacks/other/dead") == (200, {"letters": []})
-    assert (await bench.ask("DELETE", "/callbacks/acme"))[0] == 200
+    assert await bench.request("GET", "/callbacks/other/dead") == (200, {"letters": []})
+    assert (await bench.request("DELETE", "/callbacks/acme"))[0] == 200
     assert await bench.problem("GET", "/callbacks/acme") == (404, "not_found")
 
 
@@ -56,7 +56,7 @@ async def test_what_is_not_there(bench: Bench) -> None:
 )
 async def test_bad_configurations(bench: Bench, body: object, path: str) -> None:
     """Each is refused by the name of its field."""
-    status, problem = await bench.ask("PUT", "/callbacks/acme", body)
+    status, problem = await bench.request("PUT", "/callbacks/acme", body)
     assert (status, problem["errors"][0]["path"]) == (400, path)
 
 
@@ -66,12 +66,12 @@ async def test_bad_configurations(bench: Bench, body: object, path: str) -> None
 async def test_bad_targets_of_a_call(bench: Bench, target: str) -> None:
     """http(s) and whatever else is no target is refused, and told what is one."""
     asked = {**CALL, "statusCallbackUrl": target}
-    status, problem = await bench.ask("POST", "/calls", asked)
+    status, problem = await bench.request("POST", "/calls", asked)
     (fault,) = problem["errors"]
     assert (status, fault["path"]) == (400, "statusCallbackUrl")
     assert fault["message"] == f"expected {PATTERNS[STATUS_TARGET]}"
     route = {"account": "acme", "action": "https://x.example/", "statusCallbackUrl": target}
-    status, problem = await bench.ask("PUT", "/routes/+4733333333", route)
+    status, problem = await bench.request("PUT", "/routes/+4733333333", route)
     assert (status, problem["errors"][0]["path"]) == (400, "statusCallbackUrl")
 
 
@@ -79,31 +79,40 @@ async def test_auto_set_needs_a_target(bench: Bench) -> None:
     """A call that asks for the account's target is refused where there is none."""
     asked = {**CALL, "statusCallbackUrl": "auto-set"}
     assert await bench.problem("POST", "/calls", asked) == (400, "no_target")
-    await bench.ask("PUT", "/callbacks/acme", {})  # secrets, and no target
+    await bench.request("PUT", "/callbacks/acme", {})  # secrets, and no target
     assert await bench.problem("POST", "/calls", asked) == (400, "no_target")
-    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
-    call = await bench.started(statusCallbackUrl="auto-set")
-    found = bench.switch.find(call)
+    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
+    call = await bench.start_call(statusCallbackUrl="auto-set")
+    found = bench.service.find(call)
     assert found is not None
-    assert found[1].call.way == "acme auto-set"
+    assert found[1].call.delivery_key == "acme auto-set"
 
 
 async def test_dead_letters(bench: Bench) -> None:
     """They are listed page by page, for their account alone, and sent again by id or all."""
-    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     await _bury(bench, 150)
-    _, first = await bench.ask("GET", "/callbacks/acme/dead")
+    _, first = await bench.request("GET", "/callbacks/acme/dead")
     after = first["letters"][-1]["id"]
-    _, rest = await bench.ask("GET", f"/callbacks/acme/dead?after={after}")
+    _, rest = await bench.request("GET", f"/callbacks/acme/dead?after={after}")
     assert (len(first["letters"]), first["more"], len(rest["letters"])) == (100, True, 50)
     letter = first["letters"][0]
     assert (letter["reason"], letter["target"]) == ("overflow", "auto-set")
     assert letter["event"]["id"] == letter["eventId"]
     ids = [each["id"] for each in rest["letters"][:2]]
-    assert await bench.ask("POST", "/callbacks/other/resend", {"ids": ids}) == (200, {"resent": 0})
-    assert await bench.ask("POST", "/callbacks/acme/resend", {"ids": ids}) == (200, {"resent": 2})
-    assert await bench.ask("POST", "/callbacks/acme/resend", {"ids": ids}) == (200, {"resent": 0})
-    assert await bench.ask("POST", "/callbacks/acme/resend", {"all": True}) == (
+    assert await bench.request("POST", "/callbacks/other/resend", {"ids": ids}) == (
+        200,
+        {"resent": 0},
+    )
+    assert await bench.request("POST", "/callbacks/acme/resend", {"ids": ids}) == (
+        200,
+        {"resent": 2},
+    )
+    assert await bench.request("POST", "/callbacks/acme/resend", {"ids": ids}) == (
+        200,
+        {"resent": 0},
+    )
+    assert await bench.request("POST", "/callbacks/acme/resend", {"all": True}) == (
         200,
         {"resent": 148},
     )
@@ -114,23 +123,23 @@ async def test_dead_letters(bench: Bench) -> None:
 
 async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
     """A target that is stopped, and none at all; letters to a target of their own may go."""
-    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     await _bury(bench, 2)
     await _bury(bench, 1, "grpc://x.example:5000")
-    _, dead = await bench.ask("GET", "/callbacks/acme/dead")
+    _, dead = await bench.request("GET", "/callbacks/acme/dead")
     ids = {each["target"]: [each["id"]] for each in dead["letters"]}
-    await bench.accounts.stop("acme", Https(TARGET))
+    await bench.accounts.stop("acme", HttpsTarget(TARGET))
     for asked in ({"all": True}, {"ids": ids["auto-set"]}):
-        status, problem = await bench.ask("POST", "/callbacks/acme/resend", asked)
+        status, problem = await bench.request("POST", "/callbacks/acme/resend", asked)
         assert (status, problem["code"]) == (409, "stopped")
         assert "the target of account acme is stopped" in problem["detail"]
     own = {"ids": ids["grpc://x.example:5000"]}
-    assert await bench.ask("POST", "/callbacks/acme/resend", own) == (200, {"resent": 1})
-    await bench.ask("DELETE", "/callbacks/acme")
+    assert await bench.request("POST", "/callbacks/acme/resend", own) == (200, {"resent": 1})
+    await bench.request("DELETE", "/callbacks/acme")
     refused = await bench.problem("POST", "/callbacks/acme/resend", {"all": True})
     assert refused == (409, "no_target")
-    await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
-    resent = await bench.ask("POST", "/callbacks/acme/resend", {"all": True})
+    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
+    resent = await bench.request("POST", "/callbacks/acme/resend", {"all": True})
     assert resent == (200, {"resent": 2})
 
 
@@ -157,7 +166,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     status, out, err = await typed("resend", letter, "0.1-1")
     assert (status, out) == (2, "1 on the way again\n")
     assert "the others are no dead letters of this account" in err
-    await bench.accounts.stop("acme", Https(TARGET))
+    await bench.accounts.stop("acme", HttpsTarget(TARGET))
     status, _, err = await typed("resend", "--all")
     assert status == 2
     assert "the target of account acme is stopped" in err
@@ -174,9 +183,9 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
 
 async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
     """What lists and describes never shows it."""
-    _, made = await bench.ask("PUT", "/callbacks/acme", {"target": TARGET})
+    _, made = await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     shown = await asyncio.gather(
-        bench.ask("GET", "/callbacks/acme"), bench.ask("GET", "/callbacks/acme/dead")
+        bench.request("GET", "/callbacks/acme"), bench.request("GET", "/callbacks/acme/dead")
     )
     assert made["secret"] not in json.dumps(shown)
 
@@ -184,10 +193,10 @@ async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
 async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
     """Leave dead letters in each slot."""
     outbox = bench.store.outbox
-    room = outbox._room  # noqa: SLF001 - a store without room is made for a moment
-    outbox._room = type(room)(of_slot=0, share=0)  # noqa: SLF001 - likewise
+    room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment
+    outbox._limits = type(room)(max_per_slot=0, min_per_account=0)  # noqa: SLF001 - likewise
     for number in range(count):
         slot = number % 2
         change = told(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
-        outbox.tell(slot, change)
-    outbox._room = room  # noqa: SLF001 - likewise
+        outbox.append(slot, change)
+    outbox._limits = room  # noqa: SLF001 - likewise

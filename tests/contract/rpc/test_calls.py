@@ -3,15 +3,15 @@
 import asyncio
 import json
 
-from engine.calls.model.events import LegPlaced
-from tests.contract.rpc.harness.bench import CALL, SAY, Bench, created, end, happens, is_stored_as
+from engine.calls.model.events import LegCreated
+from tests.contract.rpc.harness.bench import CALL, SAY, Bench, created, end, inject, is_stored_as
 from tests.harness.until import until
 
 
 async def test_a_call_is_started_and_shown(bench: Bench) -> None:
     """201 with the call's id; its view has what was asked, in camelCase."""
-    call_id = await bench.started(action=SAY, customData={"order": 7}, **{"from": "+4799999999"})
-    status, view = await bench.ask("GET", f"/calls/{call_id}")
+    call_id = await bench.start_call(action=SAY, customData={"order": 7}, **{"from": "+4799999999"})
+    status, view = await bench.request("GET", f"/calls/{call_id}")
     assert status == 200
     assert (view["callId"], view["account"], view["node"]) == (call_id, "acme", "pbx1")
     assert (view["from"], view["to"], view["status"]) == ("+4799999999", CALL["to"], "initiated")
@@ -25,36 +25,36 @@ async def test_a_call_is_started_and_shown(bench: Bench) -> None:
 
 async def test_live_calls_are_listed_by_account(bench: Bench) -> None:
     """All, or those of one account."""
-    first, second = await bench.started(), await bench.started(account="other")
-    _, everything = await bench.ask("GET", "/calls")
+    first, second = await bench.start_call(), await bench.start_call(account="other")
+    _, everything = await bench.request("GET", "/calls")
     assert {call["callId"] for call in everything["calls"]} == {first, second}
-    _, own = await bench.ask("GET", "/calls?account=other")
+    _, own = await bench.request("GET", "/calls?account=other")
     assert [call["callId"] for call in own["calls"]] == [second]
 
 
 async def test_a_call_is_hung_up_once(bench: Bench) -> None:
     """200 while it lives; once it has ended, 409. The ended call can still be read."""
-    call_id = await bench.started()
+    call_id = await bench.start_call()
     bench.pbx.settle()
-    status, view = await bench.ask("POST", f"/calls/{call_id}/hangup", {"account": "acme"})
+    status, view = await bench.request("POST", f"/calls/{call_id}/hangup", {"account": "acme"})
     assert (status, view["state"]) == (200, "ending")
     await until(lambda: f"DELETE channels/{call_id}.l0" in bench.pbx.lines)
     end(bench, call_id)
-    await until(lambda: bench.switch.find(call_id) is None)
+    await until(lambda: bench.service.find(call_id) is None)
     conflict = await bench.problem("POST", f"/calls/{call_id}/hangup", b"")
     assert conflict == (409, "call_ended")
     await until(lambda: is_stored_as(bench, call_id, "canceled"))
-    _, view = await bench.ask("GET", f"/calls/{call_id}")
+    _, view = await bench.request("GET", f"/calls/{call_id}")
     assert (view["state"], view["endedBy"]) == ("ended", "api")
 
 
 async def test_a_story_is_told(bench: Bench) -> None:
     """The timeline is the log run through the core again: events, commands, states."""
-    call_id = await bench.started(action=SAY)
+    call_id = await bench.start_call(action=SAY)
     bench.pbx.settle()
-    happens(bench, LegPlaced(f"{call_id}.l0"))
+    inject(bench, LegCreated(f"{call_id}.l0"))
     await until(lambda: len(log_of(bench, call_id)) == 3)
-    status, story = await bench.ask("GET", f"/calls/{call_id}/timeline")
+    status, story = await bench.request("GET", f"/calls/{call_id}/timeline")
     assert status == 200
     assert [moment["event"]["type"] for moment in story["moments"]] == [
         "call-opened",
@@ -72,26 +72,26 @@ def log_of(bench: Bench, call_id: str) -> list[bytes]:
 
 async def test_the_same_request_id_is_the_same_call(bench: Bench) -> None:
     """The same requestId again gives the same call, live or ended."""
-    first = await bench.started(requestId="order_1234")
-    assert await bench.started(requestId="order_1234", to="+4722222222") == first
+    first = await bench.start_call(requestId="order_1234")
+    assert await bench.start_call(requestId="order_1234", to="+4722222222") == first
     end(bench, first)
     await until(lambda: is_stored_as(bench, first, "failed"))
-    assert await bench.started(requestId="order_1234") == first
-    assert await bench.started(requestId="order_1235") != first
+    assert await bench.start_call(requestId="order_1234") == first
+    assert await bench.start_call(requestId="order_1235") != first
 
 
 async def test_a_request_id_asked_many_times_at_once(bench: Bench) -> None:
     """Concurrent identical requests make one call and dial once."""
-    made = await asyncio.gather(*(bench.started(requestId="order_1234") for _ in range(20)))
+    made = await asyncio.gather(*(bench.start_call(requestId="order_1234") for _ in range(20)))
     assert len(set(made)) == 1
     assert created(bench) == [f"{made[0]}.l0"]
-    assert bench.switch.live == 1
+    assert bench.service.live == 1
 
 
 async def test_another_accounts_request_id(bench: Bench) -> None:
     """A requestId of another account's call gives no access to it."""
-    call_id = await bench.started(requestId="order_1234")
+    call_id = await bench.start_call(requestId="order_1234")
     asked = {**CALL, "account": "other", "requestId": "order_1234"}
-    status, answer = await bench.ask("POST", "/calls", asked)
+    status, answer = await bench.request("POST", "/calls", asked)
     assert (status, answer["code"]) == (409, "conflict")
     assert call_id not in json.dumps(answer)

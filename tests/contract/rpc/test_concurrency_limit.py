@@ -6,23 +6,25 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from engine.rpc.middleware.concurrency_limit import crowding
+from engine.rpc.middleware.concurrency_limit import concurrency_limit
+from tests.harness.until import until
 
 
 async def test_beyond_its_limit_it_refuses() -> None:
     """503 with Retry-After, at once; when one is done, there is room for the next."""
-    let_go = asyncio.Event()
+    let_go, arrived = asyncio.Event(), []
 
-    async def slow(_request: web.Request) -> web.Response:
+    async def slow(request: web.Request) -> web.Response:
+        arrived.append(request.path)
         await let_go.wait()
         return web.Response()
 
-    app = web.Application(middlewares=[crowding(2, streams="/events", most_streams=1)])
+    app = web.Application(middlewares=[concurrency_limit(2, streams="/events", most_streams=1)])
     app.add_routes([web.get("/calls", slow), web.get("/events", slow)])
     async with TestClient[Any, Any](TestServer(app)) as client:
         paths = ("/calls", "/calls", "/events")
         running = [asyncio.ensure_future(client.get(path)) for path in paths]
-        await asyncio.wait(running, timeout=0.1)
+        await until(lambda: len(arrived) == len(paths), what="all to have arrived")
         for path in ("/calls", "/events"):
             refused = await client.get(path)
             assert (refused.status, refused.headers["Retry-After"]) == (503, "1")

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.conversation import AGENT, Talk, talking
+from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
 
 ADA = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"], "targetAgentNames": {"1002": "Ada"}}
 
 
-async def conferring(bench: Bench) -> tuple[Talk, dict[str, Any]]:
+async def conferring(bench: Bench) -> tuple[Conversation, dict[str, Any]]:
     """Let customer, agent 1001 and agent 1002 confer."""
     talk = await talking(bench)
     view = await talk.posted("conference/members", **ADA)
@@ -37,7 +37,7 @@ async def test_a_member_is_called_in(bench: Bench) -> None:
     assert (live["state"], states(live)) == ("in-progress", ["connected"] * 3)
     assert (await talk.shown())["conferences"] == [live]
     for agent in (AGENT, "1002"):
-        assert await bench.ask("GET", f"/agents/acme/{agent}/conference") == (200, live)
+        assert await bench.request("GET", f"/agents/acme/{agent}/conference") == (200, live)
 
 
 async def test_a_member_asked_again_is_not_called_again(bench: Bench) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.store.stream import Bounds, Reader
+from engine.store.stream import Consumer, StreamLimits
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.contract.rpc.test_events import listening
 from tests.contract.store.unreliable_memory import MoodyStore
@@ -22,21 +22,21 @@ NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version
 
 async def taken(bench: Bench, query: str = "") -> dict[str, Any]:
     """Read for the group."""
-    status, batch = await bench.ask("GET", f"{CDR}{query}")
+    status, batch = await bench.request("GET", f"{CDR}{query}")
     assert status == 200, batch
     return dict(batch)
 
 
 async def acknowledged(bench: Bench, *ids: str) -> int:
     """Acknowledge by ids."""
-    status, answer = await bench.ask("POST", "/events/ack", {"group": "cdr", "ids": ids})
+    status, answer = await bench.request("POST", "/events/ack", {"group": "cdr", "ids": ids})
     assert status == 200, answer
     return int(answer["acknowledged"])
 
 
 async def test_a_group_gets_every_event_once(bench: Bench) -> None:
     """From the oldest kept on, with ids to acknowledge them by; the end has the record."""
-    call = await bench.started()
+    call = await bench.start_call()
     end(bench, call)
     delivered: list[dict[str, Any]] = []
     while len(delivered) < 2:  # they may come in two commits
@@ -55,24 +55,24 @@ async def test_a_group_gets_every_event_once(bench: Bench) -> None:
 async def test_waiting_ends_with_the_first_event(bench: Bench) -> None:
     """A consumer need not ask again and again."""
     assert (await taken(bench))["events"] == []
-    waiting = bench.ask("GET", f"{CDR}&wait=20")
-    _, (_, batch) = await bench.started(), await waiting
+    waiting = bench.request("GET", f"{CDR}&wait=20")
+    _, (_, batch) = await bench.start_call(), await waiting
     assert batch["events"][0]["event"]["event"] == "initiated"
 
 
 async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None:
     """Each with what waits; a group that is dropped is gone."""
     await taken(bench)
-    await bench.started()
-    await bench.started()
+    await bench.start_call()
+    await bench.start_call()
     batch = await taken(bench, "&wait=5&limit=1")
     assert len(batch["events"]) in {1, 2}  # of each slot one at most
-    _, found = await bench.ask("GET", "/events/groups")
+    _, found = await bench.request("GET", "/events/groups")
     (group,) = found["groups"]
     assert group["group"] == "cdr"
     assert group["lag"] + group["pending"] == 2
-    assert await bench.ask("DELETE", "/events/groups/cdr") == (200, {})
-    assert await bench.ask("GET", "/events/groups") == (200, {"groups": []})
+    assert await bench.request("DELETE", "/events/groups/cdr") == (200, {})
+    assert await bench.request("GET", "/events/groups") == (200, {"groups": []})
     assert await bench.problem("DELETE", "/events/groups/cdr") == (404, "not_found")
 
 
@@ -92,7 +92,7 @@ async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None
 )
 async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: str) -> None:
     """Nothing is read for it."""
-    status, problem = await bench.ask("GET", f"/events{query}")
+    status, problem = await bench.request("GET", f"/events{query}")
     assert (status, problem["code"]) == (400, "invalid")
     assert problem["errors"][0]["path"] == path
 
@@ -100,7 +100,7 @@ async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: st
 @pytest.mark.parametrize("bad", ["x", "3-1-1", "2.1-1", "0.1", "0.gap.1-1", "0.1-1\n"])
 async def test_a_bad_id_is_refused(bench: Bench, bad: str) -> None:
     """With its place; none of the others is acknowledged."""
-    status, problem = await bench.ask(
+    status, problem = await bench.request(
         "POST", "/events/ack", {"group": "cdr", "ids": ["0.1-1", bad]}
     )
     assert (status, problem["code"]) == (400, "invalid")
@@ -117,7 +117,7 @@ async def test_without_the_store_a_group_is_told_so(bench: Bench) -> None:
 async def short(tmp_path: Path) -> AsyncIterator[Bench]:
     """Give a bench whose streams are short."""
     async with AsyncExitStack() as house:
-        bench = Bench(MoodyStore(bounds=Bounds(10, 20)))
+        bench = Bench(MoodyStore(bounds=StreamLimits(10, 20)))
         await bench.open(house, tmp_path)
         yield bench
 
@@ -125,28 +125,28 @@ async def short(tmp_path: Path) -> AsyncIterator[Bench]:
 def overrun(bench: Bench) -> None:
     """Tell far more in each slot than a stream holds."""
     for slot in range(2):
-        bench.store.stream.tell(slot, [NEWER] * 300)
+        bench.store.stream.append(slot, [NEWER] * 300)
 
 
 async def test_a_group_is_told_what_it_has_lost(short: Bench) -> None:
     """Until it has acknowledged that."""
     await taken(short)
     overrun(short)
-    lost = (await short.store.stream.take(Reader("cdr", "api1"), [0, 1], 0, 2)).gaps
-    status, answer = await short.ask("POST", "/events/ack", {"group": "cdr", "ids": []})
+    lost = (await short.store.stream.read_group(Consumer("cdr", "api1"), [0, 1], 0, 2)).gaps
+    status, answer = await short.request("POST", "/events/ack", {"group": "cdr", "ids": []})
     assert (status, answer) == (200, {"acknowledged": 0})
-    _, found = await short.ask("GET", "/events/groups")
-    assert found["groups"][0]["lost"] == sum(gap.most for gap in lost) > 0
+    _, found = await short.request("GET", "/events/groups")
+    assert found["groups"][0]["lost"] == sum(gap.max_lost for gap in lost) > 0
     ids = [f"{gap.slot}.lost.{gap.end}" for gap in lost]
     assert await acknowledged(short, *ids) == 2
 
 
 async def test_a_listener_who_was_away_for_too_long_is_told(short: Bench) -> None:
     """Of each slot where what it has not seen was cut off."""
-    await short.started()
+    await short.start_call()
     async with listening(short) as stream:
-        await short.started()
-        await short.started()
+        await short.start_call()
+        await short.start_call()
         place, _ = await stream.next()
     overrun(short)
     headers = {"Last-Event-ID": place, "Authorization": "Bearer a-token"}
@@ -160,7 +160,7 @@ async def test_a_listener_who_was_away_for_too_long_is_told(short: Bench) -> Non
 
 async def test_the_schema_is_published(bench: Bench) -> None:
     """It is that of what is told."""
-    status, schema = await bench.ask("GET", "/events/schema")
+    status, schema = await bench.request("GET", "/events/schema")
     assert (status, schema) == (200, json.loads(json.dumps(event_schema())))
     assert schema["$defs"]["CallEvent"]["properties"].keys() == {
         field.encode_name for field in msgspec.structs.fields(CallEvent)

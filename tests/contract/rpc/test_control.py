@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.contract.rpc.harness.bench import SAY, Bench
-from tests.contract.rpc.harness.conversation import AGENT, Talk, talking
+from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
 
 
 async def test_a_call_shows_its_verb_and_its_legs(bench: Bench) -> None:
@@ -20,8 +20,8 @@ async def test_a_call_shows_its_verb_and_its_legs(bench: Bench) -> None:
 
 async def test_a_call_shows_which_verb_runs(bench: Bench) -> None:
     """None while its main leg is called, then each that runs, by its type."""
-    call = await bench.started(action={**SAY, "action": {"type": "hangup"}})
-    talk = Talk(bench, call)
+    call = await bench.start_call(action={**SAY, "action": {"type": "hangup"}})
+    talk = Conversation(bench, call)
     assert "verb" not in await talk.shown()
     talk.answers(talk.customer)
     assert (await talk.shown())["verb"] == "say"
@@ -85,7 +85,7 @@ async def test_many_dials_at_once(bench: Bench) -> None:
 
 async def test_a_dial_before_the_answer_is_refused(bench: Bench) -> None:
     """Nobody is there yet to talk to: 409."""
-    call = await bench.started()
+    call = await bench.start_call()
     asked = {"target": "+4733333333"}
     assert await bench.problem("POST", f"/calls/{call}/dial", asked) == (409, "not_answered")
 
@@ -112,9 +112,9 @@ async def test_an_agents_own_leg_is_hung_up(bench: Bench) -> None:
 async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> None:
     """As after a takeover: who asks then is answered in a moment, not refused."""
     talk = await talking(bench)
-    for desk in bench.switch.nodes["pbx1"].desks.values():
-        desk.hold()
-        asyncio.get_running_loop().call_later(0.1, desk.release)
+    for desk in bench.service.nodes["pbx1"].shards.values():
+        desk.pause()
+        asyncio.get_running_loop().call_later(0.1, desk.resume)
     asked = [("mute", {"channelId": talk.agent}), *[("dial", {"target": "agent:1002"})] * 2]
     muted, *told = await asyncio.gather(*(talk.posted(deed, **more) for deed, more in asked))
     assert muted["legs"][1]["muted"] == "in"
@@ -125,8 +125,8 @@ async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> Non
 async def test_while_the_node_is_away_nothing_is_promised(bench: Bench) -> None:
     """503 with the reason, and the call stays as it was; hangup alone is taken for later."""
     talk = await talking(bench)
-    for desk in bench.switch.nodes["pbx1"].desks.values():
-        desk.hold()
+    for desk in bench.service.nodes["pbx1"].shards.values():
+        desk.pause()
     assert await talk.refused("mute", channelId=talk.agent) == (503, "node_away")
     assert "muted" not in (await talk.shown())["legs"][1]
     assert (await talk.post("hangup"))[0] == 200

@@ -116,9 +116,9 @@ async def test_bad_requests_name_their_fault(
     bench: Bench, path: str, body: dict[str, Any], fault: str
 ) -> None:
     """400 with the path of the fault, and nothing happens to the call."""
-    call = await bench.started()
+    call = await bench.start_call()
     asked = list(bench.pbx.lines)
-    status, answer = await bench.ask("POST", f"/calls/{call}/{path}", body)
+    status, answer = await bench.request("POST", f"/calls/{call}/{path}", body)
     assert (status, [each["path"] for each in answer["errors"]]) == (400, [fault])
     assert answer["errors"][0]["message"]
     assert bench.pbx.lines == asked
@@ -129,7 +129,7 @@ async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str,
     """Unknown calls and another account's are not found, by the same answer; ended ones are 409."""
     talk = await talking(bench)
     theirs = {**body, "account": "other"}
-    _, unknown = await bench.ask("POST", f"/calls/{talk.call[:-1]}_/{path}", body)
+    _, unknown = await bench.request("POST", f"/calls/{talk.call[:-1]}_/{path}", body)
     status, answer = await talk.post(path, **theirs)
     assert (status, answer["code"]) == (404, "not_found")
     assert answer | {"detail": ""} == unknown | {"detail": ""}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.calls.model.events import LegAnswered, LegPlaced
-from tests.contract.rpc.harness.bench import CALL, Bench, happens
+from engine.calls.model.events import LegAnswered, LegCreated
+from tests.contract.rpc.harness.bench import CALL, Bench, inject
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.until import until
 
@@ -15,37 +15,40 @@ ABROAD, AT_HOME = "+15550001111", "+4711111111"
 
 async def put(bench: Bench, **more: Any) -> None:
     """Put acme's terms."""
-    assert (await bench.ask("PUT", "/terms/acme", {**TERMS, **more}))[0] == 200
+    assert (await bench.request("PUT", "/terms/acme", {**TERMS, **more}))[0] == 200
 
 
 async def listed(bench: Bench, *numbers: str) -> None:
     """Put numbers on acme's do-not-call list."""
     await put(bench, doNotCall=True)
     change = {"after": 0, "version": 1, "add": numbers}
-    assert await bench.ask("PATCH", "/terms/acme/dnc", change) == (200, {"version": 1})
+    assert await bench.request("PATCH", "/terms/acme/dnc", change) == (200, {"version": 1})
 
 
 async def fault(bench: Bench, path: str, body: object) -> tuple[int, str, str]:
     """Ask for what must be refused; give status, code and the field that is named."""
-    status, problem = await bench.ask("POST", path, body)
+    status, problem = await bench.request("POST", path, body)
     return status, problem["code"], problem["errors"][0]["path"]
 
 
 async def test_terms_are_put_and_listed(bench: Bench) -> None:
     """As a whole, with the version by which they are known again; the list has one, too."""
     assert await bench.problem("GET", "/terms/acme") == (404, "not_found")
-    assert await bench.ask("GET", "/terms") == (200, {"accounts": []})
+    assert await bench.request("GET", "/terms") == (200, {"accounts": []})
     shown = {"account": "acme", "version": "v1"}
-    assert await bench.ask("PUT", "/terms/acme", TERMS) == (200, shown)
-    assert await bench.ask("GET", "/terms/acme") == (200, TERMS)
+    assert await bench.request("PUT", "/terms/acme", TERMS) == (200, shown)
+    assert await bench.request("GET", "/terms/acme") == (200, TERMS)
     change = {"after": 0, "version": 7, "add": [ABROAD], "isWhole": False}
-    assert await bench.ask("PATCH", "/terms/acme/dnc", change) == (200, {"version": 7})
-    assert await bench.ask("PATCH", "/terms/acme/dnc", {**change, "after": 6}) == (
+    assert await bench.request("PATCH", "/terms/acme/dnc", change) == (200, {"version": 7})
+    assert await bench.request("PATCH", "/terms/acme/dnc", {**change, "after": 6}) == (
         200, {"version": 7},
     )  # fmt: skip
-    assert await bench.ask("GET", "/terms") == (200, {"accounts": [{**shown, "listVersion": 7}]})
-    assert (await bench.ask("DELETE", "/terms/acme/dnc"))[0] == 200
-    assert await bench.ask("GET", "/terms") == (200, {"accounts": [shown]})
+    assert await bench.request("GET", "/terms") == (
+        200,
+        {"accounts": [{**shown, "listVersion": 7}]},
+    )
+    assert (await bench.request("DELETE", "/terms/acme/dnc"))[0] == 200
+    assert await bench.request("GET", "/terms") == (200, {"accounts": [shown]})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ async def test_terms_are_put_and_listed(bench: Bench) -> None:
 )
 async def test_bad_terms(bench: Bench, method: str, path: str, body: object, field: str) -> None:
     """Each is refused by the name of its field."""
-    status, problem = await bench.ask(method, path, body)
+    status, problem = await bench.request(method, path, body)
     assert (status, problem["errors"][0]["path"]) == (400, field)
 
 
@@ -80,7 +83,7 @@ async def test_a_call_is_refused_by_its_field(bench: Bench) -> None:
     assert await fault(bench, "/calls", {**asked, "from": AT_HOME, "to": ABROAD}) == (
         400, "do_not_call", "from",
     )  # fmt: skip
-    assert (await bench.ask("POST", "/calls", {**CALL, "account": "other"}))[0] == 201
+    assert (await bench.request("POST", "/calls", {**CALL, "account": "other"}))[0] == 201
 
 
 async def test_nobody_is_called_by_a_list_that_is_lost(bench: Bench) -> None:
@@ -117,21 +120,21 @@ async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
     """The PBX is not asked for a leg that may not be, the tree goes on, the story says why."""
     await put(bench)
     dial = {"type": "dial", "data": {"number": [ABROAD, "+4722222222"]}}
-    call = await bench.started(action=dial, to="+4733333333")
-    happens(bench, LegPlaced(f"{call}.l0"))
-    happens(bench, LegAnswered(f"{call}.l0"))
+    call = await bench.start_call(action=dial, to="+4733333333")
+    inject(bench, LegCreated(f"{call}.l0"))
+    inject(bench, LegAnswered(f"{call}.l0"))
 
     def legs() -> list[str]:
         bench.pbx.settle()
         return [each for each in bench.pbx.lines if each == "POST channels/create"]
 
     await until(lambda: len(legs()) == 2)  # the first, and the second number's
-    _, shown = await bench.ask("GET", f"/calls/{call}")
+    _, shown = await bench.request("GET", f"/calls/{call}")
     assert [leg["party"] for leg in shown["legs"]] == ["+4733333333", "+4722222222"]
     ended: list[dict[str, Any]] = []
 
     async def is_told() -> bool:
-        _, story = await bench.ask("GET", f"/calls/{call}/timeline")
+        _, story = await bench.request("GET", f"/calls/{call}/timeline")
         events = [each["event"] for each in story["moments"]]
         ended[:] = [each for each in events if each["type"] == "leg-ended"]
         return bool(ended)

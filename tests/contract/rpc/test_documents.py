@@ -6,8 +6,8 @@ from tests.contract.rpc.harness.bench import SAY, Bench
 async def test_flows_are_kept(bench: Bench) -> None:
     """A flow is stored and shown; one without placeholders must be a good tree at once."""
     flow = {"type": "say", "data": {"text": "Hi {{contact.fName}}"}}
-    assert (await bench.ask("PUT", "/flows/acme/menu", flow))[0] == 200
-    assert await bench.ask("GET", "/flows/acme/menu") == (200, flow)
+    assert (await bench.request("PUT", "/flows/acme/menu", flow))[0] == 200
+    assert await bench.request("GET", "/flows/acme/menu") == (200, flow)
     assert await bench.problem("GET", "/flows/other/menu") == (404, "not_found")
     for bad in ({"type": "sing"}, b"{", b'"\xff"', b"{{", b'{"a": "{{' + b"x" * 70_000 + b'"}'):
         assert (await bench.problem("PUT", "/flows/acme/menu", bad))[0] == 400
@@ -18,16 +18,16 @@ async def test_flows_are_kept(bench: Bench) -> None:
 async def test_routes_are_kept(bench: Bench) -> None:
     """A number's route is stored, listed and taken away."""
     route = {"account": "acme", "action": SAY, "customData": {"a": 1}}
-    assert (await bench.ask("PUT", "/routes/+4733333333", route))[0] == 200
-    assert (await bench.ask("PUT", "/routes/*", {**route, "action": "https://x.example/"}))[
+    assert (await bench.request("PUT", "/routes/+4733333333", route))[0] == 200
+    assert (await bench.request("PUT", "/routes/*", {**route, "action": "https://x.example/"}))[
         0
     ] == 200
-    _, routes = await bench.ask("GET", "/routes")
+    _, routes = await bench.request("GET", "/routes")
     assert routes["+4733333333"] == route
     assert set(routes) == {"+4733333333", "*"}
-    assert (await bench.ask("DELETE", "/routes/*"))[0] == 200
+    assert (await bench.request("DELETE", "/routes/*"))[0] == 200
     assert await bench.problem("DELETE", "/routes/*") == (404, "not_found")
-    assert set((await bench.ask("GET", "/routes"))[1]) == {"+4733333333"}
+    assert set((await bench.request("GET", "/routes"))[1]) == {"+4733333333"}
     bad = {**route, "action": {"type": "play", "data": {"audioUrl": "http://x/"}}}
     assert (await bench.problem("PUT", "/routes/1", bad))[0] == 400
     assert (await bench.problem("PUT", "/routes/1", {**route, "customData": {"n": 2**70}}))[
@@ -37,8 +37,8 @@ async def test_routes_are_kept(bench: Bench) -> None:
 
 async def test_nodes_health_and_metrics(bench: Bench) -> None:
     """Nodes are listed with their calls; health, readiness and metrics need no token."""
-    await bench.started()
-    _, nodes = await bench.ask("GET", "/nodes")
+    await bench.start_call()
+    _, nodes = await bench.request("GET", "/nodes")
     shown = {"name": "pbx1", "connected": True, "calls": 1, "weight": 1.0}
     assert shown.items() <= nodes["nodes"][0].items()
     for path, text in (("healthz", "ok"), ("readyz", "true"), ("metrics", "switchroom_calls")):

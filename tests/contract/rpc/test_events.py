@@ -52,9 +52,9 @@ async def listening(bench: Bench, query: str = "", last: str = "") -> AsyncItera
 
 async def test_events_are_followed(bench: Bench) -> None:
     """From now on, in order, each with an id; `callId` and `account` narrow it."""
-    old = await bench.started()
+    old = await bench.start_call()
     async with listening(bench) as all_, listening(bench, "?account=other") as other:
-        new = await bench.started(account="other")
+        new = await bench.start_call(account="other")
         for stream in (all_, other):
             _, event = await stream.next()
             assert (event["callId"], event["event"]) == (new, "initiated")
@@ -76,7 +76,7 @@ async def test_a_filter_that_is_none(bench: Bench) -> None:
 async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
     """With Last-Event-ID nothing is lost and nothing is told twice."""
     async with listening(bench) as stream:
-        calls = [await bench.started() for _ in range(6)]
+        calls = [await bench.start_call() for _ in range(6)]
         seen = [await stream.next() for _ in range(2)]
     async with listening(bench, last=seen[-1][0]) as stream:
         rest = [await stream.next() for _ in range(4)]
@@ -111,7 +111,7 @@ async def test_a_stream_ends_with_the_store(bench: Bench) -> None:
         await stream.ended()
     bench.store.down = False
     async with listening(bench) as stream:
-        await bench.started()
+        await bench.start_call()
         assert (await stream.next())[1]["event"] == "initiated"
 
 

@@ -4,17 +4,17 @@ import asyncio
 
 import pytest
 
-from engine.calls.model.events import LegPlaced
-from engine.rpc.server import NotServed, serving
+from engine.calls.model.events import LegCreated
+from engine.rpc.server import BindFailed, serving
 from engine.runtime.shard.shard import CallShard
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, happens
+from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, inject
 from tests.harness.until import until
 
 
 async def test_without_a_node_nothing_begins(bench: Bench) -> None:
     """503 with Retry-After when no node can serve; /readyz says so; nothing is stored."""
-    for desk in bench.switch.nodes["pbx1"].desks.values():
-        desk.hold()
+    for desk in bench.service.nodes["pbx1"].shards.values():
+        desk.pause()
     assert await bench.problem("POST", "/calls", CALL) == (503, "no_node")
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
@@ -24,10 +24,10 @@ async def test_without_a_node_nothing_begins(bench: Bench) -> None:
 
 async def test_an_address_that_another_has(bench: Bench) -> None:
     """A second engine with the same port is told so, and the first one is not disturbed."""
-    with pytest.raises(NotServed, match=f"can't listen at 127.0.0.1:{bench.port}"):
-        async with serving(bench.parts, TOKEN, "127.0.0.1", bench.port):
+    with pytest.raises(BindFailed, match=f"can't listen at 127.0.0.1:{bench.port}"):
+        async with serving(bench.dependencies, TOKEN, "127.0.0.1", bench.port):
             raise AssertionError
-    assert (await bench.ask("GET", "/nodes"))[0] == 200
+    assert (await bench.request("GET", "/nodes"))[0] == 200
 
 
 async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
@@ -35,24 +35,24 @@ async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
 
     A requestId has its slot for good: while that is unheard, 503; and /readyz says so.
     """
-    bench.switch.nodes["pbx1"].desks[0].hold()
-    answers = [await bench.ask("POST", "/calls", CALL) for _ in range(20)]
+    bench.service.nodes["pbx1"].shards[0].pause()
+    answers = [await bench.request("POST", "/calls", CALL) for _ in range(20)]
     assert {(status, answer["callId"][0]) for status, answer in answers} == {(201, "1")}
     named = [{**CALL, "requestId": f"request{number:02}"} for number in range(20)]
-    assert {(await bench.ask("POST", "/calls", each))[0] for each in named} == {201, 503}
+    assert {(await bench.request("POST", "/calls", each))[0] for each in named} == {201, 503}
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
 
 
 async def test_while_the_store_is_away(bench: Bench) -> None:
     """Redis gone: reads are refused with 503, and so are new calls once it is known."""
-    call_id = await bench.started()
+    call_id = await bench.start_call()
     bench.store.down = True
     assert (await bench.problem("GET", "/calls/0-pbx1-abcdefgh")) == (503, "store_down")
-    assert (await bench.ask("GET", f"/calls/{call_id}"))[0] == 200
+    assert (await bench.request("GET", f"/calls/{call_id}"))[0] == 200
     asked = {**CALL, "requestId": "order_1234"}
     assert await bench.problem("POST", "/calls", asked) == (503, "store_down")
-    happens(bench, LegPlaced(f"{call_id}.l0"))
+    inject(bench, LegCreated(f"{call_id}.l0"))
     await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
@@ -69,9 +69,9 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
 
 async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
     """While the store is away a hangup has no answer: its engine may lose the call with it."""
-    call_id = await bench.started()
+    call_id = await bench.start_call()
     bench.store.down = True
-    asking = asyncio.create_task(bench.ask("POST", f"/calls/{call_id}/hangup", {}))
+    asking = asyncio.create_task(bench.request("POST", f"/calls/{call_id}/hangup", {}))
     await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
     assert not asking.done()
     bench.store.down = False
@@ -80,4 +80,4 @@ async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
 
 def desks_with_calls(bench: Bench) -> list[CallShard]:
     """List the desks that have a call."""
-    return [desk for desk in bench.switch.nodes["pbx1"].desks.values() if desk.actors]
+    return [desk for desk in bench.service.nodes["pbx1"].shards.values() if desk.actors]

@@ -24,21 +24,21 @@ REQUEST: dict[str, Any] = {
 
 async def test_a_flow_has_versions(bench: Bench) -> None:
     """Each put is a new version, which stays as it is; the newest is shown unless one is named."""
-    assert await bench.ask("PUT", "/flows/acme/menu", GRAPH) == (
+    assert await bench.request("PUT", "/flows/acme/menu", GRAPH) == (
         200,
         {"flowId": "menu", "version": 1},
     )
     second = {**GRAPH, "name": "two"}
-    assert (await bench.ask("PUT", "/flows/acme/menu", second))[1]["version"] == 2
-    assert await bench.ask("GET", "/flows/acme/menu") == (200, second)
-    assert await bench.ask("GET", "/flows/acme/menu?version=1") == (200, GRAPH)
+    assert (await bench.request("PUT", "/flows/acme/menu", second))[1]["version"] == 2
+    assert await bench.request("GET", "/flows/acme/menu") == (200, second)
+    assert await bench.request("GET", "/flows/acme/menu?version=1") == (200, GRAPH)
     assert (await bench.problem("GET", "/flows/acme/menu?version=3"))[0] == 404
     assert (await bench.problem("GET", "/flows/acme/menu?version=x"))[0] == 400
-    assert await bench.ask("GET", "/flows/acme/menu/versions") == (
+    assert await bench.request("GET", "/flows/acme/menu/versions") == (
         200,
         {"flowId": "menu", "versions": [1, 2]},
     )
-    assert await bench.ask("GET", "/flows/acme") == (
+    assert await bench.request("GET", "/flows/acme") == (
         200,
         {"flows": [{"flowId": "menu", "version": 2}]},
     )
@@ -46,43 +46,43 @@ async def test_a_flow_has_versions(bench: Bench) -> None:
 
 async def test_a_flow_is_taken_away(bench: Bench) -> None:
     """A deleted flow is not found; put again, it goes on with the next version."""
-    await bench.ask("PUT", "/flows/acme/menu", GRAPH)
-    assert (await bench.ask("DELETE", "/flows/acme/menu"))[0] == 200
+    await bench.request("PUT", "/flows/acme/menu", GRAPH)
+    assert (await bench.request("DELETE", "/flows/acme/menu"))[0] == 200
     for method, path in (("GET", ""), ("GET", "/versions"), ("DELETE", "")):
         assert await bench.problem(method, f"/flows/acme/menu{path}") == (404, "not_found")
-    assert await bench.ask("GET", "/flows/acme") == (200, {"flows": []})
-    assert (await bench.ask("PUT", "/flows/acme/menu", GRAPH))[1]["version"] == 2
+    assert await bench.request("GET", "/flows/acme") == (200, {"flows": []})
+    assert (await bench.request("PUT", "/flows/acme/menu", GRAPH))[1]["version"] == 2
 
 
 async def test_a_call_names_a_flow_that_is_there(bench: Bench) -> None:
     """And that is for calls: a typing error is told before anybody's phone rings."""
     body = {"account": "acme", "from": "+4721930000", "to": "+4722222222", "flowId": "menu"}
     assert await bench.problem("POST", "/calls", body) == (400, "unknown_flow")
-    await bench.ask("PUT", "/flows/acme/menu", {**GRAPH, "kind": "message"})
+    await bench.request("PUT", "/flows/acme/menu", {**GRAPH, "kind": "message"})
     assert (await bench.problem("POST", "/calls", body))[0] == 400
     assert bench.pbx.lines == []
-    await bench.ask("PUT", "/flows/acme/menu", GRAPH)
-    assert (await bench.ask("POST", "/calls", body))[0] == 201
+    await bench.request("PUT", "/flows/acme/menu", GRAPH)
+    assert (await bench.request("POST", "/calls", body))[0] == 201
 
 
 async def test_accounts_do_not_see_each_others_flows(bench: Bench) -> None:
     """Another account's flow or API request is not found, nor does a flow know its requests."""
-    await bench.ask("PUT", "/flows/acme/menu", GRAPH)
-    await bench.ask("PUT", f"/requests/acme/{API}", REQUEST)
+    await bench.request("PUT", "/flows/acme/menu", GRAPH)
+    await bench.request("PUT", f"/requests/acme/{API}", REQUEST)
     assert await bench.problem("GET", "/flows/other/menu") == (404, "not_found")
     assert await bench.problem("DELETE", "/flows/other/menu") == (404, "not_found")
     assert await bench.problem("GET", f"/requests/other/{API}") == (404, "not_found")
     assert await bench.problem("DELETE", f"/requests/other/{API}") == (404, "not_found")
-    assert await bench.ask("GET", "/requests/other") == (200, {"requests": []})
+    assert await bench.request("GET", "/requests/other") == (200, {"requests": []})
     assert await bench.problem("PUT", "/flows/other/menu", ASKING) == (400, "unknown_request")
-    assert (await bench.ask("PUT", "/flows/acme/asking", ASKING))[0] == 200
+    assert (await bench.request("PUT", "/flows/acme/asking", ASKING))[0] == 200
 
 
 async def test_every_fault_is_told_at_once(bench: Bench) -> None:
     """A flow that can't run is not stored; each fault has its place, its words and its code."""
     broken = {"start": "b", "nodes": {"a": {"type": "say", "data": {}, "next": "c"}, "d": LOOKUP}}
     for method, path in (("PUT", "/flows/acme/menu"), ("POST", "/flows/acme/menu/check")):
-        status, problem = await bench.ask(method, path, broken)
+        status, problem = await bench.request(method, path, broken)
         assert status == 400
         assert {(each["path"], each["code"]) for each in problem["errors"]} == {
             ("start", "unknown_node"),
@@ -96,7 +96,7 @@ async def test_every_fault_is_told_at_once(bench: Bench) -> None:
 
 async def test_a_check_stores_nothing(bench: Bench) -> None:
     """A good flow that is only checked is not there afterwards."""
-    assert await bench.ask("POST", "/flows/acme/menu/check", GRAPH) == (200, {})
+    assert await bench.request("POST", "/flows/acme/menu/check", GRAPH) == (200, {})
     assert await bench.problem("GET", "/flows/acme/menu") == (404, "not_found")
 
 
@@ -111,17 +111,17 @@ async def test_what_is_no_flow(bench: Bench, body: bytes) -> None:
 async def test_a_request_is_shown_without_its_secrets(bench: Bench) -> None:
     """Their names only; a put without them keeps them, null takes one away."""
     shown = {**REQUEST, "requestId": API, "secrets": ["token"]}
-    assert await bench.ask("PUT", f"/requests/acme/{API}", REQUEST) == (200, shown)
+    assert await bench.request("PUT", f"/requests/acme/{API}", REQUEST) == (200, shown)
     again = {key: each for key, each in REQUEST.items() if key != "secrets"}
-    assert await bench.ask("PUT", f"/requests/acme/{API}", again) == (200, shown)
-    assert await bench.ask("GET", f"/requests/acme/{API}") == (200, shown)
-    assert await bench.ask("GET", "/requests/acme") == (200, {"requests": [shown]})
+    assert await bench.request("PUT", f"/requests/acme/{API}", again) == (200, shown)
+    assert await bench.request("GET", f"/requests/acme/{API}") == (200, shown)
+    assert await bench.request("GET", "/requests/acme") == (200, {"requests": [shown]})
     gone = {**again, "secrets": {"token": None}}
     assert await bench.problem("PUT", f"/requests/acme/{API}", gone) == (400, "unknown_secret")
-    stored = await bench.parts.store.request("acme", API)
+    stored = await bench.dependencies.store.request("acme", API)
     assert stored is not None
     assert b"s3cr3t" in stored
-    assert (await bench.ask("DELETE", f"/requests/acme/{API}"))[0] == 200
+    assert (await bench.request("DELETE", f"/requests/acme/{API}"))[0] == 200
     assert await bench.problem("GET", f"/requests/acme/{API}") == (404, "not_found")
 
 
@@ -136,7 +136,7 @@ async def test_bad_requests_are_refused(bench: Bench) -> None:
 async def test_schemas_are_published(bench: Bench) -> None:
     """As files and over the RPC they are what the shapes say: run `make docs` when they change."""
     for name, schema in DOCUMENTS.items():
-        status, document = await bench.ask("GET", f"/schemas/{name}")
+        status, document = await bench.request("GET", f"/schemas/{name}")
         assert (status, document) == (200, json.loads(json.dumps(schema())))
         assert json.loads((SCHEMAS / name).read_text()) == document
     assert await bench.problem("GET", "/schemas/other.json") == (404, "not_found")

@@ -2,8 +2,8 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.calls.model.events import LegAnswered, LegPlaced
-from tests.contract.rpc.harness.bench import Bench, end, happens, is_stored_as
+from engine.calls.model.events import LegAnswered, LegCreated
+from tests.contract.rpc.harness.bench import Bench, end, inject, is_stored_as
 from tests.harness.until import until
 
 Samples = dict[str, list[tuple[dict[str, str], float]]]
@@ -11,12 +11,12 @@ Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
     """It lives, then it has ended; its commits, timers and requests are counted by its slot."""
-    call = await bench.started()
+    call = await bench.start_call()
     slot = call.partition("-")[0]
     lives = _at(await _seen(bench), "switchroom_calls", slot=slot)
     assert {labels["state"]: value for labels, value in lives}["starting"] == 1
-    happens(bench, LegPlaced(f"{call}.l0"))
-    happens(bench, LegAnswered(f"{call}.l0"))
+    inject(bench, LegCreated(f"{call}.l0"))
+    inject(bench, LegAnswered(f"{call}.l0"))
     end(bench, call)
     await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
     seen = await _seen(bench)
@@ -31,8 +31,8 @@ async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
 
 async def test_requests_are_counted_by_operation(bench: Bench) -> None:
     """An operation's name has no ids in it, and a stranger's address makes no series."""
-    await bench.ask("GET", "/calls/0-pbx1-00000000")
-    await bench.ask("GET", "/what/ever")
+    await bench.request("GET", "/calls/0-pbx1-00000000")
+    await bench.request("GET", "/what/ever")
     async with bench.session.get(f"{bench.url}/rpc/v1/calls") as refused:
         assert refused.status == 401
     asked = {
@@ -48,7 +48,7 @@ async def test_requests_are_counted_by_operation(bench: Bench) -> None:
 
 async def test_a_refused_call_is_counted(bench: Bench) -> None:
     """Of a call that is not let in, the reason is counted."""
-    bench.switch.placement.gate.most = 0
+    bench.service.placement.rate_limiter.max_calls = 0
     body = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
     assert (await bench.problem("POST", "/calls", body)) == (503, "overloaded")
     refused = _at(await _seen(bench), "switchroom_calls_rejected_total", reason="overloaded")

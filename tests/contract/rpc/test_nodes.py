@@ -1,18 +1,18 @@
 """Nodes over the RPC: how they are, drained and given calls again."""
 
-from engine.runtime.admission.limits import Terms
+from engine.runtime.admission.limits import CapacityLimits
 from tests.contract.rpc.harness.bench import CALL, Bench
 
 
 async def shown(bench: Bench) -> dict[str, object]:
     """Show the bench's node."""
-    return dict((await bench.ask("GET", "/nodes"))[1]["nodes"][0])
+    return dict((await bench.request("GET", "/nodes"))[1]["nodes"][0])
 
 
 async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
     """New ones are refused by name, with when to ask again; live ones go on."""
-    call = await bench.started()
-    status, view = await bench.ask("POST", "/nodes/pbx1/drain")
+    call = await bench.start_call()
+    status, view = await bench.request("POST", "/nodes/pbx1/drain")
     assert (status, view["drained"], view["unavailableReason"], view["calls"]) == (
         200,
         True,
@@ -20,17 +20,17 @@ async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
         1,
     )
     assert await bench.problem("POST", "/calls", CALL) == (503, "node_drained")
-    assert (await bench.ask("GET", f"/calls/{call}"))[0] == 200
-    status, view = await bench.ask("POST", "/nodes/pbx1/undrain")
+    assert (await bench.request("GET", f"/calls/{call}"))[0] == 200
+    status, view = await bench.request("POST", "/nodes/pbx1/undrain")
     assert (status, "drained" in view, "unavailableReason" in view) == (200, False, False)
-    await bench.started()
+    await bench.start_call()
 
 
 async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
     """It is, before it comes back."""
-    for desk in bench.switch.nodes["pbx1"].desks.values():
-        desk.hold()
-    _, view = await bench.ask("POST", "/nodes/pbx1/drain")
+    for desk in bench.service.nodes["pbx1"].shards.values():
+        desk.pause()
+    _, view = await bench.request("POST", "/nodes/pbx1/drain")
     assert (view["drained"], view["connected"], view["unavailableReason"]) == (
         True,
         False,
@@ -46,9 +46,9 @@ async def test_no_such_node(bench: Bench) -> None:
 
 async def test_a_refusal_names_the_limit(bench: Bench) -> None:
     """And the node is shown with it."""
-    placement = bench.switch.placement
-    placement.know("pbx1", Terms(2.0, max_calls=1), placement.standing("pbx1").health)
-    await bench.started()
+    placement = bench.service.placement
+    placement.configure("pbx1", CapacityLimits(2.0, max_calls=1), placement.status("pbx1").health)
+    await bench.start_call()
     assert await bench.problem("POST", "/calls", CALL) == (503, "node_full")
     view = await shown(bench)
     assert (view["weight"], view["maxCalls"], view["unavailableReason"]) == (2.0, 1, "node_full")
@@ -56,13 +56,13 @@ async def test_a_refusal_names_the_limit(bench: Bench) -> None:
 
 async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
     """What its manager interface told."""
-    health = bench.switch.placement.standing("pbx1").health
-    health.booted()
-    health.counted(5)
-    health.contact("trunk", "sip:a", is_reachable=False)
-    health.registered("sip:me@carrier", is_so=False)
+    health = bench.service.placement.status("pbx1").health
+    health.on_booted()
+    health.on_call_count(5)
+    health.on_contact("trunk", "sip:a", is_reachable=False)
+    health.on_registration("sip:me@carrier", is_so=False)
     for _ in range(100):
-        health.reported(0.02, 12)
+        health.on_rtp_report(0.02, 12)
     view = await shown(bench)
     assert (view["amiConnected"], view["coreCalls"], view["trunkReachable"]) == (True, 5, False)
     assert view["unregistered"] == ["sip:me@carrier"]

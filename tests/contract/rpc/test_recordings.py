@@ -10,10 +10,10 @@ DEEDS = ("start", "pause", "resume", "stop")
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_without_an_archive_nothing_is_recorded(bench: Bench, deed: str) -> None:
     """A conflict, that says which settings are missing."""
-    call = await bench.started()
+    call = await bench.start_call()
     path = f"/calls/{call}/recording/{deed}"
     assert await bench.problem("POST", path) == (409, "no_archive")
-    _status, answer = await bench.ask("POST", path)
+    _status, answer = await bench.request("POST", path)
     assert "ami_password" in answer["detail"]
 
 
@@ -21,13 +21,13 @@ async def test_a_call_that_could_not_be_recorded_is_not_made(bench: Bench) -> No
     """Who asked for a recording is not to find out afterwards that there is none."""
     asked = {"account": "acme", "from": "+4799", "to": "+4711", "recordCall": True}
     assert await bench.problem("POST", "/calls", asked) == (503, "no_archive")
-    assert (await bench.ask("GET", "/calls"))[1] == {"calls": []}
+    assert (await bench.request("GET", "/calls"))[1] == {"calls": []}
 
 
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_another_accounts_call_is_not_found(bench: Bench, deed: str) -> None:
     """Neither is one that does not exist."""
-    call = await bench.started()
+    call = await bench.start_call()
     path = f"/calls/{call}/recording/{deed}"
     assert await bench.problem("POST", path, {"account": "other"}) == (404, "not_found")
     gone = f"/calls/0-pbx1-gone_gone/recording/{deed}"
@@ -37,7 +37,7 @@ async def test_another_accounts_call_is_not_found(bench: Bench, deed: str) -> No
 @pytest.mark.parametrize("body", [b"[]", b"{", {"accounts": "acme"}, {"account": "a b"}])
 async def test_a_body_that_is_none_is_refused(bench: Bench, body: object) -> None:
     """Only an account may stand in it."""
-    call = await bench.started()
+    call = await bench.start_call()
     path = f"/calls/{call}/recording/start"
     assert (await bench.problem("POST", path, body))[0] == 400
 
@@ -46,7 +46,7 @@ async def test_a_route_may_want_recordings(bench: Bench) -> None:
     """In either form; nothing else."""
     route = {"account": "acme", "action": {"type": "hangup"}}
     for wish in (True, {"enable": True}):
-        status, answer = await bench.ask("PUT", "/routes/+4711", {**route, "recordCall": wish})
+        status, answer = await bench.request("PUT", "/routes/+4711", {**route, "recordCall": wish})
         assert (status, answer["recordCall"]) == (200, wish)
     refused = {**route, "recordCall": "yes"}
     assert (await bench.problem("PUT", "/routes/+4711", refused))[0] == 400

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.codec import decode_entry, encode
+from engine.calls.model.codec import decode_log_entry, encode
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HoldRequested
 from engine.store.change import Change
-from engine.store.stream import Bounds
+from engine.store.stream import StreamLimits
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.contract.rpc.harness.conversation import talking as really_talking
 from tests.contract.store.stores import claimed
@@ -26,7 +26,7 @@ DIAL = {"type": "dial", "data": {"number": [BOB]}}
 
 async def audit(bench: Bench, call_id: str, query: str = "") -> dict[str, Any]:
     """Audit a call."""
-    status, found = await bench.ask("GET", f"/calls/{call_id}/replay{query}")
+    status, found = await bench.request("GET", f"/calls/{call_id}/replay{query}")
     assert status == 200, found
     return dict(found)
 
@@ -37,7 +37,7 @@ def talked() -> Recorded:
     story.take(HoldRequested(PEER, held=True), 1_000)
     story.take(LegEnded(PEER, 16), 2_000)
     story.take(LegEnded(MAIN, 16), 10)
-    assert story.call.is_over
+    assert story.call.is_ended
     return recorded(outbound(DIAL), story.events)
 
 
@@ -60,12 +60,12 @@ async def test_a_live_call_replays_the_same(bench: Bench) -> None:
 
 async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
     """With all that it told; and it is listed among those that ended last."""
-    calls = [await bench.started(account=account) for account in ("acme", "other")]
+    calls = [await bench.start_call(account=account) for account in ("acme", "other")]
     for call in calls:
         end(bench, call)
 
     async def listed() -> bool:
-        _, found = await bench.ask("GET", "/calls/ended")
+        _, found = await bench.request("GET", "/calls/ended")
         return sorted(found["callIds"]) == sorted(calls)
 
     await until(listed, what="both ends")
@@ -73,15 +73,15 @@ async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
         found = await audit(bench, call)
         assert (found["isSame"], found["events"]) == (True, 2)
         assert "isLive" not in found
-    assert await bench.ask("GET", "/calls/ended?account=other") == (200, {"callIds": calls[1:]})
-    _, one = await bench.ask("GET", "/calls/ended?limit=1")
+    assert await bench.request("GET", "/calls/ended?account=other") == (200, {"callIds": calls[1:]})
+    _, one = await bench.request("GET", "/calls/ended?limit=1")
     assert len(one["callIds"]) == 1
 
 
 async def test_another_decision_is_shown(bench: Bench) -> None:
     """At its line, upon its event, with what is decided now."""
     change = talked().change()
-    entry = decode_entry(change.log[3])
+    entry = decode_log_entry(change.log[3])
     forged = encode(replace(entry, digest=entry.digest ^ 1))
     await stored(bench, replace(change, log=(*change.log[:3], forged, *change.log[4:])))
     found = await audit(bench, ID)
@@ -110,7 +110,7 @@ async def test_another_record_is_shown(bench: Bench) -> None:
 async def test_what_was_not_told_is_shown(bench: Bench) -> None:
     """An event that should be on the stream, after one that is."""
     change = talked().change()
-    await stored(bench, replace(change, told=(change.told[0], *change.told[2:])))
+    await stored(bench, replace(change, events=(change.events[0], *change.events[2:])))
     found = await audit(bench, ID)
     (difference,) = found["differences"]
     assert (difference["about"], difference["line"]) == ("events", 3)
@@ -142,13 +142,13 @@ async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:
 async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) -> None:
     """The stream keeps less than the log: that is no difference."""
     async with AsyncExitStack() as house:
-        bench = Bench(MoodyStore(bounds=Bounds(1, 1)))
+        bench = Bench(MoodyStore(bounds=StreamLimits(1, 1)))
         await bench.open(house, tmp_path)
         change = talked().change()
         await stored(bench, change)
-        bench.store.stream.tell(0, [b'{"event":"sung","callId":"another"}'] * 200)
+        bench.store.stream.append(0, [b'{"event":"sung","callId":"another"}'] * 200)
         found = await audit(bench, ID)
-    assert (found["isSame"], found["trimmed"]) == (True, len(change.told))
+    assert (found["isSame"], found["trimmed"]) == (True, len(change.events))
 
 
 @pytest.mark.parametrize("call", ["9-pbx1-abcdefgh", "0-pbx1-unknown00", "x", "0-pbx1-x%20y"])
@@ -159,7 +159,7 @@ async def test_no_such_call(bench: Bench, call: str) -> None:
 
 async def test_another_accounts_call_is_not_found(bench: Bench) -> None:
     """As everywhere."""
-    call = await bench.started()
+    call = await bench.start_call()
     assert (await audit(bench, call, "?account=acme"))["isSame"]
     assert await bench.problem("GET", f"/calls/{call}/replay?account=evil") == (404, "not_found")
 
@@ -167,5 +167,5 @@ async def test_another_accounts_call_is_not_found(bench: Bench) -> None:
 @pytest.mark.parametrize("limit", ["0", "-1", "x", "10001", "1.5", "²"])
 async def test_a_bad_limit_is_refused(bench: Bench, limit: str) -> None:
     """With what is allowed."""
-    status, problem = await bench.ask("GET", f"/calls/ended?limit={limit}")
+    status, problem = await bench.request("GET", f"/calls/ended?limit={limit}")
     assert (status, problem["errors"][0]["path"]) == (400, "limit")

@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
-from engine.rpc.peers.client import hopping
-from engine.rpc.schemas import schema
+from engine.rpc.peers.client import open_peer_client
+from engine.rpc.schemas import openapi_document
 from engine.rpc.server import rpc_app
 from tests.contract.rpc.harness.bench import TOKEN, Bench
 
@@ -20,9 +20,9 @@ def refs(value: Any) -> list[str]:
 
 async def test_the_description_is_published(bench: Bench) -> None:
     """/rpc/v1/openapi.json is what the code decodes: every reference resolves, every path works."""
-    status, document = await bench.ask("GET", "/openapi.json")
+    status, document = await bench.request("GET", "/openapi.json")
     assert status == 200
-    assert document == json.loads(json.dumps(schema()))
+    assert document == json.loads(json.dumps(openapi_document()))
     assert document["openapi"].startswith("3.1")
     for ref in refs(document):
         assert ref.removeprefix("#/components/schemas/") in document["components"]["schemas"]
@@ -33,13 +33,13 @@ async def test_the_description_is_published(bench: Bench) -> None:
             assert "default" in operation["responses"]
             asked = path.removeprefix("/rpc/v1").format(**dict.fromkeys(names, "x"))
             if asked != "/events":
-                assert (await bench.ask(method, asked))[0] != 405
+                assert (await bench.request(method, asked))[0] != 405
 
 
 async def test_everything_is_described(bench: Bench) -> None:
     """Whatever the RPC answers is in its description, with a summary and its shapes."""
-    async with hopping(bench.parts.owners, TOKEN) as hop:
-        routes = list(rpc_app(bench.parts, TOKEN, hop).router.routes())
+    async with open_peer_client(bench.dependencies.slot_directory, TOKEN) as hop:
+        routes = list(rpc_app(bench.dependencies, TOKEN, hop).router.routes())
     served = {
         (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
         for each in routes
@@ -47,7 +47,7 @@ async def test_everything_is_described(bench: Bench) -> None:
     }
     described = {
         (method, path): operation
-        for path, operations in schema()["paths"].items()
+        for path, operations in openapi_document()["paths"].items()
         for method, operation in operations.items()
     }
     assert served - {("get", "/rpc/v1/openapi.json")} == described.keys()
@@ -56,7 +56,7 @@ async def test_everything_is_described(bench: Bench) -> None:
 
 def test_the_descriptions_patterns_are_ecma() -> None:
     """A JSON schema's patterns are ECMA 262: no construct that only Python knows."""
-    text = json.dumps(schema())
+    text = json.dumps(openapi_document())
     for pattern in re.findall(r'"pattern": "((?:[^"\\]|\\.)*)"', text):
         found = json.loads(f'"{pattern}"')
         assert not re.search(r"\\Z|\\A|\(\?P|\(\?[aiLmsux]", found)

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.conversation import Talk, talking
+from tests.contract.rpc.harness.conversation import Conversation, talking
 
 TARGET = {"kind": "agent", "agentId": "1002", "agentName": "Ada"}
 
 
-def wanted(talk: Talk, **more: Any) -> dict[str, Any]:
+def wanted(talk: Conversation, **more: Any) -> dict[str, Any]:
     """Ask for the customer to be handed from agent 1001 to agent 1002."""
     asked = {
         "transferMode": "attended",

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cli.client import opened
-from engine.cli.live.follow import Following
-from engine.cli.live.table import Board, summary
+from engine.cli.client import open_client
+from engine.cli.live.follow import CallFollower
+from engine.cli.live.table import CallTable, summary
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live import Lab
@@ -35,7 +35,7 @@ async def test_records_survive_an_engine(
 ) -> None:
     """Killed under six calls: each has one record that adds up, and replays the same."""
     gone, stays = cluster.labs
-    board, kept = Board(), Kept()
+    board, kept = CallTable(), Kept()
     async with watched(board, gone, stays), SixCalls(gone, hooks, sounds) as calls:
         await until(lambda: len(board.calls) == 6, what="all calls on the board")
         await kept.read(gone, "first", acknowledges=False)
@@ -101,12 +101,12 @@ class Kept:
 
 
 @asynccontextmanager
-async def watched(board: Board, *labs: Lab) -> AsyncIterator[None]:
+async def watched(board: CallTable, *labs: Lab) -> AsyncIterator[None]:
     """Keep a board by the engines' streams."""
     async with AsyncExitStack() as house:
-        ways = [opened(lab.engine.url, lab.engine.token) for lab in labs]
+        ways = [open_client(lab.engine.url, lab.engine.token) for lab in labs]
         clients = [await house.enter_async_context(way) for way in ways]
-        task = asyncio.create_task(Following(clients, "", board).run())
+        task = asyncio.create_task(CallFollower(clients, "", board).run())
         try:
             yield
         finally:

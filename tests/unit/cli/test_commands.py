@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.commands.call import NOTHING, Asked, originate_body
-from engine.cli.errors import BadUse
+from engine.cli.commands.call import NO_OPTIONS, OriginateOptions, originate_body
+from engine.cli.errors import UsageError
 from engine.cli.options.parsing import action, mapping
 
 
 def test_flags_go_before_the_file() -> None:
     """A call is what its file says, over that the flags; the account comes last of all."""
-    asked = Asked(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
+    asked = OriginateOptions(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
     body = originate_body({"to": "+1", "from": "+3"}, asked, "acme")
     assert body == {
         "account": "acme",
@@ -20,7 +20,7 @@ def test_flags_go_before_the_file() -> None:
         "action": {"type": "hangup"},
         "customData": {"a": 1},
     }
-    assert originate_body({"account": "mine"}, NOTHING, "acme") == {"account": "mine"}
+    assert originate_body({"account": "mine"}, NO_OPTIONS, "acme") == {"account": "mine"}
 
 
 def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
@@ -40,6 +40,6 @@ def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
 )
 def test_what_can_not_be_read_tells_its_place(typed: str, told: str) -> None:
     """Faults in what was typed name the flag or the file, and the place in it."""
-    with pytest.raises(BadUse) as fault:
+    with pytest.raises(UsageError) as fault:
         mapping(typed, "--contact")
     assert str(fault.value) == told

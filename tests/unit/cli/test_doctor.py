@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.cli.doctor.machine import check_espeak, check_media_dir
-from engine.cli.doctor.store import judged
+from engine.cli.doctor.store import check_info
 
 GOOD_INFO = {"redis_version": "7.2.0", "aof_enabled": 1, "maxmemory_policy": "noeviction"}
 
@@ -27,7 +27,7 @@ GOOD_INFO = {"redis_version": "7.2.0", "aof_enabled": 1, "maxmemory_policy": "no
 )
 def test_a_store_is_judged(facts: dict[str, Any], levels: list[str]) -> None:
     """A store must be new enough, writable, keep every write and forget none."""
-    assert [each.level for each in judged({**GOOD_INFO, **facts}, "here")] == levels
+    assert [each.level for each in check_info({**GOOD_INFO, **facts}, "here")] == levels
 
 
 def test_the_machine_is_looked_at(tmp_path: Path) -> None:

@@ -4,26 +4,26 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.cli.timeline.timeline import Story, tell
+from engine.cli.timeline.timeline import Diagram, build_diagram
 from tests.unit.cli.inbound import timeline
-from wire.views import Moment, Timeline
+from wire.views import Timeline, TimelineEntry
 
 Told = tuple[dict[str, Any], list[dict[str, Any]], str]
 CALLS = {"type": "originate", "leg": "l0", "party": "+1555", "caller_id": ""}
 OPENED: Told = ({"type": "call-opened"}, [CALLS], "starting")
 
 
-def story(*moments: Told) -> Story:
+def story(*moments: Told) -> Diagram:
     """Tell a call that is still going on, from events, commands and what it then does."""
     call = replace(timeline().call, ended_ms=0, created_ms=1000)
     told = tuple(
-        Moment(1000 + place, event, tuple(commands), doing)
+        TimelineEntry(1000 + place, event, tuple(commands), doing)
         for place, (event, commands, doing) in enumerate(moments)
     )
-    return tell(Timeline(call, told))
+    return build_diagram(Timeline(call, told))
 
 
-def words(told: Story) -> list[str]:
+def words(told: Diagram) -> list[str]:
     """Give the rows' words."""
     return [row.text for row in told.rows]
 

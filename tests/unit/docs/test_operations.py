@@ -12,12 +12,12 @@ import yaml
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.observe.metrics import Meter
-from engine.rpc.metrics.page import Page, registry_of
-from engine.runtime.admission.limits import Gate
-from engine.runtime.admission.settings import Rules
-from engine.runtime.service import Switch
-from engine.store.memory.store import Memory
+from engine.observe.metrics import Metrics
+from engine.rpc.metrics.page import MetricsPage, registry_of
+from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.settings import CallSettings
+from engine.runtime.service import CallService
+from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import HandClock
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
@@ -28,8 +28,8 @@ MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*"}
 def _shown() -> Mapping[str, str]:
     """Name all metrics that an engine shows, as they may be queried, with their kinds."""
     clock = HandClock()
-    switch = Switch(Memory(), clock, Gate(clock, 1, 1), Rules(1, 1))
-    page = generate_latest(registry_of(Page(switch, 1, Meter(), lambda: 0))).decode()
+    switch = CallService(MemoryStore(), clock, RateLimiter(clock, 1, 1), CallSettings(1, 1))
+    page = generate_latest(registry_of(MetricsPage(switch, 1, Metrics(), lambda: 0))).decode()
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):
         ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}

@@ -10,22 +10,22 @@ from typing import Any
 
 import aiohttp
 
-from engine.callbacks.targets import Accounts
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
+from engine.callbacks.targets import CallbackTargets
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
-from engine.observe.telemetry import Instruments
-from engine.rpc.peers.client import Owners
-from engine.rpc.server import Parts, serving
-from engine.runtime.admission.limits import Gate
-from engine.runtime.admission.settings import Rules
+from engine.observe.telemetry import Telemetry
+from engine.rpc.peers.client import SlotDirectory
+from engine.rpc.server import ServerDependencies, serving
+from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.status import Roster
+from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.nodes.node import Node
 from engine.runtime.pbx.endpoints import EndpointTemplates
-from engine.runtime.policy.dial_policy import TermsBook
-from engine.runtime.service import Switch
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
@@ -44,14 +44,14 @@ CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
 SAY = {"type": "say", "data": {"text": "hello"}}
 
 
-class Alone:
+class SingleEngine:
     """No other engine."""
 
     is_settled = True
     is_leaving = False
-    others: list[str] = []  # noqa: RUF012 - there are none, ever
+    peer_urls: list[str] = []  # noqa: RUF012 - there are none, ever
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Find nobody."""
 
     def url_of(self, _slot: int | None) -> str | None:
@@ -59,45 +59,45 @@ class Alone:
         return None
 
 
-ALONE = Alone()
+SINGLE_ENGINE = SingleEngine()
 
 
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self, store: MoodyStore | None = None, seen: Instruments | None = None) -> None:
-        self.seen = seen or Instruments()
+    def __init__(self, store: MoodyStore | None = None, telemetry: Telemetry | None = None) -> None:
+        self.telemetry = telemetry or Telemetry()
         self.store = store or MoodyStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.session: aiohttp.ClientSession
-        self.switch: Switch
-        self.roster: Roster
-        self.parts: Parts
+        self.service: CallService
+        self.agent_status: AgentStatus
+        self.dependencies: ServerDependencies
 
     async def open(
         self,
         house: AsyncExitStack,
         folder: Path,
         slots: Iterable[int] = range(SLOTS),
-        owners: Owners = ALONE,
+        owners: SlotDirectory = SINGLE_ENGINE,
     ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
-        rules = Rules(SLOTS, 3_600_000, "+4700000000")
-        gate = Gate(clock, 10_000, 10_000)
-        self.terms = TermsBook(self.store.terms, clock.now_ms, "+4700000000")
+        rules = CallSettings(SLOTS, 3_600_000, "+4700000000")
+        gate = RateLimiter(clock, 10_000, 10_000)
+        self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
-        meter = self.seen.meter
-        self.accounts = Accounts(self.store.outbox, clock.now_ms, os.urandom, Signer())
+        meter = self.telemetry.metrics
+        self.accounts = CallbackTargets(self.store.outbox, clock.now_ms, os.urandom, Signer())
         told = self.accounts.auto_set
-        self.switch = Switch(
+        self.service = CallService(
             self.store, clock, gate, rules, directory=directory, meter=meter, told=told
         )
-        if self.seen.traces is not None:
-            self.switch.follow = self.seen.traces.follow
-        self.roster = Roster(directory, self.switch)
+        if self.telemetry.traces is not None:
+            self.service.follow = self.telemetry.traces.link_call
+        self.agent_status = AgentStatus(directory, self.service)
         desks = {}
         for slot in slots:
             token = await claimed(self.store, slot, "me")
@@ -105,33 +105,33 @@ class Bench:
             task = asyncio.create_task(writer.run())
             house.callback(task.cancel)
             plan = EndpointTemplates(
-                f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", judge=self.terms
+                f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", policy=self.terms
             )
             place = ShardContext("pbx1", slot, self.pbx, plan, meter=meter)
             desks[slot] = CallShard(place, clock, writer, HandErrands())
-            desks[slot].release()
-        node = Node("pbx1", self.pbx, desks, clock, self.switch.arrive)
-        self.switch.nodes["pbx1"] = node
+            desks[slot].resume()
+        node = Node("pbx1", self.pbx, desks, clock, self.service.handle_incoming)
+        self.service.nodes["pbx1"] = node
         house.push_async_callback(node.close)
         self.session = await house.enter_async_context(aiohttp.ClientSession())
         library = await house.enter_async_context(
             open_clip_cache(folder, self.session, [], clock.now_ms, MediaLimits())
         )
-        self.parts = Parts(
-            self.switch,
+        self.dependencies = ServerDependencies(
+            self.service,
             self.store,
             library,
             Limits(),
             SLOTS,
-            self.roster,
+            self.agent_status,
             owners,
             self.accounts,
             self.terms,
-            self.seen,
+            self.telemetry,
         )
-        await house.enter_async_context(serving(self.parts, TOKEN, "127.0.0.1", self.port))
+        await house.enter_async_context(serving(self.dependencies, TOKEN, "127.0.0.1", self.port))
 
-    async def ask(
+    async def request(
         self, method: str, path: str, body: object = None, **more: Any
     ) -> tuple[int, Any]:
         """Ask; bytes are sent as they are, anything else as JSON."""
@@ -141,9 +141,9 @@ class Bench:
         async with self.session.request(method, url, data=data, headers=headers, **more) as got:
             return got.status, await got.json(content_type=None)
 
-    async def started(self, **more: Any) -> str:
+    async def start_call(self, **more: Any) -> str:
         """Start a call; give its id."""
-        status, answer = await self.ask("POST", "/calls", {**CALL, **more})
+        status, answer = await self.request("POST", "/calls", {**CALL, **more})
         assert status == 201, answer
         return str(answer["callId"])
 
@@ -151,7 +151,7 @@ class Bench:
         self, method: str, path: str, body: object = None, **more: Any
     ) -> tuple[int, str]:
         """Ask for what must be refused; give the status and the code of a well-formed problem."""
-        status, answer = await self.ask(method, path, body, **more)
+        status, answer = await self.request(method, path, body, **more)
         assert answer["status"] == status
         assert {"title", "code"} <= answer.keys() <= {
             "type", "title", "status", "code", "detail", "errors",
@@ -160,10 +160,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def running(folder: Path, seen: Instruments | None = None) -> AsyncIterator[Bench]:
+async def running(folder: Path, telemetry: Telemetry | None = None) -> AsyncIterator[Bench]:
     """Run a bench, with instruments of the test's if it has some."""
     async with AsyncExitStack() as house:
-        bench = Bench(seen=seen)
+        bench = Bench(telemetry=telemetry)
         await bench.open(house, folder)
         yield bench
 
@@ -184,19 +184,19 @@ def created(bench: Bench) -> list[str]:
     return [dict(each.request.query)["channelId"] for each in bench.pbx.sent]
 
 
-def happens(bench: Bench, event: LegPlaced | LegRang | LegAnswered | LegEnded) -> None:
+def inject(bench: Bench, event: LegCreated | LegRinging | LegAnswered | LegEnded) -> None:
     """Let something happen to a leg."""
-    found = bench.switch.find(event.leg.rpartition(".")[0])
+    found = bench.service.find(event.leg.rpartition(".")[0])
     assert found is not None
     found[0].feed(found[1], event)
 
 
 def end(bench: Bench, call_id: str) -> None:
     """End a call's main leg."""
-    happens(bench, LegEnded(f"{call_id}.l0", 16))
+    inject(bench, LegEnded(f"{call_id}.l0", 16))
 
 
 async def is_stored_as(bench: Bench, call_id: str, status: str) -> bool:
     """Tell whether a call is stored with a status."""
-    call = await bench.switch.read(call_id)
+    call = await bench.service.read(call_id)
     return call is not None and call.status == status

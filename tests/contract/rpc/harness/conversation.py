@@ -4,15 +4,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.calls.model.events import LegAnswered, LegEnded, LegPlaced, LegRang
-from tests.contract.rpc.harness.bench import Bench, end, happens
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
+from tests.contract.rpc.harness.bench import Bench, end, inject
 from tests.harness.until import until
 
 AGENT = "1001"
 DIAL = {"type": "dial", "data": {"agent_id": AGENT}}
 
 
-class Talk(Struct, frozen=True):
+class Conversation(Struct, frozen=True):
     """A call in which a customer talks to agent 1001."""
 
     bench: Bench
@@ -30,7 +30,7 @@ class Talk(Struct, frozen=True):
 
     async def post(self, path: str, **body: Any) -> tuple[int, Any]:
         """Ask something of the call."""
-        return await self.bench.ask("POST", f"/calls/{self.call}/{path}", body)
+        return await self.bench.request("POST", f"/calls/{self.call}/{path}", body)
 
     async def posted(self, path: str, **body: Any) -> Any:
         """Ask something of the call that it does; give the answer."""
@@ -44,31 +44,31 @@ class Talk(Struct, frozen=True):
 
     async def shown(self, path: str = "") -> Any:
         """Show the call, or something of it."""
-        status, answer = await self.bench.ask("GET", f"/calls/{self.call}{path}")
+        status, answer = await self.bench.request("GET", f"/calls/{self.call}{path}")
         assert status == 200, answer
         return answer
 
     def rings(self, leg: str) -> None:
         """Let a leg's phone ring."""
-        happens(self.bench, LegPlaced(leg))
-        happens(self.bench, LegRang(leg))
+        inject(self.bench, LegCreated(leg))
+        inject(self.bench, LegRinging(leg))
 
     def answers(self, leg: str) -> None:
         """Let a leg be answered."""
-        happens(self.bench, LegPlaced(leg))
-        happens(self.bench, LegAnswered(leg))
+        inject(self.bench, LegCreated(leg))
+        inject(self.bench, LegAnswered(leg))
 
     def leaves(self, leg: str) -> None:
         """Let a leg hang up."""
-        happens(self.bench, LegEnded(leg, 16))
+        inject(self.bench, LegEnded(leg, 16))
 
     async def ends(self) -> None:
         """Let the call end with the customer's hangup."""
         end(self.bench, self.call)
-        found = self.bench.switch.find(self.call)
+        found = self.bench.service.find(self.call)
         for leg in found[1].call.legs if found else ():
             self.leaves(leg.id)
-        await until(lambda: self.bench.switch.find(self.call) is None)
+        await until(lambda: self.bench.service.find(self.call) is None)
         await until(self._is_stored_over)
 
     async def does(self, line: str) -> None:
@@ -81,13 +81,13 @@ class Talk(Struct, frozen=True):
         await until(is_sent, what=line)
 
     async def _is_stored_over(self) -> bool:
-        call = await self.bench.switch.read(self.call)
-        return call is not None and call.is_over
+        call = await self.bench.service.read(self.call)
+        return call is not None and call.is_ended
 
 
-async def talking(bench: Bench, **more: Any) -> Talk:
+async def talking(bench: Bench, **more: Any) -> Conversation:
     """Start a call and let customer and agent answer it."""
-    talk = Talk(bench, await bench.started(action=DIAL, **more))
+    talk = Conversation(bench, await bench.start_call(action=DIAL, **more))
     talk.answers(talk.customer)
     talk.answers(talk.agent)
     return talk

@@ -12,26 +12,26 @@ from tests.contract.store.unreliable_memory import MoodyStore
 from tests.harness.ports import free_port
 
 
-class Neighbours:
+class StaticSlotDirectory:
     """Who has which slot, set by hand: addresses by slot."""
 
     def __init__(self) -> None:
         self.where: dict[int, str] = {}
         self.mine: set[int] = set()
         self.is_leaving = False
-        self.looks = 0
+        self.wakes = 0
 
     @property
     def is_settled(self) -> bool:
         """Whether each slot is somebody's."""
         return self.mine | self.where.keys() == {*range(SLOTS)}
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Count how often somebody wanted to know."""
-        self.looks += 1
+        self.wakes += 1
 
     @property
-    def others(self) -> list[str]:
+    def peer_urls(self) -> list[str]:
         """Tell where the others are."""
         return sorted({*self.where.values()})
 
@@ -40,28 +40,28 @@ class Neighbours:
         return next(iter(self.where.values()), None) if slot is None else self.where.get(slot)
 
 
-class Pair:
+class EnginePair:
     """Engine `one` with slot 0 and `two` with slot 1."""
 
     def __init__(self) -> None:
         store = MoodyStore()
         self.one, self.two = Bench(store), Bench(store)
-        self.knows = {self.one: Neighbours(), self.two: Neighbours()}
+        self.directories = {self.one: StaticSlotDirectory(), self.two: StaticSlotDirectory()}
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
         """Start both."""
         for slot, bench in enumerate((self.one, self.two)):
-            await bench.open(house, folder / str(slot), (slot,), self.knows[bench])
-            self.knows[bench].mine = {slot}
-        self.knows[self.one].where = {1: self.two.url}
-        self.knows[self.two].where = {0: self.one.url}
+            await bench.open(house, folder / str(slot), (slot,), self.directories[bench])
+            self.directories[bench].mine = {slot}
+        self.directories[self.one].where = {1: self.two.url}
+        self.directories[self.two].where = {0: self.one.url}
 
 
 @asynccontextmanager
-async def paired(folder: Path) -> AsyncIterator[Pair]:
+async def running_pair(folder: Path) -> AsyncIterator[EnginePair]:
     """Run two engines."""
     async with AsyncExitStack() as house:
-        pair = Pair()
+        pair = EnginePair()
         await pair.open(house, folder)
         yield pair
 
@@ -72,23 +72,23 @@ def request_of(slot: int) -> str:
     return next(name for name in names if slot_of(name, SLOTS) == slot)
 
 
-class Deaf:
+class BrokenEngine:
     """An engine that takes requests and breaks off: nobody knows whether it has done them."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Take a request, and break off."""
-        self.asked.append(f"{request.method} {request.path}")
+        self.requests.append(f"{request.method} {request.path}")
         assert request.transport is not None
         request.transport.close()
         return web.Response()
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator["Deaf"]:
+    async def running(self) -> AsyncIterator["BrokenEngine"]:
         """Serve for as long as the context lasts."""
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self.serve)

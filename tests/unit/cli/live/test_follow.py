@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 from rich.console import Console
 
-from engine.cli.live.table import Board, drawn, summary
+from engine.cli.live.table import CallTable, render, summary
 from tests.unit.cli.inbound import timeline
 from wire.events import CallEvent, Kind
 from wire.views import CallView
@@ -29,36 +29,36 @@ def view(call: str, status: str) -> CallView:
 
 def test_a_board_follows_a_call_from_its_beginning_to_its_end() -> None:
     """It comes, changes and goes; how it ended is counted."""
-    board = Board()
-    board.take(event("a", "initiated", "initiated"))
-    board.take(event("a", "ringing", "ringing"))
-    board.take(event("b", "initiated", "initiated"))
+    board = CallTable()
+    board.apply(event("a", "initiated", "initiated"))
+    board.apply(event("a", "ringing", "ringing"))
+    board.apply(event("b", "initiated", "initiated"))
     assert summary(board) == "2 live: 1 initiated, 1 ringing"
-    board.take(event("a", "answered", "in-progress"))
-    board.take(event("a", "gathered", "in-progress", dtmf="42"))
+    board.apply(event("a", "answered", "in-progress"))
+    board.apply(event("a", "gathered", "in-progress", dtmf="42"))
     assert board.calls["a"].last_event == "gathered 42"
-    board.take(event("a", "completed", "completed"))
-    board.take(event("b", "completed", "busy"))
+    board.apply(event("a", "completed", "completed"))
+    board.apply(event("b", "completed", "busy"))
     assert summary(board) == "0 live; ended meanwhile: 1 completed, 1 busy"
 
 
 def test_a_list_that_was_ahead_is_not_taken_back() -> None:
     """Events of before the list was made come after it: nothing goes back to ringing."""
-    board = Board()
+    board = CallTable()
     board.fill([view("a", "in-progress")])
-    board.take(event("a", "ringing", "ringing"))
+    board.apply(event("a", "ringing", "ringing"))
     assert board.calls["a"].status == "in-progress"
     assert board.calls["a"].since_ms == 500
-    board.take(event("gone", "answered", "in-progress"))
+    board.apply(event("gone", "answered", "in-progress"))
     assert "gone" not in board.calls
 
 
 def test_it_is_drawn_with_ages() -> None:
     """States first, a note when nothing moves, then each call."""
-    board = Board(note="no engine answers")
+    board = CallTable(note="no engine answers")
     board.fill([view("3-pbx1-abc", "ringing")])
     console = Console(file=io.StringIO(), width=120)
-    console.print(drawn(board, 2_500))
+    console.print(render(board, 2_500))
     assert isinstance(console.file, io.StringIO)
     first, note, _head, row = console.file.getvalue().splitlines()
     assert (first, note) == ("1 live: 1 ringing", "no engine answers")

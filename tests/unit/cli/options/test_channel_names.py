@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.cli.errors import BadUse
+from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import leg_of, member_of, transfer_of
 from tests.unit.cli.controlled_call import ADA, CALL, FIRST, MAIN, PHONE, SECOND
 
@@ -33,7 +33,7 @@ def test_a_channel_has_short_names(named: str, channel: str) -> None:
 @pytest.mark.parametrize("named", ["bob", ""])
 def test_what_is_no_channel_tells_which_there_are(named: str) -> None:
     """The fault lists each channel with its names."""
-    with pytest.raises(BadUse) as fault:
+    with pytest.raises(UsageError) as fault:
         leg_of(CALL, named)
     first, *there = str(fault.value).splitlines()
     assert first == f"“{named}” is no channel of call {CALL.call_id}; there are:"
@@ -49,14 +49,14 @@ def test_a_name_before_the_end_of_an_id() -> None:
 def test_a_name_of_several_is_refused() -> None:
     """The fault lists those that may be meant."""
     twice = replace(CALL, legs=(*CALL.legs, replace(CALL.legs[1], channel_id="x.l0")))
-    with pytest.raises(BadUse) as fault:
+    with pytest.raises(UsageError) as fault:
         leg_of(twice, "ada")
     assert str(fault.value).splitlines()[1:] == [f"  {ADA}", "  x.l0"]
 
 
 def test_a_call_without_legs_has_none_to_name() -> None:
     """One that is over says so."""
-    with pytest.raises(BadUse, match="there is no channel of call"):
+    with pytest.raises(UsageError, match="there is no channel of call"):
         leg_of(replace(CALL, legs=()), "main")
 
 
@@ -64,13 +64,13 @@ def test_a_transfer_is_the_latest_unless_named() -> None:
     """The end of its id is enough; without any there is advice."""
     assert transfer_of(CALL, "") == SECOND
     assert transfer_of(CALL, "t1") == FIRST
-    with pytest.raises(BadUse, match="“t9” is no transfer"):
+    with pytest.raises(UsageError, match="“t9” is no transfer"):
         transfer_of(CALL, "t9")
-    with pytest.raises(BadUse, match="begins one"):
+    with pytest.raises(UsageError, match="begins one"):
         transfer_of(replace(CALL, transfers=()), "")
 
 
 def test_without_a_conference_there_is_advice() -> None:
     """It says how one is made."""
-    with pytest.raises(BadUse, match="`conference add` makes one"):
+    with pytest.raises(UsageError, match="`conference add` makes one"):
         member_of(replace(CALL, conferences=()), "main")

@@ -7,21 +7,21 @@ import pytest
 
 from engine.cli.timeline.ladder import draw
 from engine.cli.timeline.row import ENGINE, Row
-from engine.cli.timeline.timeline import Lane, Story, tell
+from engine.cli.timeline.timeline import Diagram, Lane, build_diagram
 from tests.unit.cli.inbound import GOLDEN, timeline
 from wire.views import Timeline
 
 STORIES = Path(__file__).parents[1] / "stories"  # of calls on a real PBX
 
 
-def drawn(story: Story, width: int) -> list[str]:
+def drawn(story: Diagram, width: int) -> list[str]:
     """Draw, without colours and without the blanks at the ends of lines."""
     return [line.plain.rstrip() for line in draw(story, width)]
 
 
 def test_draws_a_whole_call() -> None:
     """Legs, prompt, digits, webhook, dial, bridge, goodbye and hangups stand in one picture."""
-    assert drawn(tell(timeline()), 100) == GOLDEN.read_text().splitlines()
+    assert drawn(build_diagram(timeline()), 100) == GOLDEN.read_text().splitlines()
 
 
 @pytest.mark.parametrize("name", ["legs", "transfers", "conference"])
@@ -29,13 +29,13 @@ def test_draws_steered_calls(name: str) -> None:
     """Mutes, holds, dials, recordings; transfers, REFER; members, a coach and its snoop."""
     file = STORIES / f"{name}.json"
     told = msgspec.json.decode(file.read_bytes(), type=Timeline)
-    assert drawn(tell(told), 120) == file.with_suffix(".txt").read_text().splitlines()
+    assert drawn(build_diagram(told), 120) == file.with_suffix(".txt").read_text().splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_is_no_wider_than_the_screen(width: int) -> None:
     """Words that are too long for their column go on in the next line."""
-    assert max(len(line) for line in drawn(tell(timeline()), width)) <= width
+    assert max(len(line) for line in drawn(build_diagram(timeline()), width)) <= width
 
 
 def test_many_legs_fit() -> None:
@@ -43,7 +43,7 @@ def test_many_legs_fit() -> None:
     legs = [f"leg{number}" for number in range(10)]
     lanes = (Lane(ENGINE, ENGINE), *(Lane(leg, leg[-1], "+15550100") for leg in legs))
     rows = tuple(Row(f"calls {leg}", ENGINE, leg, opens=leg) for leg in legs)
-    lines = drawn(Story(lanes, rows), 80)
+    lines = drawn(Diagram(lanes, rows), 80)
     assert max(len(line) for line in lines) <= 80
     assert lines[-1].count("┼") == 9
 
@@ -51,7 +51,7 @@ def test_many_legs_fit() -> None:
 def test_a_time_is_written_once() -> None:
     """What happened at the same moment is not told its time again."""
     rows = (Row("one", shape="mark", at_ms=5), Row("two", shape="mark", at_ms=5))
-    *_, first, second = drawn(Story((Lane(ENGINE, ENGINE),), rows), 80)
+    *_, first, second = drawn(Diagram((Lane(ENGINE, ENGINE),), rows), 80)
     assert first.split() == ["0.005", "●", "one"]
     assert second.split() == ["●", "two"]
 
@@ -62,12 +62,12 @@ def test_bridged_legs_look_bridged() -> None:
     rows = (
         Row("calls", ENGINE, "a", opens="a"),
         Row("calls", ENGINE, "b", opens="b"),
-        Row("talking", shape="join", joined=("a", "b"), talking=("a", "b")),
-        Row("presses 1", "b", talking=("a", "b")),
+        Row("talking", shape="join", joined=("a", "b"), bridged=("a", "b")),
+        Row("presses 1", "b", bridged=("a", "b")),
         Row("is gone", "b", closes="b"),
         Row("end", shape="mark"),
     )
-    pictures = [line[11:29].rstrip() for line in drawn(Story(lanes, rows), 80)[2:]]
+    pictures = [line[11:29].rstrip() for line in drawn(Diagram(lanes, rows), 80)[2:]]
     assert pictures == [
         "├──────▶┐",
         "├───────┼──────▶┐",

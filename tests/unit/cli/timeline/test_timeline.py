@@ -1,13 +1,13 @@
 """What a timeline's moments are told as."""
 
-from engine.cli.timeline.timeline import tell
+from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
 from tests.unit.cli.timelines import OPENED, Told, story, words
 
 
 def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
     """Each leg has a lane, headed by a letter and known by its party; the web comes last."""
-    lanes = [(lane.head, lane.who) for lane in tell(timeline()).lanes]
+    lanes = [(lane.heading, lane.label) for lane in build_diagram(timeline()).lanes]
     assert [head for head, _ in lanes] == ["engine", "A", "B", "web"]
     assert [who for _, who in lanes[:3]] == ["pbx1", "+15550001", "+4733333333"]
 
@@ -78,7 +78,7 @@ def test_a_flow_is_no_webhook() -> None:
     told = story(OPENED, ({"type": "leg-answered", "leg": "l0"}, [asks], "awaiting-instructions"),
                  (replied, [], "ending"))  # fmt: skip
     assert words(told)[-2:] == ["flow welcome", "the flow says: hangup"]
-    assert [lane.head for lane in told.lanes] == ["engine", "A"]
+    assert [lane.heading for lane in told.lanes] == ["engine", "A"]
 
 
 def test_a_flow_is_told_node_by_node() -> None:
@@ -134,7 +134,7 @@ def test_a_flow_is_told_node_by_node() -> None:
         "sends API request a1",
         "no usable answer (404 in 3 ms): status_404",
     ]
-    assert [lane.head for lane in told.lanes] == ["engine", "A", "web"]
+    assert [lane.heading for lane in told.lanes] == ["engine", "A", "web"]
 
 
 def test_what_could_not_be_heard_is_told() -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from engine.cli.timeline.timeline import tell
+from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
 from tests.unit.cli.timelines import OPENED, Told, joins, states, story, words
-from wire.views import Moment, Timeline
+from wire.views import Timeline, TimelineEntry
 
 ENDED = {"type": "leg-ended", "cause": 16}
 SNOOPS = {"type": "snoop", "snoop": "b1.s1", "leg": "l1"}
@@ -70,7 +70,7 @@ def test_who_is_where_is_told() -> None:
         "is taken out: B and C talk on",
         "is taken out: C is alone",
     ]
-    assert [row.talking for row in told.rows[1:]] == [
+    assert [row.bridged for row in told.rows[1:]] == [
         ("l0", "l1"),
         ("l0", "l1", "l2"),
         ("l1", "l2"),
@@ -81,9 +81,9 @@ def test_who_is_where_is_told() -> None:
 def test_a_recovery_tells_who_is_where() -> None:
     """After it, lanes are as the engine found the legs."""
     found = {"type": "recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
-    assert story(OPENED, then(event=found)).rows[-1].talking == ("l0", "l1")
+    assert story(OPENED, then(event=found)).rows[-1].bridged == ("l0", "l1")
     lost = {"type": "bridge-failed", "bridge": "b1", "reason": "x", "legs": ["l1"]}
-    assert story(OPENED, TALK, then(event=lost)).rows[-1].talking == ()
+    assert story(OPENED, TALK, then(event=lost)).rows[-1].bridged == ()
 
 
 def test_a_coach_is_heard_by_one() -> None:
@@ -97,7 +97,7 @@ def test_a_coach_is_heard_by_one() -> None:
         "coaching: A is heard by B alone",
         "listens in no more",
     ]
-    assert [(lane.head, lane.who) for lane in told.lanes][3] == ("C", "snoop on B")
+    assert [(lane.heading, lane.label) for lane in told.lanes][3] == ("C", "snoop on B")
     assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "listens in no more"
 
 
@@ -139,15 +139,18 @@ def test_music_of_ones_own_is_no_prompt() -> None:
 
 def test_legs_that_nothing_introduced_have_lanes() -> None:
     """A log that lost its beginning is drawn all the same."""
-    assert [lane.head for lane in story(then(event=ENDED | {"leg": "l7"})).lanes] == ["engine", "A"]
+    assert [lane.heading for lane in story(then(event=ENDED | {"leg": "l7"})).lanes] == [
+        "engine",
+        "A",
+    ]
 
 
 def test_what_comes_after_the_end_is_told_after_it() -> None:
     """A recording is filed when its call is over."""
     whole = timeline()
     filed = {"type": "recordings-archived", "request": "r9", "duration_ms": 6300}
-    late = Moment(whole.call.ended_ms + 15, filed, (), "ended")
-    assert words(tell(Timeline(whole.call, (*whole.moments, late))))[-2:] == [
+    late = TimelineEntry(whole.call.ended_ms + 15, filed, (), "ended")
+    assert words(build_diagram(Timeline(whole.call, (*whole.moments, late))))[-2:] == [
         "the call is over: completed",
         "the recording is filed: 6.3 s",
     ]
