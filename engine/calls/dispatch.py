@@ -1,4 +1,4 @@
-"""Each state's own part of a step: an event moves what the call does, and it goes on from there."""
+"""Dispatches an event to the call's state, then starts verbs until one waits."""
 
 from msgspec.structs import replace
 
@@ -24,66 +24,65 @@ from engine.calls.verbs import dial, flow, hangup, instructions, record, setup, 
 from wire import verbs
 from wire.verbs import Action, Verb
 
+MAX_VERBS = 1_000  # ends a call whose webhook always returns another action
+MAX_FLOWS = 50  # nested flows; ends a call whose flow runs itself
+
 
 def dispatch(call: Call, before: tuple[Command, ...], event: Event, now: int) -> Step:
-    """Move what a call does, then run what comes next; `before` is what is wanted already."""
+    """Let the state react to an event, then run what is next; `before` are earlier commands."""
     call, commands = _on_event(call, event, now)
     return run_until_waiting(call, (*before, *commands), now)
 
 
 def _on_event(call: Call, event: Event, now: int) -> Step:
     match call.state:
-        case Playing() | Gathering() | Detecting() as doing:
-            return single_leg.on_event(call, doing, event, now)
-        case RecordingVoicemail() as doing:
-            return record.on_event(call, doing, event, now)
-        case AwaitingInstructions() as doing:
-            return instructions.on_event(call, doing, event, now)
-        case Dialing() as doing:
-            return dial.on_event(call, doing, event, now)
-        case Bridged() as doing:
-            return conversation.on_event(call, doing, event, now)
-        case Starting() as doing:
-            return setup.on_event(call, doing, event, now)
-        case Ending() as doing:
-            return hangup.on_event(call, doing, event, now)
+        case Playing() | Gathering() | Detecting() as state:
+            return single_leg.on_event(call, state, event, now)
+        case RecordingVoicemail() as state:
+            return record.on_event(call, state, event, now)
+        case AwaitingInstructions() as state:
+            return instructions.on_event(call, state, event, now)
+        case Dialing() as state:
+            return dial.on_event(call, state, event, now)
+        case Bridged() as state:
+            return conversation.on_event(call, state, event, now)
+        case Starting() as state:
+            return setup.on_event(call, state, event, now)
+        case Ending() as state:
+            return hangup.on_event(call, state, event, now)
         case ArchivingRecordings():
             return hangup.on_archiving(call, event, now)
         case Advance() | Ended():
             return call, ()
 
 
-MAX_VERBS = 1_000  # a webhook that answers for ever ends here, loudly
-MAX_FLOWS = 50  # so does a flow that runs itself: each waits for the one within
-
-
 def run_until_waiting(call: Call, commands: tuple[Command, ...], now: int) -> Step:
-    """Begin what comes next, until something waits."""
+    """Start what is next until a state waits; `commands` are earlier commands."""
     while isinstance(call.state, Advance):
         call, more = _start_next(call, call.state, now)
         commands = (*commands, *more)
     return call, commands
 
 
-def _start_next(call: Call, after: Advance, now: int) -> Step:
+def _start_next(call: Call, advance: Advance, now: int) -> Step:
     if call.verbs_started >= MAX_VERBS:
         return hangup.start(replace(call, reason="too_many_verbs"), now, "system")
     call = replace(call, verbs_started=call.verbs_started + 1)
-    match after.action:
+    match advance.action:
         case None if call.continuation:
-            return _continue(call, call.continuation[0], after, now)
+            return _continue(call, call.continuation[0], advance, now)
         case None:
             return hangup.start(call, now, "action")
         case str(url):
-            return instructions.start_url(call, url, after, now)
+            return instructions.start_url(call, url, advance, now)
         case verb:
             return _start_verb(call, verb, now)
 
 
-def _continue(call: Call, following: Action | Frame, after: Advance, now: int) -> Step:
-    if isinstance(following, Frame):
-        return flow.advance(call, following, after, now)
-    return replace(call, state=Advance(following, "flow"), continuation=call.continuation[1:]), ()
+def _continue(call: Call, top: Action | Frame, advance: Advance, now: int) -> Step:
+    if isinstance(top, Frame):
+        return flow.advance(call, top, advance, now)
+    return replace(call, state=Advance(top, "flow"), continuation=call.continuation[1:]), ()
 
 
 def _start_verb(call: Call, verb: Verb, now: int) -> Step:

@@ -1,4 +1,4 @@
-"""What holds whenever a leg comes or goes: it is marked, told, and let into what waits for it."""
+"""Rules for the progress and the end of legs that hold in every state of a call."""
 
 from typing import Literal
 
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from engine.calls.dispatch import dispatch
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, invited_legs, with_leg
+from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command, Dial, Hangup
 from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.leg import Leg
@@ -28,11 +29,11 @@ LegProgress = LegCreated | LegRinging | LegAnswered
 
 
 def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:
-    """Note how far a leg has come, and tell it."""
+    """Update the state of a leg and emit its event."""
     match event:
         case LegCreated() if leg.state == "requested":
-            ring = Dial(leg.id, int(leg.ring_timeout_s))
-            return with_leg(call, replace(leg, state="created", requested_ms=now)), (ring,)
+            dial = Dial(leg.id, int(leg.ring_timeout_s))
+            return with_leg(call, replace(leg, state="created", requested_ms=now)), (dial,)
         case LegRinging() if leg.state in {"requested", "created"}:
             leg = replace(leg, state="ringing")
             if leg.id == call.main:
@@ -47,17 +48,19 @@ def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:
             return call, ()
 
 
-def _emit_progress(call: Call, fact: Literal["ringing", "answered"], leg: Leg, now: int) -> Step:
+def _emit_progress(
+    call: Call, progress: Literal["ringing", "answered"], leg: Leg, now: int
+) -> Step:
     if leg.id == call.main:
-        call, told = emit(call, fact, now, channel_id=leg.id, party=leg.party)
+        call, emitted = emit(call, progress, now, channel_id=leg.id, party=leg.party)
     else:
-        kind: Kind = "leg-ringing" if fact == "ringing" else "leg-answered"
-        call, told = emit_leg(call, kind, leg, now)
-    return call, (told,)
+        kind: Kind = "leg-ringing" if progress == "ringing" else "leg-answered"
+        call, emitted = emit_leg(call, kind, leg, now)
+    return call, (emitted,)
 
 
 def propagate(call: Call, event: Event, now: int) -> Step:
-    """Let an invited leg in, and the live session follow what happened."""
+    """Admit an invited leg that answered, and let the live session react to the event."""
     commands: tuple[Command, ...] = ()
     if isinstance(event, LegAnswered) and event.leg in call.invited:
         call, commands = _admit(call, event.leg, now)
@@ -70,10 +73,11 @@ def propagate(call: Call, event: Event, now: int) -> Step:
 
 
 def expire_invites(call: Call, now: int) -> Step:
-    """Give up the parties who were called into what goes on and have not answered in time."""
-    late = [leg.id for leg in call.legs if leg.id in invited_legs(call) and _is_overdue(leg, now)]
+    """Hang up invited legs that have not been answered in time."""
+    invited = invited_legs(call)
+    overdue = [leg.id for leg in call.legs if leg.id in invited and _is_overdue(leg, now)]
     commands: tuple[Command, ...] = ()
-    for leg in late:
+    for leg in overdue:
         call, more = _expire(call, leg, now)
         commands += (*more, Hangup(leg, causes.NO_ANSWER))
     return call, commands
@@ -85,7 +89,7 @@ def _is_overdue(leg: Leg, now: int) -> bool:
 
 def _expire(call: Call, leg: str, now: int) -> Step:
     if call.transfer is not None and leg == call.transfer.target:
-        return transfer.failed(call, call.transfer, causes.NO_ANSWER, now)
+        return transfer.fail(call, call.transfer, causes.NO_ANSWER, now)
     member = call.conference.member(leg) if call.conference else None
     if member is not None:
         return conference.remove_member(call, member, "no_answer", now)
@@ -98,7 +102,7 @@ def _admit(call: Call, leg: str, now: int) -> Step:
     return leg_control.join(call, leg, now)
 
 
-def _propagate_bridged(call: Call, doing: Bridged, event: Event, now: int) -> Step:
+def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> Step:
     if call.transfer is not None:
         before = call
         call, commands = transfer.on_event(call, call.transfer, event, now)
@@ -107,24 +111,24 @@ def _propagate_bridged(call: Call, doing: Bridged, event: Event, now: int) -> St
     elif call.conference is not None:
         return conference.on_event(call, call.conference, event, now)
     match event:
-        case LegEnded(leg, cause) if leg in doing.legs:
-            return conversation.drop_parties(call, doing, (leg,), cause, now)
+        case LegEnded(leg, cause) if leg in state.legs:
+            return conversation.drop_parties(call, state, (leg,), cause, now)
         case _:
             return call, ()
 
 
 def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
-    """Let a leg be gone; with the main one the call ends, unless others go on without it."""
+    """Remove a leg; the end of the main leg ends the call, unless a session continues it."""
     if leg is None and isinstance(call.state, ArchivingRecordings):
         return hangup.on_archiving(call, event, now)
     if leg is None:
         return propagate(call, event, now)
     in_conference = call.conference is not None
-    call, past = archive_leg(call, leg, event, now)
+    call, ended_leg = archive_leg(call, leg, event, now)
     call, commands = propagate(call, event, now)
     if leg.id != call.main:
-        call, told = emit_leg_completed(call, past, now)
-        call, commands = dispatch(call, (told, *commands), event, now)
+        call, emitted = emit_leg_completed(call, ended_leg, now)
+        call, commands = dispatch(call, (emitted, *commands), event, now)
         return (_with_lost_reason(call, event) if in_conference else call), commands
     if isinstance(call.state, Ending):
         return dispatch(call, commands, event, now)
@@ -133,7 +137,7 @@ def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step
 
 
 def _with_lost_reason(call: Call, event: LegEnded) -> Call:
-    """Say that a conference was lost if it ends with a member who was, the main one or another."""
+    """Set the reason `lost` when the loss of a conference's member ends the call."""
     if event.cause != causes.LOST or not isinstance(call.state, Ending):
         return call
     return replace(call, reason=causes.reason(causes.LOST))
@@ -145,12 +149,12 @@ def _on_main_ended(call: Call, event: LegEnded, now: int) -> Step:
         return end_call(lost, now, "system", causes.TEMPORARY_FAILURE)
     call = replace(call, cause=event.cause, sip_code=event.sip_code)
     call = replace(call, reason=event.reason or call.reason)
-    by = "system" if event.reason else "caller" if call.direction == "inbound" else "callee"
-    return end_call(call, now, by, event.cause)
+    by: EndedBy = "caller" if call.direction == "inbound" else "callee"
+    return end_call(call, now, "system" if event.reason else by, event.cause)
 
 
-def end_call(call: Call, now: int, by: str, cause: int) -> Step:
-    """End the call; what was collected of a caller who is gone is told, or filed."""
+def end_call(call: Call, now: int, by: EndedBy, cause: int) -> Step:
+    """Hang up all legs; digits and voicemails collected so far are reported."""
     commands: tuple[Command, ...] = ()
     if isinstance(call.state, Gathering) and call.leg(call.main) is None:
         call, commands = gather.abandon(call, call.state, now)

@@ -1,7 +1,20 @@
 """step(call, event, now) -> (call, commands): the whole logic of a call, as one pure function.
 
-First the rules that hold during anything (a leg comes or goes, a request, a hangup, the end), then
-each state's own (`states`); last, everybody is brought to where they belong now (`seating`).
+`step` does no IO and reads no clock: the result depends on its arguments only. On every event these
+rules run, in this order:
+
+1. Rules that hold in every state (here and in `leg_lifecycle`): a hangup request, the call's time
+   limit, invited legs that have rung for too long, and the progress or the end of a leg. A request
+   (`sessions.request_dispatch`) is checked first, and changes nothing when it is rejected.
+2. The session: a live transfer or conference reacts (`leg_lifecycle.propagate`).
+3. The state: the call's current state reacts (`dispatch`, then `verbs` or `sessions.conversation`).
+4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
+   (`dispatch.run_until_waiting`).
+5. The recording: it starts, stops or follows the main leg (`media.call_recording`).
+6. The media diff: the media plans of the call before and after are compared, and the difference
+   becomes commands that bridge, mute and play (`media.diff`).
+
+Because of 5 and 6, verbs and sessions never record, bridge or mute a leg: they change the call.
 """
 
 from msgspec.structs import replace
@@ -41,26 +54,29 @@ from engine.calls.model.requests import (
     ReferReceived,
 )
 from engine.calls.model.state import ArchivingRecordings, Ending
-from engine.calls.recovery.dtmf import is_known, remember_last
+from engine.calls.recovery.dtmf import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions.request_dispatch import on_refer, on_request
 
+ENDING = (Ending, ArchivingRecordings)
+
 
 def step(call: Call, event: Event, now: int) -> Step:
-    """Give the call as the event leaves it, and what must be done about it; `now` in ms."""
+    """Return the call after the event, and the commands that it leads to; `now` in ms."""
     if call.is_ended:
         return call, _reject_leg(event)
     after, commands = _apply(call, event, now)
-    after, recording = sync_recording(after, now)
-    commands = (*recording, *sort_events(commands))
-    moved = diff_media(call, after)
-    if not moved:
+    after, recording_commands = sync_recording(after, now)
+    commands = (*recording_commands, *sort_events(commands))
+    media_commands = diff_media(call, after)
+    if not media_commands:
         return after, commands
-    # A move would wait behind a prompt, and is refused to a leg that leaves a message; a prompt
-    # belongs where its leg is after the move.
+    # Prompts and voicemails stop before the media commands, which would wait behind a prompt and
+    # are refused to a leg that records a voicemail. New prompts start after them, in the leg's new
+    # place.
     stops = tuple(each for each in commands if isinstance(each, (StopPlayback, StopVoicemail)))
     others = tuple(each for each in commands if not isinstance(each, (StopPlayback, StopVoicemail)))
-    return after, (*stops, *moved, *others)
+    return after, (*stops, *media_commands, *others)
 
 
 def _reject_leg(event: Event) -> tuple[Command, ...]:
@@ -73,15 +89,13 @@ def _reject_leg(event: Event) -> tuple[Command, ...]:
 
 def _apply(call: Call, event: Event, now: int) -> Step:
     match event:
-        case DigitPressed() | MediaFetched() | PlaybackEnded():  # most events
-            return _on_frequent(call, event, now)
+        case DigitPressed() | MediaFetched() | PlaybackEnded():  # the most frequent events
+            return _propagate_once(call, event, now)
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
             return _on_leg_progress(call, call.leg(leg), event, now)
         case LegEnded(leg):
             return on_leg_ended(call, call.leg(leg), event, now)
-        case HangupRequested(by, cause) if not isinstance(
-            call.state, (Ending, ArchivingRecordings)
-        ):
+        case HangupRequested(by, cause) if not isinstance(call.state, ENDING):
             return end_call(call, now, by, cause)
         case DeadlinePassed():
             return _on_deadline(call, event, now)
@@ -98,10 +112,11 @@ def _apply(call: Call, event: Event, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
 
 
-def _on_frequent(call: Call, event: DigitPressed | MediaFetched | PlaybackEnded, now: int) -> Step:
+def _propagate_once(call: Call, event: Event, now: int) -> Step:
+    """Propagate and dispatch an event; a digit that was delivered already changes nothing."""
     if not isinstance(event, DigitPressed):
         return _propagate_and_dispatch(call, event, now)
-    if is_known(call, event):
+    if is_already_delivered(call, event):
         return call, ()
     after, commands = _propagate_and_dispatch(call, event, now)
     return after if after is call else remember_last(after, event), commands
@@ -117,28 +132,28 @@ def _on_request(call: Call, event: ControlRequest, now: int) -> Step:
     leg = call.leg(event.leg) if commands and isinstance(event, LegHangupRequested) else None
     if leg is None or leg.state != "requested":
         return run_until_waiting(call, commands, now)
-    # A hangup overtakes the making of its leg: gone from now on, it is refused when it is there.
+    # The hangup overtakes the leg's creation: the leg ends now, and is hung up when it is created.
     call, more = on_leg_ended(call, leg, LegEnded(leg.id, causes.NORMAL), now)
     return call, (*commands, *more)
 
 
 def _on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
     if leg is None:
-        followed_call, commands = propagate(call, event, now)
-        if followed_call is not call:
-            return followed_call, commands  # the snoop of a coach
+        after, commands = propagate(call, event, now)
+        if after is not call:
+            return after, commands  # the snoop of a coach
     if leg is None or not is_expected(call, leg.id):
         return call, (Hangup(event.leg, causes.NORMAL),)
-    call, told = apply_progress(call, leg, event, now)
+    call, emitted = apply_progress(call, leg, event, now)
     call, commands = propagate(call, event, now)
-    return dispatch(call, (*told, *commands), event, now)
+    return dispatch(call, (*emitted, *commands), event, now)
 
 
 def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:
-    if now >= call.must_end_ms and not isinstance(call.state, (Ending, ArchivingRecordings)):
+    if now >= call.must_end_ms and not isinstance(call.state, ENDING):
         return end_call(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
     call, commands = expire_invites(call, now)
-    own = own_deadline_ms(call)
-    if own is None or now < own:
+    state_deadline_ms = own_deadline_ms(call)
+    if state_deadline_ms is None or now < state_deadline_ms:
         return run_until_waiting(call, commands, now)
     return dispatch(call, commands, event, now)

@@ -1,8 +1,9 @@
-"""Who answered, judged by when a leg makes sounds and when not; times in wall-clock milliseconds.
+"""Classifies who answered by when a leg makes sounds; times are wall-clock milliseconds.
 
-The reasoning of Asterisk's own AMD() (apps/app_amd.c): a machine says nothing at first, or speaks
-long; a person says a word and waits. It is fed by TALK_DETECT, which tells when sounds begin and
-how long they were. Words are not counted: TALK_DETECT does not tell the short gaps between them.
+The rules are those of Asterisk's AMD() (apps/app_amd.c): a machine says nothing at first, or speaks
+long; a person says a word and waits. The input is TALK_DETECT, which reports the start of each
+sound and its length. Words are not counted: TALK_DETECT does not report the short gaps between
+them.
 """
 
 from msgspec import Struct
@@ -10,31 +11,31 @@ from msgspec.structs import replace
 
 from wire.answer_detection import AnsweredBy, Detection
 
-SOUND_END_SILENCE_MS = 200  # a sound ends when it has been silent for so long
-MIN_SOUND_MS = 100  # AMD's min_word_length: what is shorter is a click, not a voice
+SOUND_END_SILENCE_MS = 200  # a sound ends after this much silence
+MIN_SOUND_MS = 100  # AMD's min_word_length: a shorter sound is a click, not a voice
 
 
 class SoundActivity(Struct, frozen=True, array_like=True):
-    """What has been heard of a leg since it was listened to."""
+    """The sounds of a leg since detection started."""
 
     since_ms: int
-    voice_ms: int = 0  # of sounds that have ended
-    silent_from_ms: int = 0  # when the last of them ended
-    sound_from_ms: int = 0  # of one that goes on
+    voice_ms: int = 0  # total length of sounds that have ended
+    silent_from_ms: int = 0  # end of the last of them
+    sound_from_ms: int = 0  # start of the current sound; 0: none
 
 
 def silence_ms(asked: Detection) -> int:
-    """Tell how long a silence ends a sound."""
+    """Return how long a silence ends a sound."""
     return min(SOUND_END_SILENCE_MS, asked.after_greeting_silence)
 
 
 def sound_started(heard: SoundActivity, now: int) -> SoundActivity:
-    """Note that a sound began."""
+    """Record the start of a sound."""
     return heard if heard.sound_from_ms else replace(heard, sound_from_ms=now)
 
 
 def sound_ended(heard: SoundActivity, duration_ms: int, now: int) -> SoundActivity:
-    """Note how long a sound was."""
+    """Record the end of a sound."""
     if duration_ms < MIN_SOUND_MS:
         return replace(heard, sound_from_ms=0)
     from_ms = heard.sound_from_ms or now - duration_ms
@@ -47,7 +48,7 @@ def sound_ended(heard: SoundActivity, duration_ms: int, now: int) -> SoundActivi
 
 
 def classify(asked: Detection, heard: SoundActivity) -> tuple[int, AnsweredBy]:
-    """Tell when it is known who answered, and who, if nothing more is heard until then."""
+    """Return when the result is known, and the result, if there is no other sound before."""
     known_ms, who = _by_sound(asked, heard)
     latest_ms = heard.since_ms + asked.timeout
     return (known_ms, who) if known_ms <= latest_ms else (latest_ms, "unknown")

@@ -1,4 +1,4 @@
-"""What a hangup cause means for a call (ITU-T Q.850; design section 7, "Cause map")."""
+"""Hangup causes (ITU-T Q.850), and the call statuses and reasons that they map to."""
 
 from typing import Literal
 
@@ -14,6 +14,8 @@ Status = Literal[
     "failed",
 ]
 
+EndedBy = Literal["", "caller", "callee", "api", "action", "system"]
+
 NORMAL = 16
 BUSY = 17
 NO_USER_RESPONSE = 18
@@ -21,7 +23,7 @@ NO_ANSWER = 19
 REJECTED = 21
 TEMPORARY_FAILURE = 41
 CONGESTION = 42
-LOST = 0  # it ended while nobody watched: the cause is not known
+LOST = 0  # the leg ended while no engine listened: its cause is not known
 
 _STATUS: dict[int, Status] = {
     BUSY: "busy",
@@ -31,12 +33,12 @@ _STATUS: dict[int, Status] = {
 
 
 def unanswered_status(cause: int) -> Status:
-    """Give the status of a party that ended with this cause before it answered."""
+    """Return the status of a party that ended with this cause before it answered."""
     return _STATUS.get(cause, "failed")
 
 
 def reason(cause: int) -> str:
-    """Name the causes that customers ask about; empty for the others."""
+    """Return the published name of a cause; empty when it has none."""
     names = {
         REJECTED: "rejected",
         TEMPORARY_FAILURE: "unavailable",

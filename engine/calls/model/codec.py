@@ -1,6 +1,6 @@
-"""How a call is stored: msgpack arrays, decoded back into valid values or refused.
+"""Storage format of calls and their logs: msgpack arrays, validated when they are decoded.
 
-What was stored by an earlier version is read: fields are added at the end only, with a default.
+Data of earlier versions stays readable: fields are only added at the end, with a default.
 """
 
 from zlib import crc32
@@ -14,7 +14,7 @@ from engine.calls.model.events import Event
 
 
 class StoredCall(Struct, frozen=True, array_like=True):
-    """A call, what it wanted done when it was last committed (the outbox), and its log's length."""
+    """A call, the commands of its last commit (the outbox), and the length of its log."""
 
     call: Call
     outbox: tuple[Command, ...] = ()
@@ -22,9 +22,9 @@ class StoredCall(Struct, frozen=True, array_like=True):
 
 
 class LogEntry(Struct, frozen=True, array_like=True):
-    """One line of a call's log: an event and when the call took it, in wall-clock milliseconds.
+    """One line of a call's log: an event and when it was applied, in wall-clock milliseconds.
 
-    `digest` is of the commands that were decided upon it, in that `form`; 0: none was kept.
+    `digest` is of the commands that the event led to, encoded in that `form`; 0: none was stored.
     """
 
     now: int
@@ -33,20 +33,20 @@ class LogEntry(Struct, frozen=True, array_like=True):
     form: int = 0
 
 
-# Of commands, as digests see them. Another number when a command's shape changes and its meaning
-# does not: digests in an earlier form are not compared, as they would differ for nothing.
+# The encoding of commands in digests. It is incremented when a command's shape changes and its
+# meaning does not: digests of earlier forms are not compared, as they would always differ.
 DIGEST_FORM = 1
 
 encode = msgspec.msgpack.Encoder().encode
 
 
 def digest_of(commands: tuple[Command, ...]) -> int:
-    """Give 32 bits that differ when commands do: enough to find out, not to forge."""
+    """Return a 32-bit checksum of commands; it detects differences, not forgery."""
     return crc32(encode(commands)) if commands else 0
 
 
 def encode_log_entry(now: int, event: Event, commands: tuple[Command, ...]) -> bytes:
-    """Write a line of the log: what happened, when, and what was decided upon it."""
+    """Encode a log line: an event, its time, and a digest of the commands it led to."""
     return encode(LogEntry(now, event, digest_of(commands), DIGEST_FORM))
 
 

@@ -1,6 +1,6 @@
-"""What a call wants done: imperative, as values; the only output of `step` beside the call.
+"""Commands: what `step` asks the PBX, the engine and the recorder to do.
 
-Each names ids chosen before it is done, so that doing it twice is harmless (design section 3.4).
+Each carries ids that were allocated before it runs, so that running it twice is harmless.
 """
 
 from engine.calls.model.base import StoredCommand
@@ -12,28 +12,28 @@ from wire.media import Clip
 
 
 class StartRecording(StoredCommand, frozen=True, tag="start-recording"):
-    """Record what a leg says (left) and hears (right) to a file of the PBX."""
+    """Record what a leg says (left channel) and hears (right channel) to a file on the PBX."""
 
     leg: str
     name: str
 
 
 class MuteRecording(StoredCommand, frozen=True, tag="mute-recording"):
-    """Let a leg's tape run on in silence, or hear again."""
+    """Mute or unmute a leg's recording; a muted one records silence."""
 
     leg: str
     muted: bool
 
 
 class StopRecording(StoredCommand, frozen=True, tag="stop-recording"):
-    """End a leg's tape; it ends by itself when its leg does."""
+    """Stop a leg's recording; it also stops when its leg ends."""
 
     leg: str
     name: str
 
 
 class ArchiveRecordings(StoredCommand, frozen=True, tag="archive-recordings"):
-    """Put tapes into the archive as one recording and tell, by TapesFiled."""
+    """Archive files as one recording; RecordingsArchived is the result."""
 
     request: str
     names: tuple[str, ...]
@@ -49,7 +49,7 @@ class Answer(StoredCommand, frozen=True, tag="answer"):
 
 
 class Originate(StoredCommand, frozen=True, tag="originate"):
-    """Make a leg to a party (a number, `agent:1001`, or a sip: address); nobody is called yet."""
+    """Create a leg to a party (a number, `agent:1001`, or a sip: address) without calling it."""
 
     leg: str
     party: str
@@ -57,7 +57,7 @@ class Originate(StoredCommand, frozen=True, tag="originate"):
 
 
 class Dial(StoredCommand, frozen=True, tag="dial"):
-    """Call the party of a leg that has been made; to be done once."""
+    """Call the party of a created leg; the only command that must not run twice."""
 
     leg: str
     timeout_s: int
@@ -71,7 +71,7 @@ class Hangup(StoredCommand, frozen=True, tag="hangup"):
 
 
 class Play(StoredCommand, frozen=True, tag="play"):
-    """Play clips to a leg, one after another; `offset_ms` into the first."""
+    """Play clips to a leg, one after another, from `offset_ms` of the first."""
 
     leg: str
     playback: str
@@ -80,57 +80,57 @@ class Play(StoredCommand, frozen=True, tag="play"):
 
 
 class StopPlayback(StoredCommand, frozen=True, tag="stop-playback"):
-    """End a playback before its time."""
+    """Stop a playback."""
 
     playback: str
 
 
 class StartHoldMusic(StoredCommand, frozen=True, tag="start-hold-music"):
-    """Play music on hold to a leg."""
+    """Play the default hold music to a leg."""
 
     leg: str
 
 
 class StopHoldMusic(StoredCommand, frozen=True, tag="stop-hold-music"):
-    """End a leg's music on hold."""
+    """Stop a leg's default hold music."""
 
     leg: str
 
 
 class StartRinging(StoredCommand, frozen=True, tag="start-ringing"):
-    """Let a leg hear that another phone rings."""
+    """Play a ringing tone to a leg."""
 
     leg: str
 
 
 class StopRinging(StoredCommand, frozen=True, tag="stop-ringing"):
-    """End a leg's ringing tone."""
+    """Stop a leg's ringing tone."""
 
     leg: str
 
 
 class AddToBridge(StoredCommand, frozen=True, tag="add-to-bridge"):
-    """Make a bridge and join legs in it."""
+    """Create a bridge if it does not exist, and add legs to it."""
 
     bridge: str
     legs: tuple[str, ...]
 
 
 class DestroyBridge(StoredCommand, frozen=True, tag="destroy-bridge"):
-    """Take a bridge down; its legs live on."""
+    """Destroy a bridge; its legs stay up."""
 
     bridge: str
 
 
 class RemoveFromBridge(StoredCommand, frozen=True, tag="remove-from-bridge"):
-    """Take a leg out of a bridge; done when it has left."""
+    """Remove a leg from a bridge; done when the leg has left it."""
 
     bridge: str
     leg: str
 
 
 class Mute(StoredCommand, frozen=True, tag="mute"):
-    """Silence a leg: `in` what it says, `out` what it hears, `both`."""
+    """Mute a leg: `in` what it says, `out` what it hears, or `both`."""
 
     leg: str
     direction: MuteDirection
@@ -144,51 +144,51 @@ class Unmute(StoredCommand, frozen=True, tag="unmute"):
 
 
 class Snoop(StoredCommand, frozen=True, tag="snoop"):
-    """Make a channel that hears all that a leg says and hears, and is heard by that leg alone."""
+    """Create a channel that hears what a leg says and hears, and that only this leg hears."""
 
     snoop: str
     leg: str
 
 
 class AnswerRefer(StoredCommand, frozen=True, tag="answer-refer"):
-    """Tell a phone that asked for a transfer whether it was accepted (SIP NOTIFY, RFC 3515)."""
+    """Answer a phone's REFER: whether its transfer was accepted (SIP NOTIFY, RFC 3515)."""
 
     leg: str
     accepted: bool
 
 
 class StartTalkDetection(StoredCommand, frozen=True, tag="start-talk-detection"):
-    """Have a leg's sounds told; one ends when it has been silent for so long."""
+    """Report a leg's sounds; `silence_ms` of silence end one."""
 
     leg: str
     silence_ms: int
 
 
 class StopTalkDetection(StoredCommand, frozen=True, tag="stop-talk-detection"):
-    """Have no more of a leg's sounds told: it is known who answered."""
+    """Stop reporting a leg's sounds: it is known who answered."""
 
     leg: str
     answered_by: AnsweredBy
 
 
 class StartVoicemail(StoredCommand, frozen=True, tag="start-voicemail"):
-    """Record what a leg says, to a file of the PBX, until one of these ends it; in seconds."""
+    """Record what a leg says to a file on the PBX, until one of these limits (in seconds)."""
 
     leg: str
     name: str
     longest_s: int
-    silence_s: int  # 0: silence ends nothing
+    silence_s: int  # 0: silence does not end it
     terminator: str
 
 
 class StopVoicemail(StoredCommand, frozen=True, tag="stop-voicemail"):
-    """End the recording of a message; it is kept."""
+    """Stop recording a voicemail; the file is kept."""
 
     name: str
 
 
 class EmitEvent(StoredCommand, frozen=True, tag="emit-event"):
-    """Tell the outside what happened; committed with the state, delivered from there."""
+    """Emit an event; it is committed with the call and delivered from the store."""
 
     event: CallEvent
 

@@ -1,4 +1,4 @@
-"""What can happen to a call: past tense, as values; the only input of `step`."""
+"""Events: everything that `step` reacts to."""
 
 from engine.calls.model.base import StoredEvent
 from engine.calls.model.io_results import (
@@ -14,31 +14,31 @@ from engine.calls.model.requests import ControlRequest, HangupRequested, ReferRe
 
 
 class CallOpened(StoredEvent, frozen=True, tag="call-opened"):
-    """The call was made: its first event."""
+    """The call was created: always its first event."""
 
 
 class LegCreated(StoredEvent, frozen=True, tag="leg-created"):
-    """A leg that we asked for exists and is ours to command; its party is not called yet."""
+    """A leg's channel exists and accepts commands; its party is not called yet."""
 
     leg: str
 
 
 class LegRinging(StoredEvent, frozen=True, tag="leg-ringing"):
-    """The leg's phone rings."""
+    """A leg's phone rings."""
 
     leg: str
 
 
 class LegAnswered(StoredEvent, frozen=True, tag="leg-answered"):
-    """The leg is up."""
+    """A leg was answered."""
 
     leg: str
 
 
 class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):
-    """The leg's channel is gone, with its Q.850 cause and, where known, the SIP status.
+    """A leg's channel ended, with its Q.850 cause and, where known, the SIP status.
 
-    `reason` is why it never was: its party may not be called.
+    `reason` is why it was never created: its party may not be called.
     """
 
     leg: str
@@ -48,50 +48,50 @@ class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):
 
 
 class DigitPressed(StoredEvent, frozen=True, tag="digit-pressed"):
-    """A key was pressed on a leg; `pressed_ms` is its key-down, told at its key-up."""
+    """A key was pressed on a leg; `pressed_ms` is its key-down, reported at its key-up."""
 
     leg: str
     digit: str
     pressed_ms: int
     held_ms: int = 0
-    pbx_ms: int = 0  # when the PBX told it, by its own clock; 0: it did not say
-    missed: bool = False  # while nobody ran the call: known by other ears (`keys`)
+    pbx_ms: int = 0  # when the PBX reported it, by its own clock; 0: unknown
+    missed: bool = False  # ARI did not deliver it; it was found in AMI's events (`recovery.dtmf`)
 
     @property
     def up_ms(self) -> int:
-        """When it was let go."""
+        """Time of its key-up."""
         return self.pressed_ms + self.held_ms
 
 
 class TalkStarted(StoredEvent, frozen=True, tag="talk-started"):
-    """A leg that is listened to began to make a sound."""
+    """A leg with talk detection started to make a sound."""
 
     leg: str
 
 
 class TalkEnded(StoredEvent, frozen=True, tag="talk-ended"):
-    """A leg that is listened to has been silent for a while; its sound lasted so long."""
+    """A leg with talk detection fell silent; its sound lasted `duration_ms`."""
 
     leg: str
     duration_ms: int
 
 
 class PlaybackEnded(StoredEvent, frozen=True, tag="playback-ended"):
-    """A playback came to its end, or could not go on."""
+    """A playback ended or failed."""
 
     playback: str
     failed: bool = False
 
 
 class VoicemailEnded(StoredEvent, frozen=True, tag="voicemail-ended"):
-    """The recording of a message came to its end, or could not begin."""
+    """The recording of a voicemail ended, or could not start."""
 
     name: str
     failed: bool = False
 
 
 class BridgeFailed(StoredEvent, frozen=True, tag="bridge-failed"):
-    """Legs could not be joined."""
+    """Legs could not be added to a bridge."""
 
     bridge: str
     reason: str
@@ -99,9 +99,9 @@ class BridgeFailed(StoredEvent, frozen=True, tag="bridge-failed"):
 
 
 class RecordingsArchived(StoredEvent, frozen=True, tag="recordings-archived"):
-    """Tapes are in the archive as one recording of that length; or they are not yet, or nowhere.
+    """Files were archived as one recording of that length, or archiving failed.
 
-    `fault`: `lost` when the PBX has none of them; what else it says may yet be mended.
+    `fault`: `lost` when the PBX has none of the files; any other failure may be temporary.
     """
 
     request: str
@@ -110,14 +110,14 @@ class RecordingsArchived(StoredEvent, frozen=True, tag="recordings-archived"):
 
 
 class DeadlinePassed(StoredEvent, frozen=True, tag="deadline-passed"):
-    """The call's own next deadline is here."""
+    """The call's next deadline has passed."""
 
 
 class Recovered(StoredEvent, frozen=True, tag="recovered"):
-    """Another life of the engine took the call up; what was missed has been told before."""
+    """The call was recovered; the events that were missed come before this one."""
 
-    bridged: tuple[tuple[str, str], ...] = ()  # each leg that is in a bridge, and which
-    left_over: tuple[str, ...] = ()  # bridges of its own that it has no use for
+    bridged: tuple[tuple[str, str], ...] = ()  # (leg, bridge) of each leg that is in a bridge
+    left_over: tuple[str, ...] = ()  # bridges of the call that it no longer needs
 
 
 Event = (

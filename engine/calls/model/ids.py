@@ -1,4 +1,4 @@
-"""Ids that say whose they are: a call's id names its slot and its node (design section 4)."""
+"""Ids of calls and their channels; a call's id contains its slot and its PBX node."""
 
 import re
 import zlib
@@ -9,22 +9,22 @@ CALL_ID = re.compile(
 
 
 def call_id(slot: int, node: str, tail: str) -> str:
-    """Make a call's id; the tail is ours (sortable by time) or chosen by the caller."""
+    """Return a call's id; the tail is generated (sortable by time) or chosen by the client."""
     return f"{slot}-{node}-{tail}"
 
 
 def slot_and_node(call: str) -> tuple[int, str] | None:
-    """Tell where a call lives; None when this is no id of a call."""
+    """Return a call's slot and node; None when this is no call id."""
     match = CALL_ID.fullmatch(call)
     return (int(match["slot"]), match["node"]) if match else None
 
 
 def call_of(channel: str) -> str | None:
-    """Tell whose channel, bridge or playback an id names; None when it is not one of ours."""
+    """Return the call that a channel, bridge or playback belongs to; None when it is not ours."""
     call = channel.rpartition(".")[0]
     return call if CALL_ID.fullmatch(call) else None
 
 
 def slot_of(key: str, slots: int) -> int:
-    """Give the slot that a name falls to, the same in every engine."""
+    """Return the slot of a name; every engine computes the same."""
     return zlib.crc32(key.encode()) % slots

@@ -1,24 +1,24 @@
-"""What a call wants of the engine itself: audio, answers of customers' servers, stored flows."""
+"""Commands that the engine runs itself: fetch audio, send webhooks and API requests, load flows."""
 
 from engine.calls.model.base import StoredCommand
 from wire.media import Source
 
 
 class FetchMedia(StoredCommand, frozen=True, tag="fetch-media"):
-    """Get audio ready and tell, by MediaFetched."""
+    """Fetch audio; MediaFetched is the result."""
 
     request: str
     sources: tuple[Source, ...]
 
 
 class PrefetchMedia(StoredCommand, frozen=True, tag="prefetch-media"):
-    """Get audio ready that the tree will want later; nobody waits."""
+    """Fetch audio that the action tree will need later; there is no result."""
 
     sources: tuple[Source, ...]
 
 
 class SendWebhook(StoredCommand, frozen=True, tag="send-webhook"):
-    """Ask a customer's server for the next action; `request` is the idempotency key."""
+    """Request the next action from a customer's server; `request` is the idempotency key."""
 
     request: str
     url: str
@@ -26,14 +26,14 @@ class SendWebhook(StoredCommand, frozen=True, tag="send-webhook"):
 
 
 class LoadFlow(StoredCommand, frozen=True, tag="load-flow"):
-    """Read a stored flow: a tree, filled in, or the way into a graph."""
+    """Load a stored flow: an action tree with templates filled in, or a graph's first node."""
 
     request: str
     flow_id: str
 
 
 class LoadFlowNode(StoredCommand, frozen=True, tag="load-flow-node"):
-    """Read a node of a flow that runs, and fill it in."""
+    """Load a node of a running flow and fill in its templates."""
 
     request: str
     flow_id: str
@@ -42,7 +42,7 @@ class LoadFlowNode(StoredCommand, frozen=True, tag="load-flow-node"):
 
 
 class SendApiRequest(StoredCommand, frozen=True, tag="send-api-request"):
-    """Send a stored API request, filled in; `request` is the idempotency key."""
+    """Send a stored API request, filled in; `request` is its idempotency key."""
 
     request: str
     api: str

@@ -1,15 +1,15 @@
-"""What errands bring back to a call: audio, actions, nodes of flows, values of APIs."""
+"""Results of IO commands, as events of `step`."""
 
 from engine.calls.model.base import StoredEvent
 from wire.flow import Node, Scalar
 from wire.media import Clip
 from wire.verbs import Action
 
-Attempts = tuple[tuple[int, int], ...]  # of a webhook: how long each took in ms, and its status
+Attempts = tuple[tuple[int, int], ...]  # of a request: (duration in ms, HTTP status)
 
 
 class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
-    """The audio asked for is at hand, in the order asked; what could not be had is left out."""
+    """Audio was fetched: clips in the requested order, without those that failed."""
 
     request: str
     clips: tuple[Clip, ...]
@@ -17,7 +17,7 @@ class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
 
 
 class ActionReceived(StoredEvent, frozen=True, tag="action-received"):
-    """A webhook or a stored flow said what to do next; None: nothing more."""
+    """A webhook or a stored flow returned the next action; None: there is none."""
 
     request: str
     action: Action | None
@@ -25,7 +25,7 @@ class ActionReceived(StoredEvent, frozen=True, tag="action-received"):
 
 
 class ActionFailed(StoredEvent, frozen=True, tag="action-failed"):
-    """A webhook or a stored flow gave nothing that can run."""
+    """A webhook or a stored flow returned no valid action."""
 
     request: str
     reason: str
@@ -33,7 +33,7 @@ class ActionFailed(StoredEvent, frozen=True, tag="action-failed"):
 
 
 class FlowStarted(StoredEvent, frozen=True, tag="flow-started"):
-    """A stored flow is a graph of nodes: it begins at one, and stays as this version has it."""
+    """A stored flow is a graph: it starts at this node and keeps this version."""
 
     request: str
     flow_id: str
@@ -42,7 +42,7 @@ class FlowStarted(StoredEvent, frozen=True, tag="flow-started"):
 
 
 class FlowNodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
-    """A node of a flow was read; what it says of the call is filled in."""
+    """A flow node was loaded, with its templates filled in."""
 
     request: str
     name: str
@@ -50,7 +50,7 @@ class FlowNodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
 
 
 class ApiRequestSucceeded(StoredEvent, frozen=True, tag="api-request-succeeded"):
-    """An API request was answered well, with these values."""
+    """An API request succeeded with these values."""
 
     request: str
     status: int
@@ -59,7 +59,7 @@ class ApiRequestSucceeded(StoredEvent, frozen=True, tag="api-request-succeeded")
 
 
 class ApiRequestFailed(StoredEvent, frozen=True, tag="api-request-failed"):
-    """An API request brought nothing; the status if there was one, else 0."""
+    """An API request failed; `status` is 0 without a response."""
 
     request: str
     reason: str

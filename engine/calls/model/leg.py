@@ -1,4 +1,4 @@
-"""A leg: one channel of a call, known by the channel id that we chose or Asterisk gave."""
+"""A leg: one channel of a call, identified by its Asterisk channel id."""
 
 from typing import Literal
 
@@ -9,19 +9,19 @@ from engine.calls.model.causes import Status
 from wire.answer_detection import AnsweredBy
 
 LegState = Literal["requested", "created", "ringing", "up"]
-MuteDirection = Literal["in", "out", "both"]  # in: nobody hears it; out: it hears nobody
+MuteDirection = Literal["in", "out", "both"]  # in: it is not heard; out: it hears nothing
 Muted = MuteDirection | Literal[""]
 
 
 def combine_mutes(first: Muted, second: Muted) -> Muted:
-    """Give the mute that silences in the directions of both."""
+    """Return the mute that covers the directions of both."""
     if first and second and first != second:
         return "both"
     return first or second
 
 
 class LastDigit(Struct, frozen=True, array_like=True):
-    """A key that counted: what it takes to know it again (`keys`)."""
+    """The last accepted digit of a leg, kept to recognize duplicates (`recovery.dtmf`)."""
 
     digit: str
     held_ms: int
@@ -30,7 +30,7 @@ class LastDigit(Struct, frozen=True, array_like=True):
 
 
 class Leg(Struct, frozen=True, array_like=True):
-    """One live leg; an ended leg leaves the call. Times are wall-clock milliseconds."""
+    """One live leg; times are wall-clock milliseconds."""
 
     id: str
     party: str
@@ -39,47 +39,46 @@ class Leg(Struct, frozen=True, array_like=True):
     answered_ms: int = 0
     agent_id: str | None = None
     reference_id: str | None = None
-    ring_timeout_s: float = 60.0  # how long its party may take to answer
+    ring_timeout_s: float = 60.0
     muted: Muted = ""
     held: bool = False
-    hangup_requested: bool = False  # it was asked to be hung up
-    answered_by: AnsweredBy | None = None  # where it was detected
+    hangup_requested: bool = False
+    answered_by: AnsweredBy | None = None  # result of answer detection
     held_since_ms: int = 0
-    held_ms: int = 0  # in the holds before
-    last_digit: LastDigit | None = None  # the last that counted
+    held_ms: int = 0  # total of earlier holds
+    last_digit: LastDigit | None = None
 
     @property
     def ring_timeout_ms(self) -> int:
-        """How long its party may take to answer."""
         return int(self.ring_timeout_s * 1000)
 
     @property
     def ring_deadline_ms(self) -> int:
-        """Until when its party may answer."""
+        """Time by which its party must answer."""
         return self.requested_ms + self.ring_timeout_ms
 
     @property
     def agent(self) -> str:
-        """Whose leg it is: the agent that was called, or the one that its dial named."""
+        """Id of the agent that was called, or of the agent that the dial named; empty: none."""
         called = self.party.removeprefix("agent:")
         return called if called != self.party else self.agent_id or ""
 
     def with_hold(self, now: int) -> "Leg":
-        """Give it as it is on hold from now on."""
+        """Return the leg on hold since now."""
         return replace(self, held=True, held_since_ms=now)
 
     def without_hold(self, now: int) -> "Leg":
-        """Give it as it is on hold no more."""
+        """Return the leg off hold, with the hold's time added."""
         lasted_ms = max(0, now - self.held_since_ms) if self.held_since_ms else 0
         return replace(self, held=False, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
 
 
 class EndedLeg(Struct, frozen=True, array_like=True):
-    """A leg that has ended, and how."""
+    """A leg that has ended, with its outcome."""
 
     leg: Leg
     ended_ms: int
     status: Status
     cause: int
     sip_code: int = 0
-    reason: str = ""  # why its party could not be called
+    reason: str = ""  # why its party was not called

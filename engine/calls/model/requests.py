@@ -1,43 +1,44 @@
-"""What somebody asked of a call while it lives: events, as those of the PBX are."""
+"""Requests to a live call, as events of `step`."""
 
 from typing import Literal
 
 from engine.calls.model.base import StoredEvent
+from engine.calls.model.causes import EndedBy
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import TransferMode
 
-RecordingAction = Literal["start", "pause", "resume", "stop"]  # of a recording
+RecordingAction = Literal["start", "pause", "resume", "stop"]
 
 
 class HangupRequested(StoredEvent, frozen=True, tag="hangup-requested"):
-    """Somebody asked for the end of the call."""
+    """Hang up the call."""
 
-    by: str
+    by: EndedBy
     cause: int = 16
 
 
 class LegHangupRequested(StoredEvent, frozen=True, tag="leg-hangup-requested"):
-    """Somebody asked for the end of one leg; the rest of the call goes on."""
+    """Hang up one leg; the other legs stay."""
 
     leg: str
 
 
 class MuteRequested(StoredEvent, frozen=True, tag="mute-requested"):
-    """Somebody asked for a leg to be silenced in a direction; empty: to be heard again."""
+    """Mute a leg in a direction; an empty direction unmutes it."""
 
     leg: str
     direction: Muted
 
 
 class HoldRequested(StoredEvent, frozen=True, tag="hold-requested"):
-    """Somebody asked for a leg to be put on hold, or to be taken off it."""
+    """Put a leg on hold, or take it off hold."""
 
     leg: str
     held: bool
 
 
 class DialRequested(StoredEvent, frozen=True, tag="dial-requested"):
-    """Somebody asked for one more party in the conversation."""
+    """Call another party into the conversation."""
 
     party: str
     ring_s: float
@@ -45,7 +46,7 @@ class DialRequested(StoredEvent, frozen=True, tag="dial-requested"):
 
 
 class TransferRequested(StoredEvent, frozen=True, tag="transfer-requested"):
-    """Somebody asked for a party, the customer, to be handed from the source to a new one."""
+    """Transfer a party, the customer, from the source to a new party, the target."""
 
     mode: TransferMode
     source: str
@@ -54,11 +55,11 @@ class TransferRequested(StoredEvent, frozen=True, tag="transfer-requested"):
     ring_s: float = 30.0
     source_agent: str = ""
     target_name: str = ""
-    music: str | None = None  # address of what the customer hears meanwhile
+    music: str | None = None  # URL of the customer's hold music
 
 
 class TransferCompletionRequested(StoredEvent, frozen=True, tag="transfer-completion-requested"):
-    """The source asked to be left out: the customer and the target remain."""
+    """Complete a transfer: the source leaves, the customer and the target stay."""
 
     session: str
     by: str
@@ -66,7 +67,7 @@ class TransferCompletionRequested(StoredEvent, frozen=True, tag="transfer-comple
 
 
 class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel-requested"):
-    """The source asked for the customer back."""
+    """Cancel a transfer: the source gets the customer back."""
 
     session: str
     by: str
@@ -74,9 +75,9 @@ class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel-req
 
 
 class ReferReceived(StoredEvent, frozen=True, tag="refer-received"):
-    """A phone asked, by SIP REFER, for its other party to be handed to a new one.
+    """A phone sent a SIP REFER to transfer its other party.
 
-    `replaces`: it named a call of its own for that (RFC 3891), not a number.
+    `replaces`: the REFER names another call of the phone (RFC 3891), not a number.
     """
 
     leg: str
@@ -85,7 +86,7 @@ class ReferReceived(StoredEvent, frozen=True, tag="refer-received"):
 
 
 class AddMemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):
-    """Somebody asked for a party to be called into a conference; without one it is made."""
+    """Call a party into the conference; create the conference when there is none."""
 
     party: str
     by: str
@@ -97,7 +98,7 @@ class AddMemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):
 
 
 class KickRequested(StoredEvent, frozen=True, tag="kick-requested"):
-    """Somebody asked for a member to be put out; `leave`: the member did so itself."""
+    """Remove a member from the conference; `is_leave`: the member left by itself."""
 
     session: str
     leg: str
@@ -106,7 +107,7 @@ class KickRequested(StoredEvent, frozen=True, tag="kick-requested"):
 
 
 class CoachRequested(StoredEvent, frozen=True, tag="coach-requested"):
-    """Somebody asked for a member to be heard by one other only; no other: by all again."""
+    """Let a member be heard by the coached member only; without one, by all members."""
 
     session: str
     leg: str
@@ -114,7 +115,7 @@ class CoachRequested(StoredEvent, frozen=True, tag="coach-requested"):
 
 
 class RecordingRequested(StoredEvent, frozen=True, tag="recording-requested"):
-    """Somebody asked for the conversation to be recorded, or not, or for a pause."""
+    """Start, pause, resume or stop the recording of the conversation."""
 
     wanted: RecordingAction
 

@@ -1,6 +1,6 @@
-"""What people do with a live call, as data: a transfer of a party, a conference of several.
+"""Sessions of a live call as data: transfers and conferences.
 
-The machines that move them are `transfer` and `conference`; who hears whom follows in `seating`.
+`sessions.transfer` and `sessions.conference` change them; `media.plan` derives who hears whom.
 """
 
 from typing import Literal
@@ -23,12 +23,12 @@ TransferState = Literal[
 ConferenceState = Literal["init", "in-progress", "completed"]
 MemberState = Literal["queued", "connecting", "ringing", "connected", "complete", "failed"]
 
-# Where each state may lead; the diagrams in docs/sessions.md are drawn from these.
-_UNDONE: tuple[TransferState, ...] = ("canceled", "failed", "abandoned")
+# The transitions of each state; the diagrams in docs/sessions.md are drawn from these.
+_UNSUCCESSFUL: tuple[TransferState, ...] = ("canceled", "failed", "abandoned")
 TRANSFER_MOVES: dict[TransferState, tuple[TransferState, ...]] = {
-    "starting": ("ringback", "answered", "blind_transferred", *_UNDONE),
-    "ringback": ("answered", "blind_transferred", *_UNDONE),
-    "answered": ("completed", *_UNDONE),
+    "starting": ("ringback", "answered", "blind_transferred", *_UNSUCCESSFUL),
+    "ringback": ("answered", "blind_transferred", *_UNSUCCESSFUL),
+    "answered": ("completed", *_UNSUCCESSFUL),
 }
 CONFERENCE_MOVES: dict[ConferenceState, tuple[ConferenceState, ...]] = {
     "init": ("in-progress", "completed"),
@@ -43,18 +43,18 @@ MEMBER_MOVES: dict[MemberState, tuple[MemberState, ...]] = {
 
 
 class HoldMusic(Struct, frozen=True, array_like=True):
-    """Music of one's own for who waits: clips in a loop; none yet while they are fetched."""
+    """Custom hold music of a session: clips in a loop; empty until they are fetched."""
 
-    request: str  # of the fetch
-    playback: str = ""  # of the round that is heard now
+    request: str  # that fetches the clips
+    playback: str = ""  # of the current loop
     clips: tuple[Clip, ...] = ()
 
 
 class Transfer(Struct, frozen=True, array_like=True):
-    """One party of a conversation is handed to a new one; legs by id, times in milliseconds.
+    """A transfer of the customer from the source to the target; the three are leg ids.
 
-    In an attended one the source talks to the target first; in a blind one it is gone, and the
-    customer waits for the target alone.
+    Attended: the source talks to the target first. Blind: the source leaves at once, and the
+    customer waits for the target alone. Times are wall-clock milliseconds.
     """
 
     id: str
@@ -74,12 +74,12 @@ class Transfer(Struct, frozen=True, array_like=True):
 
     @property
     def is_live(self) -> bool:
-        """Whether it can still change."""
+        """Whether its state can still change."""
         return self.state in TRANSFER_MOVES
 
 
 class Member(Struct, frozen=True, array_like=True):
-    """One party of a conference; `coaches` names the leg that alone hears it, by a snoop on it."""
+    """One party of a conference; a coach is heard only by the leg in `coaches`, through a snoop."""
 
     leg: str
     party: str
@@ -89,18 +89,18 @@ class Member(Struct, frozen=True, array_like=True):
     reason: str = ""
     coaches: str = ""
     snoop: str = ""
-    is_snooping: bool = False  # the snoop is there and can be used
+    is_snooping: bool = False  # the snoop channel exists
     joined_ms: int = 0
     left_ms: int = 0
 
     @property
     def is_live(self) -> bool:
-        """Whether it is in the conference or on its way there."""
+        """Whether it is in the conference or being called into it."""
         return self.state in MEMBER_MOVES
 
 
 class Conference(Struct, frozen=True, array_like=True):
-    """A conversation of several; it lives while two remain, or one waits for another."""
+    """A conference; it is live while it has two members, or one who waits for another."""
 
     id: str
     members: tuple[Member, ...]
@@ -109,13 +109,13 @@ class Conference(Struct, frozen=True, array_like=True):
     requested_by: str = ""
     reason: str = ""
     ended_ms: int = 0
-    hold_music: HoldMusic | None = None  # for one who waits alone
+    hold_music: HoldMusic | None = None  # of a member who waits alone
 
     @property
     def is_live(self) -> bool:
-        """Whether it can still change."""
+        """Whether its state can still change."""
         return self.state != "completed"
 
     def member(self, leg: str) -> Member | None:
-        """Find the live member of a leg."""
+        """Return the live member with this leg."""
         return next((each for each in self.members if each.leg == leg and each.is_live), None)

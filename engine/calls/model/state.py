@@ -1,6 +1,7 @@
-"""All that a call can be doing: one value at a time, each that waits with its deadline.
+"""The states of a call; each that waits has a deadline in wall-clock milliseconds.
 
-Deadlines are wall-clock milliseconds. The verbs' files say how each begins and what moves it.
+`verbs` and `sessions.conversation` start and advance them; CALL_STATES in `state_table` sums up
+what each does.
 """
 
 from typing import Literal
@@ -15,11 +16,11 @@ from wire.webhooks import DialResult, RecordReason
 
 
 class State(Struct, frozen=True, array_like=True, tag_field="d"):
-    """What all states share: stored as tagged arrays."""
+    """Base of all states: stored as a tagged array."""
 
 
 class Starting(State, frozen=True, tag="starting"):
-    """The main leg is not up yet; then `action` runs."""
+    """The main leg is not answered yet; `action` runs when it is."""
 
     action: Action | None
     deadline_ms: int
@@ -28,31 +29,36 @@ class Starting(State, frozen=True, tag="starting"):
 
 
 class Detecting(State, frozen=True, tag="detecting"):
-    """The main leg is listened to: who answered, a person or a machine? Then `action` runs."""
+    """Answer detection runs on the main leg: a person or a machine? Then `action` runs."""
 
     detection: Detection
     activity: SoundActivity
     deadline_ms: int
     action: Action | None = None
-    on_machine: Verb | str = "continue"  # or `hangup`, or an action to run instead
+    on_machine: Verb | str = "continue"  # or `hangup`, or an action that runs instead
+
+
+EndedVerb = Literal[
+    "start", "play", "say", "gather", "record", "dial", "reply", "flow", "whisper", "confirm"
+]
 
 
 class Advance(State, frozen=True, tag="advance"):
-    """A verb has ended: passed through within one step, never stored.
+    """A verb has ended and `action` runs next; transient within one step, never stored.
 
-    `event` and `dial` tell an address what has just ended; `fallback` runs when it does not answer.
-    `digits` are what a gather collected.
+    `event` and `dial` tell a webhook what ended; `fallback` runs when the webhook fails. `digits`
+    are those that a gather collected.
     """
 
     action: Action | None
-    event: str
+    event: EndedVerb
     dial: DialResult | None = None
     fallback: Verb | None = None
     digits: str = ""
 
 
 class Playing(State, frozen=True, tag="playing"):
-    """Audio is fetched (no clips yet), then played, to the main leg."""
+    """Audio is fetched (while `clips` is empty), then played to the main leg."""
 
     verb: Play | Say | Record
     request: str
@@ -60,7 +66,7 @@ class Playing(State, frozen=True, tag="playing"):
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
     suspended: bool = False  # its leg is on hold
-    played_ms: int = 0  # of the clips, before it was paused
+    played_ms: int = 0  # of the clips, when it was suspended
 
 
 class Gathering(State, frozen=True, tag="gathering"):
@@ -71,23 +77,24 @@ class Gathering(State, frozen=True, tag="gathering"):
     phase: Literal["fetch", "prompt", "first", "between"]
     deadline_ms: int  # of this phase
     limit_ms: int  # of the whole verb
-    request: str = ""  # the prompt's
+    request: str = ""  # of the prompt: its fetch, then its playback
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
     digits: str = ""
     suspended: bool = False  # its leg is on hold
-    played_ms: int = 0  # of the prompt, before it was paused
-    suspended_ms: int = 0  # when
-    since_ms: int = 0  # keys count from here on
+    played_ms: int = 0  # of the prompt, when it was suspended
+    suspended_ms: int = 0  # when it was suspended
+    since_ms: int = 0  # digits are accepted from this time on
 
 
 ScreeningStage = Literal["detecting", "whispering", "confirming"]
 
 
 class Screening(Struct, frozen=True, array_like=True):
-    """What happens to a dialled leg between its answer and the conversation.
+    """Call screening of a dialed leg, between its answer and the conversation.
 
-    `doing` is what would be a call's own, were this its main leg; `limit_ms` ends the stage.
+    `state` is the state that the call would have if this were its main leg; `limit_ms` ends the
+    stage.
     """
 
     leg: str
@@ -97,90 +104,91 @@ class Screening(Struct, frozen=True, array_like=True):
 
     @property
     def position(self) -> tuple[str, ScreeningStage, int]:
-        """Which leg, in which stage, and until when at most."""
+        """The leg, its stage, and the stage's time limit."""
         return self.leg, self.stage, self.limit_ms
 
     @property
     def due_ms(self) -> int:
-        """When something happens by itself."""
+        """The next deadline."""
         return min(self.limit_ms, self.state.deadline_ms)
 
 
 class RecordingVoicemail(State, frozen=True, tag="recording"):
-    """A message is recorded, until it has ended; then it is on its way to the archive."""
+    """A voicemail is recorded; when it has ended, it is archived."""
 
     verb: Record
     recording: str
     started_ms: int
     deadline_ms: int
-    reason: RecordReason | Literal[""] = ""  # why it ended, as soon as that shows
-    request: str = ""  # to file it, once it has ended
+    reason: RecordReason | Literal[""] = ""  # why it ended, as soon as it is known
+    request: str = ""  # that archives it, once it has ended
     ended_ms: int = 0
 
 
 class Dialing(State, frozen=True, tag="dialing"):
-    """Legs are called; the first to answer, and to come through its greeting, wins."""
+    """Legs are called; the first to answer and to pass its screening is connected."""
 
     verb: Dial
     legs: tuple[str, ...]
-    deadline_ms: int  # of those that ring
+    deadline_ms: int  # of the legs that have not answered
     cause: int = 0  # of the leg that ended last
     screenings: tuple[Screening, ...] = ()
-    answered_by: AnsweredBy | None = None  # of the leg that was greeted last and did not win
-    reason: str = ""  # why the last of those that could not be called could not
+    answered_by: AnsweredBy | None = None  # of the leg whose screening ended last
+    reason: str = ""  # why the last leg that was not called was not
 
     @property
     def ringing(self) -> tuple[str, ...]:
         """The legs that have not answered."""
-        greeted = {each.leg for each in self.screenings}
-        return tuple(leg for leg in self.legs if leg not in greeted)
+        answered = {each.leg for each in self.screenings}
+        return tuple(leg for leg in self.legs if leg not in answered)
 
     @property
     def due_ms(self) -> int:
-        """When something happens by itself."""
-        due = [each.due_ms for each in self.screenings]
-        return min([*due, self.deadline_ms] if self.ringing or not due else due)
+        """The next deadline."""
+        deadlines = [each.due_ms for each in self.screenings]
+        is_ringing = self.ringing or not deadlines
+        return min([*deadlines, self.deadline_ms] if is_ringing else deadlines)
 
 
 class AwaitingInstructions(State, frozen=True, tag="awaiting-instructions"):
-    """A webhook or a stored flow was asked what to do next, or an API for what a flow needs."""
+    """The call waits for a webhook or a stored flow, or for an API request of a flow."""
 
     request: str
     deadline_ms: int
     fallback: Verb | None = None
     is_api: bool = False
-    has_music: bool = False  # while it waits
+    has_music: bool = False  # hold music plays meanwhile
 
 
 class Bridged(State, frozen=True, tag="bridged"):
     """The main leg and others share a bridge."""
 
     verb: Dial
-    leg: str  # the one that the dial reached
-    legs: tuple[str, ...]  # all that share the bridge with the main leg
+    leg: str  # the one that the dial connected
+    legs: tuple[str, ...]  # all except the main leg
     bridge: str
     since_ms: int
     deadline_ms: int
-    number: str | None = None  # which of the dial's was reached
-    awaiting: AwaitingInstructions | None = None  # a question that the conversation came upon
-    answered_by: AnsweredBy | None = None  # of the leg that the dial reached
+    number: str | None = None  # the one of the dial's numbers that was connected
+    awaiting: AwaitingInstructions | None = None  # a request that the conversation interrupted
+    answered_by: AnsweredBy | None = None  # of the leg that the dial connected
 
 
 class Ending(State, frozen=True, tag="ending"):
-    """All legs were told to hang up."""
+    """All legs are being hung up."""
 
     deadline_ms: int
     tries: int = 0
 
 
 class ArchivingRecordings(State, frozen=True, tag="archiving-recordings"):
-    """All legs are gone; recordings are on their way to the archive."""
+    """All legs have ended; recordings are being archived."""
 
     deadline_ms: int
 
 
 class Ended(State, frozen=True, tag="ended"):
-    """Nothing more can happen."""
+    """The call has ended; further events change nothing."""
 
 
 CallState = (

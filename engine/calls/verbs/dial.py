@@ -28,84 +28,84 @@ def start(call: Call, verb: Dial, now: int) -> Step:
             leg_id, party, "requested", now,
             agent_id=verb.data.agent_id, reference_id=verb.data.reference_id, ring_timeout_s=ring_s,
         )  # fmt: skip
-        call, told = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
+        call, emitted = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
         caller_id = verb.data.caller_id or call.caller_id
-        commands += [told, Originate(leg_id, party, caller_id)]
+        commands += [emitted, Originate(leg_id, party, caller_id)]
         legs.append(leg_id)
     deadline = now + int(ring_s * 1000)
     return replace(call, state=Dialing(verb, tuple(legs), deadline)), tuple(commands)
 
 
-def on_event(call: Call, doing: Dialing, event: Event, now: int) -> Step:
+def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
     """Talk to the first that is through its greeting; go on when none is left or time is up."""
     match event:
-        case LegCreated(leg) if leg in doing.legs:
-            until = max(doing.deadline_ms, ring_deadline_ms(call, leg, now, doing.deadline_ms))
-            return replace(call, state=replace(doing, deadline_ms=until)), ()
-        case LegAnswered(leg) if leg in doing.ringing:
-            return _apply_outcome(doing, leg, screening.start(call, doing.verb.data, leg, now), now)
-        case LegEnded(leg, cause, reason=reason) if leg in doing.legs:
-            doing = replace(doing, reason=reason or doing.reason)
-            return _drop_leg(call, doing, leg, cause)
-        case DeadlinePassed() if not doing.screenings:
-            return _fail(call, doing, "no-answer", causes.NO_ANSWER)
+        case LegCreated(leg) if leg in state.legs:
+            until = max(state.deadline_ms, ring_deadline_ms(call, leg, now, state.deadline_ms))
+            return replace(call, state=replace(state, deadline_ms=until)), ()
+        case LegAnswered(leg) if leg in state.ringing:
+            return _apply_outcome(state, leg, screening.start(call, state.verb.data, leg, now), now)
+        case LegEnded(leg, cause, reason=reason) if leg in state.legs:
+            state = replace(state, reason=reason or state.reason)
+            return _drop_leg(call, state, leg, cause)
+        case DeadlinePassed() if not state.screenings:
+            return _fail(call, state, "no-answer", causes.NO_ANSWER)
         case _:
-            call, commands = _run_screenings(call, doing, event, now)
+            call, commands = _run_screenings(call, state, event, now)
             call, hangups = _expire_ringing(call, now)
             return call, (*commands, *hangups)
 
 
-def _run_screenings(call: Call, doing: Dialing, event: Event, now: int) -> Step:
+def _run_screenings(call: Call, state: Dialing, event: Event, now: int) -> Step:
     """Let those who have answered, and are not connected yet, have their part of an event."""
     commands: tuple[Command, ...] = ()
-    for greeting in doing.screenings:
-        moved = screening.on_event(call, doing.verb.data, greeting, event, now)
+    for greeting in state.screenings:
+        moved = screening.on_event(call, state.verb.data, greeting, event, now)
         if isinstance(call.state, Dialing) and moved[1] is not greeting:
             call, more = _apply_outcome(call.state, greeting.leg, moved, now)
             commands += more
     return call, commands
 
 
-def _apply_outcome(doing: Dialing, leg: str, greeted: screening.ScreeningStep, now: int) -> Step:
+def _apply_outcome(state: Dialing, leg: str, greeted: screening.ScreeningStep, now: int) -> Step:
     """Connect a leg that has been greeted, or go on without it; or wait until that is known."""
     call, outcome, commands = greeted
-    others = tuple(each for each in doing.screenings if each.leg != leg)
-    doing = replace(doing, screenings=others, answered_by=_answered_by(call, leg, doing))
+    others = tuple(each for each in state.screenings if each.leg != leg)
+    state = replace(state, screenings=others, answered_by=_answered_by(call, leg, state))
     match outcome:
         case "connect":
-            call, more = _connect(call, doing, leg, now)
+            call, more = _connect(call, state, leg, now)
         case "refuse":
-            call, more = _drop_leg(call, doing, leg, causes.REJECTED)
+            call, more = _drop_leg(call, state, leg, causes.REJECTED)
             more = (*more, Hangup(leg, causes.REJECTED))
         case greeting:
-            call, more = replace(call, state=replace(doing, screenings=(*others, greeting))), ()
+            call, more = replace(call, state=replace(state, screenings=(*others, greeting))), ()
     return call, (*commands, *more)
 
 
-def _drop_leg(call: Call, doing: Dialing, leg: str, cause: int) -> Step:
+def _drop_leg(call: Call, state: Dialing, leg: str, cause: int) -> Step:
     """Go on without a leg, if there are others."""
-    doing = replace(
-        doing,
-        legs=tuple(each for each in doing.legs if each != leg),
-        screenings=tuple(each for each in doing.screenings if each.leg != leg),
-        cause=_stronger_cause(doing.cause, cause),
+    state = replace(
+        state,
+        legs=tuple(each for each in state.legs if each != leg),
+        screenings=tuple(each for each in state.screenings if each.leg != leg),
+        cause=_stronger_cause(state.cause, cause),
     )
-    if doing.legs:
-        return replace(call, state=doing), ()
-    return _fail(call, doing, causes.unanswered_status(doing.cause), doing.cause)
+    if state.legs:
+        return replace(call, state=state), ()
+    return _fail(call, state, causes.unanswered_status(state.cause), state.cause)
 
 
 def _expire_ringing(call: Call, now: int) -> Step:
     """Give up those who have not answered in time, while others are greeted."""
-    doing = call.state
-    if not isinstance(doing, Dialing) or not doing.screenings or now < doing.deadline_ms:
+    state = call.state
+    if not isinstance(state, Dialing) or not state.screenings or now < state.deadline_ms:
         return call, ()
-    hangups = tuple(Hangup(leg, causes.NO_ANSWER) for leg in doing.ringing)
+    hangups = tuple(Hangup(leg, causes.NO_ANSWER) for leg in state.ringing)
     if not hangups:
         return call, ()
-    left = tuple(each.leg for each in doing.screenings)
-    cause = _stronger_cause(doing.cause, causes.NO_ANSWER)
-    return replace(call, state=replace(doing, legs=left, cause=cause)), hangups
+    left = tuple(each.leg for each in state.screenings)
+    cause = _stronger_cause(state.cause, causes.NO_ANSWER)
+    return replace(call, state=replace(state, legs=left, cause=cause)), hangups
 
 
 def parties(verb: Dial) -> tuple[str, ...]:
@@ -126,37 +126,37 @@ def dial_data(party: str) -> DialData:
     return DialData(number=party)
 
 
-def _connect(call: Call, doing: Dialing, winner: str, now: int) -> Step:
+def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
     call, bridge = allocate_id(call, "b")
-    limit_s = doing.verb.data.time_limit
+    limit_s = state.verb.data.time_limit
     deadline = now + int(limit_s * 1000) if limit_s else call.must_end_ms
-    number = _reached_number(call, doing.verb, winner)
+    number = _reached_number(call, state.verb, winner)
     talking = Bridged(
-        doing.verb, winner, (winner,), bridge, now, deadline, number,
-        answered_by=doing.answered_by,
+        state.verb, winner, (winner,), bridge, now, deadline, number,
+        answered_by=state.answered_by,
     )  # fmt: skip
-    losers = tuple(Hangup(leg, causes.NORMAL) for leg in doing.legs if leg != winner)
+    losers = tuple(Hangup(leg, causes.NORMAL) for leg in state.legs if leg != winner)
     return replace(call, state=talking), losers
 
 
-def _fail(call: Call, doing: Dialing, status: str, cause: int) -> Step:
-    data = doing.verb.data
+def _fail(call: Call, state: Dialing, status: str, cause: int) -> Step:
+    data = state.verb.data
     result = DialResult(
         status=status,
         cause=cause,
-        number=_first_number(doing.verb),
-        answered_by=doing.answered_by,
+        number=_first_number(state.verb),
+        answered_by=state.answered_by,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
-        reason=doing.reason or None if status == "failed" else None,
+        reason=state.reason or None if status == "failed" else None,
     )
-    hangups = tuple(Hangup(leg, cause) for leg in doing.legs)
-    return replace(call, state=Advance(doing.verb.action, "dial", result)), hangups
+    hangups = tuple(Hangup(leg, cause) for leg in state.legs)
+    return replace(call, state=Advance(state.verb.action, "dial", result)), hangups
 
 
-def _answered_by(call: Call, leg_id: str, doing: Dialing) -> AnsweredBy | None:
+def _answered_by(call: Call, leg_id: str, state: Dialing) -> AnsweredBy | None:
     leg = call.leg(leg_id)
-    return (leg.answered_by if leg else None) or doing.answered_by
+    return (leg.answered_by if leg else None) or state.answered_by
 
 
 def _reached_number(call: Call, verb: Dial, leg_id: str) -> str | None:

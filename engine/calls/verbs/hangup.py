@@ -25,22 +25,22 @@ def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
     others = tuple(c for c in commands if not (isinstance(c, Hangup) and call.leg(c.leg)))
     if not call.legs:
-        call, told = finish(call, now)
-        return call, (*others, *told)
+        call, emitted = finish(call, now)
+        return call, (*others, *emitted)
     return replace(call, state=Ending(now + HANGUP_TIMEOUT_MS)), (*others, *hangups)
 
 
-def on_event(call: Call, doing: Ending, event: Event, now: int) -> Step:
+def on_event(call: Call, state: Ending, event: Event, now: int) -> Step:
     """Tell the legs again that have not gone; give up on them in the end."""
     if not call.legs:
         return finish(call, now)
     match event:
-        case DeadlinePassed() if doing.tries >= MAX_HANGUP_RETRIES:
+        case DeadlinePassed() if state.tries >= MAX_HANGUP_RETRIES:
             return finish(call, now)
         case Recovered():  # a hangup that may not have come to it is in the outbox
-            return replace(call, state=replace(doing, deadline_ms=now + HANGUP_TIMEOUT_MS)), ()
+            return replace(call, state=replace(state, deadline_ms=now + HANGUP_TIMEOUT_MS)), ()
         case DeadlinePassed():
-            ending = Ending(now + HANGUP_TIMEOUT_MS, doing.tries + 1)
+            ending = Ending(now + HANGUP_TIMEOUT_MS, state.tries + 1)
             cause = call.cause or causes.NORMAL
             hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
             return replace(call, state=ending), hangups
@@ -76,8 +76,8 @@ def on_archiving(call: Call, event: Event, now: int) -> Step:
 
 def _end(call: Call, now: int) -> Step:
     call = replace(call, state=Ended())
-    call, told = emit_completed(call, build_call_record(call), now)
-    return call, (told,)
+    call, emitted = emit_completed(call, build_call_record(call), now)
+    return call, (emitted,)
 
 
 def _status(call: Call) -> causes.Status:

@@ -43,21 +43,21 @@ def start_url(call: Call, url: str, after: Advance, now: int) -> Step:
     return replace(call, state=asking), (SendWebhook(request, url, to_json(body)),)
 
 
-def on_event(call: Call, doing: AwaitingInstructions, event: Event, now: int) -> Step:
+def on_event(call: Call, state: AwaitingInstructions, event: Event, now: int) -> Step:
     """Run what was answered; without an answer, the fallback; without one, hang up."""
     match event:
         case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed():
             return (
-                flow.on_result(call, event, now) if event.request == doing.request else (call, ())
+                flow.on_result(call, event, now) if event.request == state.request else (call, ())
             )
-        case ActionReceived(request, action) if request == doing.request:
+        case ActionReceived(request, action) if request == state.request:
             return replace(call, state=Advance(action, "reply")), prefetch(action)
-        case ActionFailed(request, reason) if request == doing.request:
-            return use_fallback(call, doing, reason), ()
+        case ActionFailed(request, reason) if request == state.request:
+            return use_fallback(call, state, reason), ()
         case DeadlinePassed():
-            return use_fallback(call, doing, "timeout"), ()
+            return use_fallback(call, state, "timeout"), ()
         case Recovered():
-            return replace(call, state=replace(doing, deadline_ms=now + WEBHOOK_TIMEOUT_MS)), ()
+            return replace(call, state=replace(state, deadline_ms=now + WEBHOOK_TIMEOUT_MS)), ()
         case _:
             return call, ()
 
@@ -68,10 +68,10 @@ def prefetch(action: Action | None) -> tuple[PrefetchMedia, ...]:
     return (PrefetchMedia(sources),) if sources else ()
 
 
-def use_fallback(call: Call, doing: AwaitingInstructions, reason: str) -> Call:
+def use_fallback(call: Call, state: AwaitingInstructions, reason: str) -> Call:
     """Go on without an answer: the fallback; without one, nothing more of the tree."""
-    if doing.is_api:
+    if state.is_api:
         return replace(flow.fail_request(call, reason), state=Advance(None, "flow"))
-    if doing.fallback is None:
+    if state.fallback is None:
         call = replace(call, continuation=(), reason=f"action_failed:{reason[:MAX_REASON_CHARS]}")
-    return replace(call, state=Advance(doing.fallback, "reply"))
+    return replace(call, state=Advance(state.fallback, "reply"))

@@ -108,8 +108,8 @@ def _merge(call: Call, data: DialData, at: StagePosition, step: Step, now: int) 
         answered_by=call.answered_by,
     )
     match alone.state:
-        case Detecting() | Playing() | Gathering() as doing:
-            return kept, Screening(at[0], at[1], doing, at[2]), commands
+        case Detecting() | Playing() | Gathering() as state:
+            return kept, Screening(at[0], at[1], state, at[2]), commands
         case Advance(digits=digits):
             call, outcome, more = _finish_stage(kept, data, at, digits, now)
             return call, outcome, (*commands, *more)

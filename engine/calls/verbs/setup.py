@@ -14,33 +14,33 @@ from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, hangup
 
 
-def on_event(call: Call, doing: Starting, event: Event, now: int) -> Step:
+def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
     """Reach the main leg; once it is up, run the action."""
     match event:
         case CallOpened():
-            return _open(call, doing, now)
+            return _open(call, state, now)
         case LegCreated(leg) if leg == call.main:
-            until = ring_deadline_ms(call, leg, now, doing.deadline_ms)
-            return replace(call, state=replace(doing, deadline_ms=until)), ()
+            until = ring_deadline_ms(call, leg, now, state.deadline_ms)
+            return replace(call, state=replace(state, deadline_ms=until)), ()
         case LegAnswered(leg) if leg == call.main:
-            return _on_answered(call, doing, now)
+            return _on_answered(call, state, now)
         case DeadlinePassed():
             return hangup.start(call, now, "system", causes.NO_ANSWER)
         case _:
             return call, ()
 
 
-def _on_answered(call: Call, doing: Starting, now: int) -> Step:
-    if doing.detection is None:
-        return replace(call, state=Advance(doing.action, "start")), ()
-    return amd.start(call, doing.detection, now, doing.action, doing.on_machine)
+def _on_answered(call: Call, state: Starting, now: int) -> Step:
+    if state.detection is None:
+        return replace(call, state=Advance(state.action, "start")), ()
+    return amd.start(call, state.detection, now, state.action, state.on_machine)
 
 
-def _open(call: Call, doing: Starting, now: int) -> Step:
-    call, told = emit(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
-    commands: list[Command] = [told]
-    machine = doing.on_machine if isinstance(doing.on_machine, Struct) else None
-    if sources := tuple(dict.fromkeys((*audio_sources(doing.action), *audio_sources(machine)))):
+def _open(call: Call, state: Starting, now: int) -> Step:
+    call, emitted = emit(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
+    commands: list[Command] = [emitted]
+    machine = state.on_machine if isinstance(state.on_machine, Struct) else None
+    if sources := tuple(dict.fromkeys((*audio_sources(state.action), *audio_sources(machine)))):
         commands.append(PrefetchMedia(sources))
     if call.direction == "inbound":
         commands.append(Answer(call.main))

@@ -17,12 +17,12 @@ def start(call: Call, verb: SingleLegVerb, now: int) -> Step:
     return play.start(call, verb, now)
 
 
-def on_event(call: Call, doing: Playing | Gathering | Detecting, event: Event, now: int) -> Step:
+def on_event(call: Call, state: Playing | Gathering | Detecting, event: Event, now: int) -> Step:
     """Move it."""
-    match doing:
+    match state:
         case Playing():
-            return play.on_event(call, doing, event, now)
+            return play.on_event(call, state, event, now)
         case Gathering():
-            return gather.on_event(call, doing, event, now)
+            return gather.on_event(call, state, event, now)
         case Detecting():
-            return amd.on_event(call, doing, event, now)
+            return amd.on_event(call, state, event, now)

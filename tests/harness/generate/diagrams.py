@@ -1,6 +1,6 @@
-"""The state diagrams of docs/sessions.md, drawn from the tables that the core runs by.
+"""Renders state diagrams into docs/sessions.md and the table of call states into architecture.md.
 
-`python -m tests.harness.generate.diagrams` (make docs) writes them into the page.
+`python -m tests.harness.generate.diagrams` (make docs) writes them between the pages' markers.
 """
 
 import re
@@ -9,19 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
+from engine.calls.model.state_table import CALL_STATES
 
-PAGE = Path(__file__).parents[3] / "docs" / "sessions.md"
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = (DOCS / "sessions.md", DOCS / "architecture.md")
 Moves = Mapping[Any, Sequence[str]]
 TABLES: dict[str, Moves] = {
     "transfer": TRANSFER_MOVES,
     "conference": CONFERENCE_MOVES,
     "member": MEMBER_MOVES,
 }
-_BLOCK = re.compile(r"(<!-- drawn: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- drawn: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def drawn(moves: Moves) -> str:
-    """Draw a table of moves as a mermaid state diagram, which begins in its first state."""
+def diagram(moves: Moves) -> str:
+    """Render transitions as a mermaid state diagram that starts in the first state."""
     arrows = [(before, after) for before, afters in moves.items() for after in afters]
     final = sorted({after for _, after in arrows} - set(moves))
     lines = [
@@ -33,9 +35,26 @@ def drawn(moves: Moves) -> str:
     return f"```mermaid\nstateDiagram-v2\n{body}```\n"
 
 
-def with_diagrams(page: str) -> str:
-    """Put each diagram where the page wants it."""
-    return _BLOCK.sub(lambda found: found[1] + drawn(TABLES[found[2]]) + found[3], page)
+def state_table() -> str:
+    """Render CALL_STATES as a table."""
+    rows = [
+        ("state", "ends when", "deadline", "hold of the main leg", "recorded"),
+        ("---",) * 5,
+        *(
+            (f"`{state}`", each.ends_when, each.deadline, each.on_hold, each.recorded)
+            for state, each in CALL_STATES.items()
+        ),
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def render(page: str) -> str:
+    """Replace what stands between a page's markers."""
+    return _BLOCK.sub(lambda found: found[1] + _block(found[2]) + found[3], page)
+
+
+def _block(name: str) -> str:
+    return state_table() if name == "call-states" else diagram(TABLES[name])
 
 
 def _name(state: str) -> str:
@@ -43,4 +62,5 @@ def _name(state: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_diagrams(PAGE.read_text()))
+    for each in PAGES:
+        each.write_text(render(each.read_text()))

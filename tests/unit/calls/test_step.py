@@ -1,7 +1,5 @@
 """Every state against every event: the rules that always hold."""
 
-from collections.abc import Callable
-
 import pytest
 from msgspec.structs import replace
 
@@ -9,7 +7,6 @@ from engine.calls.model.call import deadline_ms, is_expected
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import (
     BridgeFailed,
-    CallOpened,
     DeadlinePassed,
     DigitPressed,
     Event,
@@ -18,6 +15,7 @@ from engine.calls.model.events import (
     LegEnded,
     LegRinging,
     PlaybackEnded,
+    RecordingsArchived,
     Recovered,
 )
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
@@ -32,72 +30,20 @@ from tests.unit.calls.harness.builders import (
     NOW,
     Story,
     called,
-    dialing,
-    outbound,
     say,
-    talking,
     tree,
 )
 from tests.unit.calls.harness.invariants import assert_sound
-from tests.unit.calls.harness.screenings import BOB, EVE
+from tests.unit.calls.harness.states import STATES, ended
 from wire.base import tag_of
-
-
-def gathering(phase: str) -> Story:
-    """Make a call in a phase of a gather."""
-    data = {"audioUrl": HTTPS, "fallback": say(), "maxDigits": 2}
-    story = called({"type": "gather", "data": data, "action": HTTPS})
-    if phase != "fetch":
-        story.fetched(CLIPS if phase == "prompt" else ())
-    if phase == "between":
-        story.press("1")
-    return story
-
-
-def over() -> Story:
-    """Make a call that has ended."""
-    story = called({"type": "hangup"})
-    story.hang_up()
-    return story
-
-
-def opened() -> Story:
-    """Make a call that is being placed."""
-    story = Story(outbound(say()))
-    story.take(CallOpened())
-    return story
-
-
-def heard() -> Story:
-    """Make a call that plays."""
-    story = called(say(action=say()))
-    story.fetched()
-    return story
-
-
-STATES: dict[str, Callable[[], Story]] = {
-    "starting": opened,
-    "fetching": lambda: called(say()),
-    "playing": heard,
-    "gathering-fetch": lambda: gathering("fetch"),
-    "gathering-prompt": lambda: gathering("prompt"),
-    "gathering-first": lambda: gathering("first"),
-    "gathering-between": lambda: gathering("between"),
-    "dialing": lambda: dialing(BOB, EVE, action=say()),
-    "talking": lambda: talking(BOB, action=say()),
-    "asking": lambda: called(HTTPS),
-    "asking-flow": lambda: called({"type": "flow", "data": {"flowId": "f"}, "action": say()}),
-    "ending": lambda: called({"type": "hangup"}),
-    "over": over,
-}
 
 
 def events_for(story: Story) -> list[Event]:
     """List every kind of event, about what the call knows and about what it does not."""
     legs = [MAIN, f"{ID}.l1", f"{ID}.l9"]
-    doing = story.call.state
-    request = getattr(doing, "request", f"{ID}.r1")
-    bridge = getattr(doing, "bridge", f"{ID}.b1")
+    state = story.call.state
+    request = getattr(state, "request", f"{ID}.r1")
+    bridge = getattr(state, "bridge", f"{ID}.b1")
     about_legs: list[Event] = [
         event
         for leg in legs
@@ -140,7 +86,9 @@ def test_every_event_in_every_state(state: str) -> None:
         assert numbers == list(range(len(numbers)))
 
 
-@pytest.mark.parametrize("state", [name for name in STATES if name != "over"])
+@pytest.mark.parametrize(
+    "state", [name for name in STATES if name not in {"archiving-recordings", "ended"}]
+)
 def test_a_hangup_ends_every_state(state: str) -> None:
     """Hangup during anything: all legs are told, the rest of the tree is dropped."""
     story = STATES[state]()
@@ -150,12 +98,14 @@ def test_a_hangup_ends_every_state(state: str) -> None:
         assert {each.leg for each in commands if isinstance(each, Hangup)} == legs
     for leg in legs:
         story.take(LegEnded(leg, 16), 10)
+    for request in {each.archive_request for each in story.call.recordings}:
+        story.take(RecordingsArchived(request, 1_000))
     assert story.call.is_ended
     assert deadline_ms(story.call) is None
     assert [told.event for told in story.told].count("completed") == 1
 
 
-@pytest.mark.parametrize("state", [name for name in STATES if name != "over"])
+@pytest.mark.parametrize("state", [name for name in STATES if name != "ended"])
 def test_time_alone_ends_every_state(state: str) -> None:
     """Whatever is lost on the way, no call waits for ever."""
     story = STATES[state]()
@@ -172,7 +122,7 @@ def test_every_state_has_a_main_leg_to_lose(state: str) -> None:
     story = STATES[state]()
     story.hang_up()
     assert all(leg.id != MAIN for leg in story.call.legs)
-    assert story.state in {"ending", "ended"}
+    assert story.state in {"ending", "archiving-recordings", "ended"}
 
 
 def test_a_next_that_was_stored_goes_on() -> None:
@@ -187,5 +137,5 @@ def test_a_next_that_was_stored_goes_on() -> None:
 
 def test_an_over_call_has_no_part_for_any_leg() -> None:
     """Nothing is expected after the end."""
-    assert not is_expected(over().call, MAIN)
-    assert isinstance(over().call.state, Ended)
+    assert not is_expected(ended().call, MAIN)
+    assert isinstance(ended().call.state, Ended)

@@ -1,10 +1,15 @@
-"""The pages in docs that are drawn from the code."""
+"""The parts of docs that are rendered from the code (`make docs`)."""
 
-from tests.harness.generate.diagrams import PAGE, with_diagrams
+from pathlib import Path
+
+import pytest
+
+from tests.harness.generate.diagrams import PAGES, render
 
 
-def test_the_state_diagrams_are_those_of_the_code() -> None:
-    """docs/sessions.md shows the tables that the core runs by (`make docs` draws them again)."""
-    page = PAGE.read_text()
-    assert page.count("stateDiagram-v2") == 3
-    assert with_diagrams(page) == page
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_rendered_parts_are_current(page: Path) -> None:
+    """docs/sessions.md and docs/architecture.md show the tables of the code."""
+    text = page.read_text()
+    assert text.count("<!-- drawn: ") == {"sessions.md": 3, "architecture.md": 1}[page.name]
+    assert render(text) == text

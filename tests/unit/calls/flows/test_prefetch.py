@@ -48,6 +48,6 @@ def test_a_call_wants_what_is_left_of_it() -> None:
     """What it hears now, what follows, and what comes after its flow; no more."""
     left = tree(say("now", action=say("then")))
     assert isinstance(left, Say)
-    doing = Playing(left, "p", 0)
-    call = replace(outbound(), state=doing, continuation=(tree(say("after")), HTTPS))
+    state = Playing(left, "p", 0)
+    call = replace(outbound(), state=state, continuation=(tree(say("after")), HTTPS))
     assert pending_audio_sources(call) == (Speech("now"), Speech("then"), Speech("after"))

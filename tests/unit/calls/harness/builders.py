@@ -31,7 +31,7 @@ NOW = 1_700_000_000_000
 LONGEST_MS = 14_400_000
 HTTPS = "https://example.com/a"
 CLIPS = (Clip("c" * 32, 3_000), Clip("d" * 32, 1_000))
-Wanted = TypeVar("Wanted")
+Kind = TypeVar("Kind")
 
 
 def tree(verb: Any) -> Action:
@@ -114,14 +114,14 @@ class Story:
 
     def fetched(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:
         """Bring the audio that is waited for."""
-        return self.take(MediaFetched(self.doing(WithRequest).request, clips))
+        return self.take(MediaFetched(self.state_as(WithRequest).request, clips))
 
     def hang_up(self, cause: int = 16) -> tuple[Command, ...]:
         """End the main leg."""
         return self.take(LegEnded(self.call.main, cause), 100)
 
-    def doing(self, kind: type[Wanted]) -> Wanted:
-        """Give what the call does, which must be of a kind."""
+    def state_as(self, kind: type[Kind]) -> Kind:
+        """Return the call's state, which must be of this kind."""
         if not issubclass(kind, WithRequest):
             assert isinstance(self.call.state, kind), self.call.state
         return self.call.state  # type: ignore[return-value]  # checked, or has what is asked
@@ -141,7 +141,7 @@ class Story:
         """List what the outside was told."""
         return [each.event for each in self.commands if isinstance(each, EmitEvent)]
 
-    def wanted(self, kind: type[Wanted]) -> list[Wanted]:
+    def wanted(self, kind: type[Kind]) -> list[Kind]:
         """List the commands of a kind."""
         return [each for each in self.commands if isinstance(each, kind)]
 
@@ -171,5 +171,5 @@ def dialing(*numbers: str, **more: Any) -> Story:
 def talking(*numbers: str, **more: Any) -> Story:
     """Make a call whose first dialled leg has answered after another 2 s."""
     story = dialing(*numbers, **more)
-    story.take(LegAnswered(story.doing(Dialing).legs[0]), 2_000)
+    story.take(LegAnswered(story.state_as(Dialing).legs[0]), 2_000)
     return story

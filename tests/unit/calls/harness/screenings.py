@@ -20,7 +20,7 @@ def greeting(*numbers: str, timeout: int = 20, **data: Any) -> Story:
     """Dial parties whose first has answered after 2 s, and is to be greeted."""
     asked = {"number": list(numbers or (BOB,)), **data}
     story = dialing(data=asked, timeout=timeout, action=HTTPS)
-    for leg in story.doing(Dialing).legs:
+    for leg in story.state_as(Dialing).legs:
         story.take(LegCreated(leg))
     story.take(LegAnswered(FIRST), 2_000)
     return story
@@ -28,15 +28,15 @@ def greeting(*numbers: str, timeout: int = 20, **data: Any) -> Story:
 
 def greeted(story: Story, place: int = 0) -> Screening:
     """Give a greeting that goes on."""
-    return story.doing(Dialing).screenings[place]
+    return story.state_as(Dialing).screenings[place]
 
 
 def fetched(story: Story, place: int = 0) -> str:
     """Bring the audio that a greeting waits for; gives the playback."""
-    doing = greeted(story, place).state
-    assert isinstance(doing, (Playing, Gathering))
-    story.take(MediaFetched(doing.request, CLIPS))
-    return doing.request
+    state = greeted(story, place).state
+    assert isinstance(state, (Playing, Gathering))
+    story.take(MediaFetched(state.request, CLIPS))
+    return state.request
 
 
 def pressed(story: Story, digit: str, leg: str = FIRST) -> Any:
@@ -53,6 +53,6 @@ def result(story: Story) -> dict[str, Any]:
 
 def fetched_playback(story: Story) -> str:
     """Name the playback of the one greeting."""
-    doing = greeted(story).state
-    assert isinstance(doing, Playing)
-    return doing.request
+    state = greeted(story).state
+    assert isinstance(state, Playing)
+    return state.request

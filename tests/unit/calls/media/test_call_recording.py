@@ -119,7 +119,7 @@ def test_a_hangup_while_filing_changes_nothing() -> None:
 def test_the_recording_goes_with_the_call_when_it_is_transferred() -> None:
     """When the tree passes to another leg, its tape ends and one begins there."""
     story = recorded({"type": "dial", "data": {"number": "+4722222222"}})
-    far = story.doing(Dialing).legs[0]
+    far = story.state_as(Dialing).legs[0]
     story.take(LegAnswered(far), 2_000)
     transfer = TransferRequested("attended", MAIN, far, "+4733333333")
     story.take(transfer, 1_000)

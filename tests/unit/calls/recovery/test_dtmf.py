@@ -7,7 +7,12 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.requests import HoldRequested, MuteRequested
 from engine.calls.model.state import Gathering, RecordingVoicemail
-from engine.calls.recovery.dtmf import LATE_MS, SOON_MS, missing_digits, undelivered_digits
+from engine.calls.recovery.dtmf import (
+    ARI_DELAY_MS,
+    MAX_AMI_DELAY_MS,
+    missing_digits,
+    undelivered_digits,
+)
 from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.ami_digits import (
     by_leg,
@@ -30,7 +35,7 @@ def test_keys_of_an_outage_are_added_to_those_before() -> None:
     more = [overheard(told(story, digit, ms)) for digit, ms in (("1", 300), ("2", 900))]
     recovered(story, overheard(first), overheard(second), *more)
     assert digits(story.call) == "1112"
-    doing = story.doing(Gathering)
+    doing = story.state_as(Gathering)
     assert doing.deadline_ms == story.now + doing.verb.data.digit_timeout + 120
 
 
@@ -68,7 +73,7 @@ def test_who_has_not_heard_the_last_key_goes_by_the_pbx_clock() -> None:
     story = gathering()
     earlier = overheard(told(story, "7", 100))
     story.take(told(story, "1", 500), 500)
-    recovered(story, earlier, overheard(told(story, "1", LATE_MS + 500)))
+    recovered(story, earlier, overheard(told(story, "1", MAX_AMI_DELAY_MS + 500)))
     assert digits(story.call) == "11"
 
 
@@ -77,7 +82,7 @@ def test_keys_before_it_listened_do_not_count() -> None:
     story = called(say(action={"type": "gather"}))
     story.fetched()
     early = overheard(told(story, "1", 500))
-    story.take(PlaybackEnded(story.doing(WithRequest).request), 4_000)
+    story.take(PlaybackEnded(story.state_as(WithRequest).request), 4_000)
     story.take(HoldRequested(MAIN, True), 100)
     held = overheard(told(story, "2", 500))
     story.take(HoldRequested(MAIN, False), 1_000)
@@ -102,8 +107,8 @@ def test_what_ari_has_not_told_by_now_it_will_not_tell() -> None:
     story.take(first, 200)
     heard = by_leg((overheard(first), overheard(second)))
     up_ms = heard[MAIN][-1].up_ms
-    assert undelivered_digits(story.call, heard, up_ms + SOON_MS - 1) == ()
-    assert undelivered_digits(story.call, heard, up_ms + SOON_MS) == (overheard(second),)
+    assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS - 1) == ()
+    assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS) == (overheard(second),)
 
 
 def test_a_key_just_before_a_gather_is_not_untold() -> None:
@@ -125,10 +130,10 @@ def test_a_key_into_the_prompt_stops_it() -> None:
     """Barge-in, late; and its gap counts from now."""
     story = gathering(audioUrl=HTTPS)
     story.fetched()
-    playback = story.doing(Gathering).request
+    playback = story.state_as(Gathering).request
     pressed = overheard(told(story, "1", 500))
     recovered(story, pressed, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=1_000)
-    assert (digits(story.call), story.doing(Gathering).phase) == ("1", "between")
+    assert (digits(story.call), story.state_as(Gathering).phase) == ("1", "between")
 
 
 def test_keys_after_a_prompt_that_ended_meanwhile_count_for_what_follows() -> None:
@@ -144,7 +149,7 @@ def test_a_prompt_that_goes_on_takes_no_keys() -> None:
     """What follows it has not begun."""
     story = called(say(action={"type": "gather"}))
     story.fetched()
-    playback = story.doing(WithRequest).request
+    playback = story.state_as(WithRequest).request
     key = overheard(told(story, "2", 4_100))
     recovered(story, key, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
     assert story.state == "playing"
@@ -174,10 +179,12 @@ def test_keys_before_a_hangup_are_told() -> None:
 def test_a_message_that_a_key_has_ended_says_so() -> None:
     """Asterisk ends it; the key tells why."""
     archive = RecordingDestination("file:///x/", "acme/2026-11-21")
-    story = called({"type": "record", "data": {"beep": False}, "action": HTTPS}, recording_destination=archive)
+    story = called(
+        {"type": "record", "data": {"beep": False}, "action": HTTPS}, recording_destination=archive
+    )
     key = overheard(told(story, "#", 500))
     recovered(story, key)
-    assert story.doing(RecordingVoicemail).reason == "terminator"
+    assert story.state_as(RecordingVoicemail).reason == "terminator"
 
 
 def test_a_greeted_leg_confirms_in_an_outage() -> None:
@@ -192,6 +199,6 @@ def test_a_greeted_leg_confirms_in_an_outage() -> None:
 def test_a_call_of_an_older_engine_is_left_alone() -> None:
     """It does not say since when keys count, nor which it has."""
     story = gathering()
-    story.call = replace(story.call, state=replace(story.doing(Gathering), since_ms=0))
+    story.call = replace(story.call, state=replace(story.state_as(Gathering), since_ms=0))
     recovered(story, overheard(told(story, "1", 500)))
     assert digits(story.call) == ""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
-from engine.calls.recovery.dtmf import LATE_MS, missing_digits
+from engine.calls.recovery.dtmf import MAX_AMI_DELAY_MS, missing_digits
 from engine.calls.recovery.reconcile import reconcile
 from tests.unit.calls.harness.ami_digits import UP, digits, gathering, overheard
 from tests.unit.calls.harness.builders import MAIN, Story
@@ -97,7 +97,7 @@ def test_no_key_is_lost_or_doubled(lived: list[Stretch]) -> None:
     assert digits(typist.story.call) == typist.typed
 
 
-@given(stretches(LATE_MS + 1), stretches(LATE_MS + 1))
+@given(stretches(MAX_AMI_DELAY_MS + 1), stretches(MAX_AMI_DELAY_MS + 1))
 def test_what_nobody_heard_is_lost_and_nothing_else(
     before: list[Stretch], after: list[Stretch]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.calls.media.playbacks import playbacks_of
+from engine.calls.media.playbacks import awaited_playbacks
 from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.commands import Play, StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
@@ -29,7 +29,7 @@ def heard(story: Story) -> tuple[str, str]:
     """Bring both their audio; gives the playbacks."""
     first, second = (
         each.state.request
-        for each in story.doing(Dialing).screenings
+        for each in story.state_as(Dialing).screenings
         if isinstance(each.state, (Playing, Gathering))
     )
     story.take(MediaFetched(first, CLIPS))
@@ -53,7 +53,7 @@ def test_a_whisper_that_ended_meanwhile() -> None:
     """Each leg's own prompt is looked for; the one that is over connects its leg."""
     story = greeting(whisper=say())
     first, second = heard(story)
-    assert playbacks_of(story.call) == (first, second)
+    assert awaited_playbacks(story.call) == (first, second)
     _, events = reconcile(story.call, (), PbxSnapshot(BOTH_UP, frozenset({first})), story.now)
     assert events == (PlaybackEnded(second), Recovered())
     for event in events:
@@ -92,4 +92,4 @@ def test_who_left_meanwhile() -> None:
     assert events == (LegEnded(FIRST, 0), Recovered())
     for event in events:
         story.take(event)
-    assert [each.leg for each in story.doing(Dialing).screenings] == [SECOND]
+    assert [each.leg for each in story.state_as(Dialing).screenings] == [SECOND]

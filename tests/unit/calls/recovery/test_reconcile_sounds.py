@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.media.playbacks import playback_of
+from engine.calls.media.playbacks import active_playback
 from engine.calls.model.commands import (
     AddToBridge,
     DestroyBridge,
@@ -60,17 +60,17 @@ def test_an_earlier_playback_is_not_repeated() -> None:
 
 def test_the_playback_that_is_waited_for() -> None:
     """Only a verb that has its audio waits for a playback."""
-    assert playback_of(heard().call) == PLAYBACK
-    assert playback_of(prompted().call) == PLAYBACK
-    assert playback_of(called(say()).call) is None
-    assert playback_of(called({"type": "gather"}).call) is None
-    assert playback_of(dialing(BOB).call) is None
+    assert active_playback(heard().call) == PLAYBACK
+    assert active_playback(prompted().call) == PLAYBACK
+    assert active_playback(called(say()).call) is None
+    assert active_playback(called({"type": "gather"}).call) is None
+    assert active_playback(dialing(BOB).call) is None
 
 
 def test_a_bridge_is_joined_by_recovered() -> None:
     """A Bridge is not repeated: Recovered names who is in it, and the call joins the others."""
     story = talking(BOB)
-    bridge = story.doing(Bridged).bridge
+    bridge = story.state_as(Bridged).bridge
     seen = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN,)})
     redo, events = reconcile(story.call, outbox(story, AddToBridge), seen, story.now)
     assert redo == ()

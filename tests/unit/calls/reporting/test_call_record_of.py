@@ -2,7 +2,7 @@
 
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
-from engine.calls.reporting.history import MAX_KEPT
+from engine.calls.reporting.history import MAX_HISTORY
 from tests.harness.record_sums import faults_of
 from tests.unit.calls.harness.builders import (
     CHANNEL,
@@ -169,5 +169,5 @@ def test_a_call_of_a_great_many_legs() -> None:
         for leg in story.call.legs[1:]:
             story.take(LegEnded(leg.id, 19), 10)
     told = ended(story)
-    assert len(told.legs) == MAX_KEPT
-    assert told.legs_omitted == 12 * 10 + 1 - MAX_KEPT
+    assert len(told.legs) == MAX_HISTORY
+    assert told.legs_omitted == 12 * 10 + 1 - MAX_HISTORY

@@ -60,7 +60,7 @@ def test_the_first_to_answer_begins_it() -> None:
     story = came(inviting(), THIRD, "ringback")
     assert story.take(LegAnswered(THIRD), 2_000) == (AddToBridge(BRIDGE, (THIRD,)),)
     assert conferences_told(story) == [("init", None), ("in-progress", None)]
-    assert story.doing(Bridged).legs == (PEER, THIRD)
+    assert story.state_as(Bridged).legs == (PEER, THIRD)
 
 
 def test_several_are_called_in() -> None:

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.causes import BUSY, LOST, NORMAL
+from engine.calls.model.causes import BUSY, LOST, NORMAL, EndedBy
 from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
@@ -105,11 +105,11 @@ def test_the_tree_does_not_outlive_its_leg() -> None:
     story.call = replace(story.call, continuation=(HTTPS,))
     story.hang_up()
     assert story.call.continuation == ()
-    assert story.doing(Bridged).verb.action is None
+    assert story.state_as(Bridged).verb.action is None
 
 
 @pytest.mark.parametrize("by", ["api", "caller"])
-def test_the_call_is_hung_up(by: str) -> None:
+def test_the_call_is_hung_up(by: EndedBy) -> None:
     """The conference is told its end, each member is hung up once."""
     story = conferring()
     commands = story.take(HangupRequested(by))

@@ -86,7 +86,7 @@ def test_three_talk() -> None:
     """While two are left, they talk on; then the tree goes on, told of the one it dialled."""
     story = talking(BOB, action=HTTPS)
     third = dialled_into(story, state="answered")
-    assert story.doing(Bridged).legs == (PEER, third)
+    assert story.state_as(Bridged).legs == (PEER, third)
     assert story.take(LegEnded(third, NORMAL), 1_000) == ()
     story.take(LegEnded(PEER, NORMAL), 1_000)
     dial = json.loads(story.wanted(SendWebhook)[-1].body)["dial"]

@@ -72,28 +72,28 @@ def test_into_a_conversation() -> None:
     assert story.take(LegAnswered(leg), 500) == (AddToBridge(BRIDGE, (leg,)),)
     assert story.take(LegEnded(PEER, NORMAL), 500) == ()
     assert together(story) == {MAIN, leg}
-    assert story.doing(Bridged).leg == PEER
+    assert story.state_as(Bridged).leg == PEER
 
 
 @pytest.mark.parametrize("make", [playing, gathering])
 def test_into_a_prompt(make: Callable[[], Story]) -> None:
     """The prompt is stopped and the two talk; afterwards the verb begins anew."""
     story = make()
-    request, verb = story.doing(Prompting).request, story.doing(Prompting).verb
+    request, verb = story.state_as(Prompting).request, story.state_as(Prompting).verb
     leg = dialled_into(story, state="ringback")
     commands = story.take(LegAnswered(leg), 500)
-    room = story.doing(Bridged).bridge
+    room = story.state_as(Bridged).bridge
     assert commands == (StopPlayback(request), AddToBridge(room, (MAIN, leg)))
     commands = story.take(LegEnded(leg, NORMAL), 9_000)
     assert commands[:2] == (RemoveFromBridge(room, MAIN), DestroyBridge(room))
     assert isinstance(commands[-1], FetchMedia)
-    assert story.doing(Prompting).verb == verb
+    assert story.state_as(Prompting).verb == verb
 
 
 def test_before_the_prompt_is_there() -> None:
     """Nothing is stopped; the audio that comes meanwhile is not heard."""
     story = called(say())
-    request = story.doing(Playing).request
+    request = story.state_as(Playing).request
     leg = dialled_into(story)
     assert isinstance(story.take(LegAnswered(leg))[0], AddToBridge)
     assert story.take(MediaFetched(request, CLIPS)) == ()
@@ -107,35 +107,35 @@ def test_while_digits_are_awaited() -> None:
     leg = dialled_into(story, state="ringback")
     assert isinstance(story.take(LegAnswered(leg))[0], AddToBridge)
     story.take(LegEnded(leg, NORMAL))
-    assert story.doing(Gathering).digits == ""
+    assert story.state_as(Gathering).digits == ""
 
 
 def test_an_agent_is_dialled_in() -> None:
     """It is told as one that was dialled."""
     story = playing()
     leg = dialled_into(story, DAN, state="answered")
-    assert story.doing(Bridged).verb.data.agent_id == "9"
-    assert story.doing(Bridged).leg == leg
+    assert story.state_as(Bridged).verb.data.agent_id == "9"
+    assert story.state_as(Bridged).leg == leg
 
 
 def test_into_a_dial() -> None:
     """It is one more of those who ring: the first to answer is talked to."""
     story = dialing(BOB)
     leg = dialled_into(story)
-    assert story.doing(Dialing).legs == (PEER, leg)
+    assert story.state_as(Dialing).legs == (PEER, leg)
     commands = story.take(LegAnswered(leg), 500)
     assert commands[0] == StopRinging(MAIN)
     assert commands[-1] == Hangup(PEER, NORMAL)
-    assert story.doing(Bridged).number == CAROL
+    assert story.state_as(Bridged).number == CAROL
 
 
 def test_a_dial_keeps_its_time() -> None:
     """One that may ring only a while does not shorten it for the others."""
     story = dialing(BOB, timeout=60)
     leg = dialled_into(story)
-    until = story.doing(Dialing).deadline_ms
+    until = story.state_as(Dialing).deadline_ms
     story.take(LegCreated(leg), 100)
-    assert story.doing(Dialing).deadline_ms == until
+    assert story.state_as(Dialing).deadline_ms == until
 
 
 def test_called_before_a_dial_began() -> None:
@@ -143,9 +143,9 @@ def test_called_before_a_dial_began() -> None:
     story = playing({"type": "dial", "data": {"number": BOB}})
     leg = dialled_into(story, state="ringback")
     story.due()
-    assert (story.doing(Dialing).legs, story.call.invited) == ((f"{ID}.l3",), (leg,))
+    assert (story.state_as(Dialing).legs, story.call.invited) == ((f"{ID}.l3",), (leg,))
     story.take(LegAnswered(leg))
-    assert (story.doing(Bridged).leg, story.call.invited) == (leg, ())
+    assert (story.state_as(Bridged).leg, story.call.invited) == (leg, ())
     assert Hangup(f"{ID}.l3", NORMAL) in story.commands
 
 

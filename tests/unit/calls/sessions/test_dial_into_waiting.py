@@ -22,7 +22,7 @@ def asking_while_talking() -> Story:
 def test_an_answer_that_comes_during_the_conversation() -> None:
     """It is run afterwards; what it wants to have heard is fetched at once."""
     story = asking_while_talking()
-    leg = story.doing(Bridged).leg
+    leg = story.state_as(Bridged).leg
     commands = story.take(ActionReceived(story.wanted(SendWebhook)[-1].request, tree(say())))
     assert [type(each) for each in commands] == [PrefetchMedia]
     assert story.state == "bridged"
@@ -33,18 +33,18 @@ def test_an_answer_that_comes_during_the_conversation() -> None:
 def test_an_answer_that_comes_after_the_conversation() -> None:
     """It is still waited for, once more as long as ever, and is not asked again."""
     story = asking_while_talking()
-    leg = story.doing(Bridged).leg
+    leg = story.state_as(Bridged).leg
     story.take(LegEnded(leg, NORMAL), 30_000)
-    assert story.doing(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
+    assert story.state_as(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
     assert len(story.wanted(SendWebhook)) == 1
-    story.take(ActionReceived(story.doing(AwaitingInstructions).request, tree(say())))
+    story.take(ActionReceived(story.state_as(AwaitingInstructions).request, tree(say())))
     assert story.state == "playing"
 
 
 def test_no_answer_during_the_conversation() -> None:
     """The call ends after it, for the reason it would have ended for before."""
     story = asking_while_talking()
-    leg = story.doing(Bridged).leg
+    leg = story.state_as(Bridged).leg
     story.take(ActionFailed(story.wanted(SendWebhook)[-1].request, "status_500"))
     assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
@@ -65,7 +65,7 @@ def test_no_answer_but_a_fallback() -> None:
 def test_what_is_asked_after_the_conversation() -> None:
     """An address that was answered is told that a dial has ended."""
     story = asking_while_talking()
-    leg = story.doing(Bridged).leg
+    leg = story.state_as(Bridged).leg
     story.take(ActionReceived(story.wanted(SendWebhook)[-1].request, HTTPS))
     story.take(LegEnded(leg, NORMAL), 3_000)
     body = json.loads(story.wanted(SendWebhook)[-1].body)

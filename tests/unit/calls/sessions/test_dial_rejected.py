@@ -35,7 +35,7 @@ def test_the_others_go_on_ringing() -> None:
     """One of several; if nobody answers, that weighs more than who may not be called."""
     story = dialing(BOB, EVE, action=HTTPS)
     refused(story, FIRST)
-    assert story.doing(Dialing).legs == (SECOND,)
+    assert story.state_as(Dialing).legs == (SECOND,)
     story.take(LegCreated(SECOND))
     story.due()
     body = json.loads(story.wanted(SendWebhook)[-1].body)

@@ -48,10 +48,10 @@ def test_a_mute_during_a_prompt() -> None:
     """It does not wait for the prompt's end: the prompt is stopped, and goes on where it was."""
     story = called(say())
     story.fetched()
-    request = story.doing(Playing).request
+    request = story.state_as(Playing).request
     stop, mute, play = story.take(MuteRequested(MAIN, "in"), 1_200)
     assert (stop, mute) == (StopPlayback(request), Mute(MAIN, "in"))
-    assert play == Play(MAIN, story.doing(Playing).request, CLIPS, 1_200)
+    assert play == Play(MAIN, story.state_as(Playing).request, CLIPS, 1_200)
 
 
 def test_a_mute_outlives_the_conversation() -> None:
@@ -93,7 +93,7 @@ def test_one_of_several_that_ring_is_hung_up() -> None:
     assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
     story.take(LegEnded(PEER, NORMAL), 30)
     assert story.told[-1].leg_status == "canceled"
-    assert story.doing(Dialing).legs == (f"{ID}.l2",)
+    assert story.state_as(Dialing).legs == (f"{ID}.l2",)
 
 
 @pytest.mark.parametrize("late", [LegCreated, LegRinging, LegAnswered])

@@ -116,7 +116,7 @@ def test_who_is_there_before_is_a_member_like_the_others() -> None:
     story.take(AddMemberRequested(DAN, "7"))
     story.take(LegEnded(third, NORMAL))
     assert members(story)[third] == ("complete", "hangup")
-    assert story.doing(Bridged).legs == (PEER,)
+    assert story.state_as(Bridged).legs == (PEER,)
 
 
 def test_members_are_told_their_conference_is_over() -> None:

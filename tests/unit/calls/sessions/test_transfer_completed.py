@@ -84,7 +84,7 @@ def test_completed_while_it_rings(state: str, by_hangup: bool) -> None:
     commands = story.take(LegEnded(PEER, NORMAL) if by_hangup else complete(), 1_000)
     assert commands == (() if by_hangup else (Hangup(PEER, NORMAL),))
     assert (transfer(story).state, transfer(story).mode) == (state, "blind")
-    assert story.doing(Bridged).legs == (TARGET,)
+    assert story.state_as(Bridged).legs == (TARGET,)
     came(story, TARGET, "answered")
     assert transfer(story).state == "blind_transferred"
     assert together(story) == {MAIN, TARGET}

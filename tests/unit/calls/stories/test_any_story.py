@@ -75,10 +75,10 @@ class AnyStory(Happenings):
 
     def request(self, is_right: bool) -> str:
         """Choose the request that is waited for, or another."""
-        doing = self.story.call.state
-        if isinstance(doing, Dialing) and doing.screenings:
-            return str(getattr(doing.screenings[-1].state, "request", "none"))
-        return str(getattr(doing, "request", "none")) if is_right else "other"
+        state = self.story.call.state
+        if isinstance(state, Dialing) and state.screenings:
+            return str(getattr(state.screenings[-1].state, "request", "none"))
+        return str(getattr(state, "request", "none")) if is_right else "other"
 
     @rule(
         place=PLACES,

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calls.media.plan import desired_media
-from engine.calls.media.playbacks import playbacks_of
+from engine.calls.media.playbacks import awaited_playbacks
 from engine.calls.model.causes import LOST
 from engine.calls.model.commands import AddToBridge, Play, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
@@ -61,7 +61,7 @@ def test_who_hung_up(story: Story, gone: str, left: set[str], ended: str) -> Non
 def test_a_round_that_ended_in_the_outage() -> None:
     """The next begins."""
     story = tuned()
-    (playback,) = playbacks_of(story.call)
+    (playback,) = awaited_playbacks(story.call)
     _, events = reconcile(story.call, (), seen(story), story.now)
     assert PlaybackEnded(playback) in events
     recovered(story, seen(story))
@@ -71,7 +71,7 @@ def test_a_round_that_ended_in_the_outage() -> None:
 def test_a_round_that_goes_on() -> None:
     """It is neither ended nor begun again."""
     story = tuned()
-    (playback,) = playbacks_of(story.call)
+    (playback,) = awaited_playbacks(story.call)
     what = seen(story, playbacks=frozenset({playback}))
     play = story.wanted(Play)[-1]
     redo, events = reconcile(story.call, (play,), what, story.now)

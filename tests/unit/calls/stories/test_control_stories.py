@@ -42,7 +42,9 @@ class AnySteering(People):
             return
         call = self.story.call
         alone = [
-            s for s in desired_media(call).values() if s.bridge == self.story.doing(Bridged).bridge
+            s
+            for s in desired_media(call).values()
+            if s.bridge == self.story.state_as(Bridged).bridge
         ]
         held = any(leg.held for leg in call.legs)
         coaches = call.conference and any(each.coaches for each in call.conference.members)

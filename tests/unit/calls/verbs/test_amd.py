@@ -45,7 +45,7 @@ def test_a_person_is_told_and_the_tree_runs() -> None:
     """A short word and a silence: human, told in an event; then the action runs."""
     story = answered(say())
     speak(story, 400)
-    assert story.doing(Detecting).deadline_ms == story.now + 600
+    assert story.state_as(Detecting).deadline_ms == story.now + 600
     assert StopTalkDetection(MAIN, "human") in story.due()
     assert story.state == "playing"
     assert story.call.answered_by == "human"
@@ -84,7 +84,7 @@ def test_a_machine_is_hung_up() -> None:
     person = answered(say(), "hangup")
     speak(person, 400)
     person.due()
-    assert person.doing(Playing).verb == tree(say())
+    assert person.state_as(Playing).verb == tree(say())
 
 
 def test_a_machine_runs_an_action_of_its_own() -> None:
@@ -96,10 +96,10 @@ def test_a_machine_runs_an_action_of_its_own() -> None:
         PrefetchMedia((Speech("hello"), Speech("Call us back.")))
     ]
     story.due()
-    assert story.doing(Playing).verb == message
+    assert story.state_as(Playing).verb == message
     asked = answered(say(), HTTPS)
     asked.due()
-    assert asked.doing(AwaitingInstructions)
+    assert asked.state_as(AwaitingInstructions)
     assert asked.wanted(SendWebhook)[-1].url == HTTPS
 
 

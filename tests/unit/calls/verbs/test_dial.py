@@ -29,13 +29,13 @@ def test_a_number_is_called() -> None:
     story = dialing(BOB, timeout=20)
     assert story.wanted(StartRinging) == [StartRinging(MAIN)]
     assert story.wanted(Originate)[-1] == Originate(FIRST, BOB, "+4799")
-    assert story.doing(Dialing).deadline_ms == story.now + 20_000
+    assert story.state_as(Dialing).deadline_ms == story.now + 20_000
     assert story.told[-1].event == "leg-initiated"
     assert story.take(LegCreated(FIRST), 400) == (Dial(FIRST, 20),)
-    assert story.doing(Dialing).deadline_ms == story.now + 20_000
+    assert story.state_as(Dialing).deadline_ms == story.now + 20_000
     story.take(LegRinging(FIRST), 900)
     assert story.take(LegCreated(FIRST), 100) == ()
-    assert story.doing(Dialing).deadline_ms == story.now + 19_000
+    assert story.state_as(Dialing).deadline_ms == story.now + 19_000
 
 
 def test_a_caller_id_of_its_own() -> None:
@@ -123,7 +123,7 @@ def test_nobody_answers_in_time() -> None:
 def test_a_dial_rings_for_a_minute_by_itself() -> None:
     """Without a timeout a dial rings 60 s."""
     story = dialing(BOB)
-    assert story.doing(Dialing).deadline_ms == story.now + 60_000
+    assert story.state_as(Dialing).deadline_ms == story.now + 60_000
     assert story.take(LegCreated(FIRST)) == (Dial(FIRST, 60),)
 
 
@@ -158,9 +158,9 @@ def test_dials_follow_each_other() -> None:
     second = {"type": "dial", "data": {"number": EVE}}
     story = dialing(BOB, timeout=5, action=second)
     story.take(DeadlinePassed(), 5_000)
-    assert story.doing(Dialing).legs == (SECOND,)
+    assert story.state_as(Dialing).legs == (SECOND,)
     story.take(LegEnded(FIRST, NO_ANSWER))
-    assert story.doing(Dialing).legs == (SECOND,)
+    assert story.state_as(Dialing).legs == (SECOND,)
 
 
 def test_a_dial_may_run_a_flow() -> None:

@@ -24,7 +24,7 @@ def test_a_time_limit_ends_the_talk() -> None:
 def test_without_a_time_limit_the_call_has_one() -> None:
     """No call lives longer than the longest; then everything ends."""
     story = talking(BOB)
-    assert story.doing(Bridged).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Bridged).deadline_ms == NOW + LONGEST_MS
     commands = story.due()
     assert commands == (DestroyBridge(BRIDGE), Hangup(MAIN, NORMAL), Hangup(FIRST, NORMAL))
     assert story.call.reason == "longest_call"

@@ -31,7 +31,7 @@ def test_two_who_answer_at_once() -> None:
     story = dialing(BOB, EVE)
     story.take(LegAnswered(SECOND))
     assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
-    assert story.doing(Bridged).leg == SECOND
+    assert story.state_as(Bridged).leg == SECOND
 
 
 def test_a_number_twice_is_called_once() -> None:

@@ -81,7 +81,7 @@ def test_a_key_that_went_down_in_time_counts() -> None:
     """Gather deadlines are compared with the press: a digit arrives at key-up."""
     story = gathering(timeout=3_000)
     story.press("1", after_ms=3_100, held_ms=150)
-    assert story.doing(Gathering).digits == "1"
+    assert story.state_as(Gathering).digits == "1"
 
 
 def test_a_key_that_went_down_too_late_does_not() -> None:
@@ -126,7 +126,7 @@ def test_a_key_that_went_down_before_the_limit_counts() -> None:
 def test_no_gather_lasts_for_ever() -> None:
     """Without a timeout of its own a gather is over within an hour."""
     story = gathering()
-    assert story.doing(Gathering).limit_ms == story.now + MAX_GATHER_MS
+    assert story.state_as(Gathering).limit_ms == story.now + MAX_GATHER_MS
 
 
 def test_zero_timeouts_are_immediate() -> None:

@@ -26,7 +26,7 @@ def test_a_failing_webhook_runs_the_fallback() -> None:
     """The fallback is kept while the webhook is asked."""
     story = gathering(fallback=say())
     story.press("#")
-    fallback = story.doing(AwaitingInstructions).fallback
+    fallback = story.state_as(AwaitingInstructions).fallback
     assert fallback is not None
     assert [type(each) for each in story.due()] == [FetchMedia]
 
@@ -69,7 +69,7 @@ def test_another_leg_that_goes_ends_its_gather() -> None:
     gather = {"type": "gather", "data": {"channelId": f"{ID}.l1"}, "action": HOOK}
     story = dialing("+4712345678", action=gather)
     story.due()
-    assert story.doing(Gathering).leg == f"{ID}.l1"
+    assert story.state_as(Gathering).leg == f"{ID}.l1"
     story.take(LegEnded(f"{ID}.l1", 16), 10)
     assert result(story)["reason"] == "hangup"
 
@@ -101,8 +101,8 @@ def test_a_recovery_gives_the_phase_its_time_again(phase: str) -> None:
         story.press("1")
     given = {"fetch": FETCH_TIMEOUT_MS, "first": 3_000 + GRACE_MS, "between": 1_000 + GRACE_MS}
     story.take(Recovered(), 500)
-    assert story.doing(Gathering).phase == phase
-    assert story.doing(Gathering).deadline_ms == story.now + given[phase]
+    assert story.state_as(Gathering).phase == phase
+    assert story.state_as(Gathering).deadline_ms == story.now + given[phase]
 
 
 def test_gathers_may_nest_in_fallbacks() -> None:

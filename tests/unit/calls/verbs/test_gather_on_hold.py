@@ -35,7 +35,7 @@ def gathering(phase: str, **more: Any) -> Story:
         story.fetched()
     if phase == "between":
         story.press("1")
-    assert story.doing(Gathering).phase == phase
+    assert story.state_as(Gathering).phase == phase
     return story
 
 
@@ -44,7 +44,7 @@ def test_the_clocks_stand_still(phase: str) -> None:
     """Only the call's own end comes, whatever the phase."""
     story = gathering(phase, timeout=20)
     story.take(hold(MAIN), 500)
-    assert story.doing(Gathering).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Gathering).deadline_ms == NOW + LONGEST_MS
 
 
 @pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
@@ -61,7 +61,7 @@ def test_keys_count_for_nothing(phase: str) -> None:
 def test_the_prompt_goes_on() -> None:
     """It is stopped, then heard on from where it was; then the first digit is waited for."""
     story = gathering("prompt")
-    request = story.doing(Gathering).request
+    request = story.state_as(Gathering).request
     assert story.take(hold(MAIN), 1_500) == (StopPlayback(request), StartHoldMusic(MAIN))
     play = Play(MAIN, f"{ID}.p2", CLIPS, 1_500)
     assert story.take(unhold(MAIN), 60_000) == (StopHoldMusic(MAIN), play)
@@ -73,7 +73,7 @@ def test_a_prompt_that_was_heard() -> None:
     story = gathering("prompt")
     story.take(hold(MAIN), 4_000)
     assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
-    assert story.doing(Gathering).phase == "first"
+    assert story.state_as(Gathering).phase == "first"
 
 
 def test_held_while_the_prompt_is_fetched() -> None:
@@ -90,8 +90,8 @@ def test_a_prompt_that_cannot_be_had() -> None:
     story.take(hold(MAIN))
     assert story.fetched(()) == ()
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Gathering).phase == "first"
-    assert story.doing(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
+    assert story.state_as(Gathering).phase == "first"
+    assert story.state_as(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
 
 
 def test_it_is_still_fetched_after_the_hold() -> None:
@@ -99,7 +99,7 @@ def test_it_is_still_fetched_after_the_hold() -> None:
     story = gathering("fetch")
     story.take(hold(MAIN))
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Gathering).deadline_ms == story.now + FETCH_TIMEOUT_MS
+    assert story.state_as(Gathering).deadline_ms == story.now + FETCH_TIMEOUT_MS
     assert isinstance(story.take(MediaFetched(f"{ID}.p1", CLIPS))[-1], Play)
 
 
@@ -107,12 +107,12 @@ def test_it_is_still_fetched_after_the_hold() -> None:
 def test_a_clock_from_its_beginning(phase: str, given_ms: int) -> None:
     """Who comes back has as long as ever for the next key; what was pressed is kept."""
     story = gathering(phase)
-    digits = story.doing(Gathering).digits
+    digits = story.state_as(Gathering).digits
     story.take(hold(MAIN), 1_000)
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Gathering).deadline_ms == story.now + given_ms + GRACE_MS
+    assert story.state_as(Gathering).deadline_ms == story.now + given_ms + GRACE_MS
     story.press("2")
-    assert story.doing(Gathering).digits == digits + "2"
+    assert story.state_as(Gathering).digits == digits + "2"
 
 
 def test_the_verbs_own_time() -> None:
@@ -120,7 +120,7 @@ def test_the_verbs_own_time() -> None:
     story = gathering("first", timeout=5)
     story.take(hold(MAIN), 3_000)
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Gathering).deadline_ms == story.now + 2_000 + GRACE_MS
+    assert story.state_as(Gathering).deadline_ms == story.now + 2_000 + GRACE_MS
 
 
 def test_a_gather_that_begins_on_hold() -> None:
@@ -128,9 +128,9 @@ def test_a_gather_that_begins_on_hold() -> None:
     story = called(say(action={"type": "gather", "data": DATA, "action": HTTPS}))
     story.take(hold(MAIN))
     story.fetched(())
-    assert story.doing(Gathering).suspended
+    assert story.state_as(Gathering).suspended
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
+    assert story.state_as(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
 
 
 def test_a_recovery_during_a_hold() -> None:

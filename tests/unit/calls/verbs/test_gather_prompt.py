@@ -17,19 +17,19 @@ from tests.unit.calls.harness.gathers import PROMPT, gathering, prompting, resul
 def test_the_prompt_is_played_first() -> None:
     """The first-digit timer starts when the prompt ends."""
     story = gathering(audioUrl=HTTPS, timeout=3_000)
-    assert story.doing(Gathering).phase == "fetch"
+    assert story.state_as(Gathering).phase == "fetch"
     assert story.fetched() == (Play(MAIN, PROMPT, CLIPS),)
     story.take(PlaybackEnded(PROMPT), 4_000)
-    assert story.doing(Gathering).deadline_ms == story.now + 3_000 + GRACE_MS
+    assert story.state_as(Gathering).deadline_ms == story.now + 3_000 + GRACE_MS
 
 
 def test_a_digit_stops_the_prompt() -> None:
     """Barge-in: a digit stops the prompt and starts the inter-digit timer."""
     story = prompting(digitTimeout=1_000)
     assert story.press("1") == (StopPlayback(PROMPT),)
-    assert story.doing(Gathering).deadline_ms == story.now + 1_000 + GRACE_MS
+    assert story.state_as(Gathering).deadline_ms == story.now + 1_000 + GRACE_MS
     assert story.take(PlaybackEnded(PROMPT), 10) == ()
-    assert story.doing(Gathering).phase == "between"
+    assert story.state_as(Gathering).phase == "between"
 
 
 @pytest.mark.parametrize(("key", "dtmf"), [("1", "1"), ("#", "")])
@@ -45,14 +45,14 @@ def test_a_digit_before_the_prompt_makes_it_needless() -> None:
     story = gathering(audioUrl=HTTPS)
     story.press("1")
     assert story.take(MediaFetched(PROMPT, CLIPS), 10) == ()
-    assert story.doing(Gathering).digits == "1"
+    assert story.state_as(Gathering).digits == "1"
 
 
 def test_a_prompt_that_cannot_be_had_is_passed_over() -> None:
     """Without audio it listens at once."""
     story = gathering(audioUrl=HTTPS)
     assert story.fetched(()) == ()
-    assert story.doing(Gathering).phase == "first"
+    assert story.state_as(Gathering).phase == "first"
 
 
 def test_a_prompt_that_never_comes() -> None:
@@ -61,7 +61,7 @@ def test_a_prompt_that_never_comes() -> None:
     began = story.now
     story.due()
     assert story.now == began + FETCH_TIMEOUT_MS
-    assert story.doing(Gathering).phase == "first"
+    assert story.state_as(Gathering).phase == "first"
 
 
 def test_a_prompt_that_never_ends_is_stopped() -> None:
@@ -70,7 +70,7 @@ def test_a_prompt_that_never_ends_is_stopped() -> None:
     began = story.now
     assert story.due() == (StopPlayback(PROMPT),)
     assert story.now == began + 4_000 + PLAYBACK_GRACE_MS
-    assert story.doing(Gathering).phase == "first"
+    assert story.state_as(Gathering).phase == "first"
 
 
 def test_the_limit_stands_over_the_fetch_of_the_prompt() -> None:

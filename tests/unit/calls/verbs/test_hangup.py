@@ -38,7 +38,7 @@ def test_a_requested_hangup_ends_anything() -> None:
     story = called(say())
     assert story.take(HangupRequested("api")) == (Hangup(MAIN, 16),)
     before = story.call
-    assert story.take(HangupRequested("agent")) == ()
+    assert story.take(HangupRequested("system")) == ()
     assert story.call is before
     story.take(ENDED)
     assert (story.call.status, story.call.ended_by) == ("completed", "api")
@@ -61,7 +61,7 @@ def test_a_recovery_gives_them_their_time_again() -> None:
     story = called({"type": "hangup"})
     story.now += HANGUP_TIMEOUT_MS - 1
     assert story.take(Recovered()) == ()
-    assert story.doing(Ending) == Ending(story.now + HANGUP_TIMEOUT_MS)
+    assert story.state_as(Ending) == Ending(story.now + HANGUP_TIMEOUT_MS)
     assert story.due() == (Hangup(MAIN, 16),)
 
 

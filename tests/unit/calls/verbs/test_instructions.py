@@ -32,7 +32,7 @@ def test_an_address_is_asked() -> None:
         "channelId": MAIN,
         "customData": {"order": 7},
     }
-    assert story.doing(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
+    assert story.state_as(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
 
 
 def test_the_event_names_what_has_just_ended() -> None:
@@ -102,7 +102,7 @@ def test_a_fallback_in_a_flow_goes_on_with_what_comes_after() -> None:
     story = called({**FLOW, "action": say("after")})
     story.take(ActionReceived(REQUEST, tree({**gather, "action": HTTPS})))
     story.press("#")
-    story.take(ActionFailed(story.doing(AwaitingInstructions).request, "status_500"))
+    story.take(ActionFailed(story.state_as(AwaitingInstructions).request, "status_500"))
     story.fetched(())
     assert story.wanted(FetchMedia)[-1].sources == (Speech("after"),)
 
@@ -128,14 +128,14 @@ def test_a_recovery_asks_with_the_same_key_and_waits_again() -> None:
     """The outbox asks again (same idempotency key); the wait begins anew."""
     story = called(HTTPS)
     assert story.take(Recovered(), 16_000) == ()
-    assert story.doing(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
+    assert story.state_as(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
 
 
 def test_a_flow_is_loaded_and_run() -> None:
     """flow: a stored flow runs, then the nested action."""
     story = called({**FLOW, "action": say("after")})
     assert story.wanted(LoadFlow) == [LoadFlow(REQUEST, "menu")]
-    assert story.doing(AwaitingInstructions).deadline_ms == story.now + LOAD_TIMEOUT_MS
+    assert story.state_as(AwaitingInstructions).deadline_ms == story.now + LOAD_TIMEOUT_MS
     story.take(ActionReceived(REQUEST, tree(say("within"))))
     story.fetched(())
     assert story.wanted(FetchMedia)[-1].sources == (Speech("after"),)
@@ -155,7 +155,7 @@ def test_flows_nest_so_deep_and_no_deeper() -> None:
     again = tree({**FLOW, "action": say()})
     story = called({**FLOW, "action": say()})
     for _ in range(MAX_FLOWS):
-        story.take(ActionReceived(story.doing(AwaitingInstructions).request, again))
+        story.take(ActionReceived(story.state_as(AwaitingInstructions).request, again))
     assert story.state == "ending"
     assert story.call.reason == "too_many_flows"
 
@@ -165,7 +165,7 @@ def test_a_webhook_that_answers_for_ever() -> None:
     story = called(HTTPS)
     rounds = 0
     while story.state == "awaiting-instructions":
-        story.take(ActionReceived(story.doing(AwaitingInstructions).request, HTTPS))
+        story.take(ActionReceived(story.state_as(AwaitingInstructions).request, HTTPS))
         rounds += 1
     assert rounds == MAX_VERBS
     assert story.call.reason == "too_many_verbs"

@@ -25,7 +25,7 @@ def test_audio_is_fetched_then_played() -> None:
     story = playing()
     assert story.wanted(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
     assert story.fetched() == (Play(MAIN, PLAYBACK, CLIPS),)
-    assert story.doing(Playing).ends_ms == story.now + LENGTH_MS
+    assert story.state_as(Playing).ends_ms == story.now + LENGTH_MS
 
 
 def test_the_nested_action_runs_after_the_playback() -> None:
@@ -54,7 +54,7 @@ def test_audio_that_cannot_be_had_is_passed_over() -> None:
     """A media error is no end of the call: the next action runs."""
     story = playing()
     assert isinstance(story.fetched(())[0], FetchMedia)
-    assert story.doing(Playing).request == f"{ID}.p2"
+    assert story.state_as(Playing).request == f"{ID}.p2"
 
 
 def test_a_fetch_that_never_ends_is_given_up() -> None:
@@ -92,7 +92,7 @@ def test_a_failed_playback_is_passed_over() -> None:
     assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
     story.due()
     assert story.now == failed_ms + HANGUP_GRACE_MS
-    assert story.doing(Playing).request == f"{ID}.p2"
+    assert story.state_as(Playing).request == f"{ID}.p2"
 
 
 def test_nothing_begins_when_a_playback_failed_because_the_caller_left() -> None:
@@ -127,7 +127,7 @@ def test_a_recovery_gives_the_fetch_its_time_again() -> None:
     """An outage is not the audio's fault."""
     story = playing()
     story.take(Recovered(), 15_000)
-    assert story.doing(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
+    assert story.state_as(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
 
 
 def test_after_the_last_the_call_hangs_up() -> None:

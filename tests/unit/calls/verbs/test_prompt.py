@@ -45,7 +45,7 @@ def held(after_ms: int, **more: Any) -> Story:
 def test_a_hold_stops_the_prompt() -> None:
     """Music instead; it is told."""
     story = playing()
-    request = story.doing(Playing).request
+    request = story.state_as(Playing).request
     assert story.take(hold(MAIN), 1_000) == (StopPlayback(request), StartHoldMusic(MAIN))
     assert (story.told[-1].event, story.told[-1].channel_id) == ("leg-held", MAIN)
 
@@ -66,9 +66,9 @@ def test_it_goes_on_where_it_was(heard_ms: int, clips: tuple[Clip, ...], offset_
     commands = story.take(unhold(MAIN), 60_000)
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p2", clips, offset_ms))
     assert story.told[-1].event == "leg-unheld"
-    doing = story.doing(Playing)
-    assert doing.ends_ms == story.now + 4_000 - heard_ms
-    assert doing.deadline_ms == doing.ends_ms + GRACE_MS
+    state = story.state_as(Playing)
+    assert state.ends_ms == story.now + 4_000 - heard_ms
+    assert state.deadline_ms == state.ends_ms + GRACE_MS
 
 
 def test_it_is_held_again_and_again() -> None:
@@ -100,14 +100,14 @@ def test_the_end_of_what_was_stopped() -> None:
 def test_a_hold_lasts_as_long_as_it_lasts() -> None:
     """No clock of the verb runs; only the call's own end comes."""
     story = held(1_000, timeout=10)
-    assert story.doing(Playing).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Playing).deadline_ms == NOW + LONGEST_MS
 
 
 def test_a_timeout_counts_what_is_heard() -> None:
     """The verb's own time stands still during a hold."""
     story = held(2_000, timeout=3)
     story.take(unhold(MAIN), 60_000)
-    assert story.doing(Playing).deadline_ms == story.now + 1_000
+    assert story.state_as(Playing).deadline_ms == story.now + 1_000
     assert story.due()[0] == StopPlayback(f"{ID}.p2")
 
 
@@ -127,7 +127,7 @@ def test_held_while_it_is_fetched() -> None:
     story = called(say())
     assert story.take(hold(MAIN)) == (StartHoldMusic(MAIN),)
     assert story.fetched() == ()
-    assert story.doing(Playing).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Playing).deadline_ms == NOW + LONGEST_MS
     commands = story.take(unhold(MAIN), 60_000)
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p1", CLIPS, 0))
 
@@ -145,7 +145,7 @@ def test_audio_that_cannot_be_had() -> None:
     story = called(say(action=say()))
     story.take(hold(MAIN))
     assert isinstance(story.fetched(())[-1], FetchMedia)
-    assert story.doing(Playing).suspended
+    assert story.state_as(Playing).suspended
     assert story.fetched() == ()
     assert isinstance(story.take(unhold(MAIN))[-1], Play)
 
@@ -154,9 +154,9 @@ def test_audio_that_never_comes() -> None:
     """Fetching has its own time, on hold or not."""
     story = called(say(action=HTTPS))
     story.take(hold(MAIN))
-    assert story.doing(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
+    assert story.state_as(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
     story.due()
-    assert story.doing(AwaitingInstructions)
+    assert story.state_as(AwaitingInstructions)
     assert len(story.wanted(SendWebhook)) == 1
 
 

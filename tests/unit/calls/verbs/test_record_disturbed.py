@@ -60,14 +60,16 @@ def test_filing_is_waited_for_again_after_an_outage() -> None:
     story.press("#")
     ended(story, 5)
     story.take(Recovered(), 60_000)
-    assert story.doing(RecordingVoicemail).deadline_ms == story.now + 5_000
+    assert story.state_as(RecordingVoicemail).deadline_ms == story.now + 5_000
 
 
 def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
     """As that of any verb; the message begins anew with it."""
-    story = called({"type": "record", "data": {"text": "Speak now."}}, recording_destination=ARCHIVE)
+    story = called(
+        {"type": "record", "data": {"text": "Speak now."}}, recording_destination=ARCHIVE
+    )
     story.fetched()
-    request = story.doing(Playing).request
+    request = story.state_as(Playing).request
     story.take(DialRequested("+4744444444", 30), 100)
     leg = story.call.invited[0]
     story.take(LegCreated(leg), 5)
@@ -87,7 +89,8 @@ def test_a_party_who_answers_into_a_message() -> None:
 def test_nobody_leaves_a_message_on_hold() -> None:
     """Who was put on hold before is taken off it when the recording begins."""
     story = called(
-        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE}, recording_destination=ARCHIVE
+        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE},
+        recording_destination=ARCHIVE,
     )
     story.take(HoldRequested(MAIN, held=True), 100)
     commands = story.take(LegEnded(f"{ID}.l1", 17), 100)

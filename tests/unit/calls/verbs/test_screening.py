@@ -33,7 +33,7 @@ def test_a_whisper_is_heard_by_the_called_party_alone() -> None:
     assert story.wanted(Play)[-1] == Play(FIRST, playback, CLIPS)
     assert desired_media(story.call)[MAIN].sound == "ringing"
     commands = story.take(PlaybackEnded(playback), 4_000)
-    talking = story.doing(Bridged)
+    talking = story.state_as(Bridged)
     assert commands == (StopRinging(MAIN), AddToBridge(talking.bridge, (MAIN, FIRST)))
     assert talking.since_ms == story.now
     story.take(LegEnded(FIRST, NORMAL), 3_000)
@@ -100,8 +100,8 @@ def test_the_others_ring_on() -> None:
     fetched(story, 0)
     fetched(story, 1)
     assert Hangup(FIRST, NORMAL) in pressed(story, "1", SECOND)
-    assert story.doing(Bridged).leg == SECOND
-    assert story.doing(Bridged).number == EVE
+    assert story.state_as(Bridged).leg == SECOND
+    assert story.state_as(Bridged).number == EVE
 
 
 def test_one_refused_and_the_other_goes_on() -> None:
@@ -109,7 +109,7 @@ def test_one_refused_and_the_other_goes_on() -> None:
     story = greeting(BOB, EVE, **CONFIRM)
     fetched(story)
     pressed(story, "2")
-    assert story.doing(Dialing).legs == (SECOND,)
+    assert story.state_as(Dialing).legs == (SECOND,)
     assert Hangup(SECOND, NO_ANSWER) in story.due()
     assert result(story)["status"] == "no-answer"
 
@@ -119,7 +119,7 @@ def test_the_ring_s_time_does_not_cut_a_greeting() -> None:
     story = greeting(BOB, EVE, timeout=3, **WHISPER)
     fetched(story)
     assert story.due() == (Hangup(SECOND, NO_ANSWER),)
-    assert story.doing(Dialing).legs == (FIRST,)
+    assert story.state_as(Dialing).legs == (FIRST,)
     story.take(LegEnded(SECOND, NO_ANSWER), 50)
     story.take(PlaybackEnded(fetched_playback(story)), 4_000)
-    assert story.doing(Bridged).leg == FIRST
+    assert story.state_as(Bridged).leg == FIRST

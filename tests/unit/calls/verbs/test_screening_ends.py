@@ -49,10 +49,10 @@ def test_a_hangup_while_greeted() -> None:
 def test_a_stage_has_an_end() -> None:
     """A whisper of hours is cut, a confirmation with such a prompt refused."""
     story = greeting(**WHISPER)
-    doing = greeted(story).state
-    assert isinstance(doing, Playing)
-    story.take(MediaFetched(doing.request, CLIPS * 100))
-    assert StopPlayback(doing.request) in story.due()
+    state = greeted(story).state
+    assert isinstance(state, Playing)
+    story.take(MediaFetched(state.request, CLIPS * 100))
+    assert StopPlayback(state.request) in story.due()
     assert story.state == "bridged"
     silent = greeting(**CONFIRM)
     prompt = greeted(silent).state
@@ -77,7 +77,7 @@ def test_detection_before_whisper_before_confirmation() -> None:
     assert greeted(story).stage == "confirming"
     fetched(story)
     pressed(story, "1")
-    assert story.doing(Bridged).answered_by == "human"
+    assert story.state_as(Bridged).answered_by == "human"
     story.take(LegEnded(FIRST, NORMAL), 1_000)
     assert result(story)["answeredBy"] == "human"
     assert story.call.answered_by is None
@@ -87,12 +87,12 @@ def test_a_machine_is_connected_or_refused() -> None:
     """onMachine: continue, the default, or hangup, which goes on with the others."""
     story = greeting(**DETECT)
     story.due()
-    assert story.doing(Bridged).answered_by == "machine"
+    assert story.state_as(Bridged).answered_by == "machine"
     [told] = [each for each in story.told if each.event == "machine-detection"]
     assert (told.channel_id, told.answered_by) == (FIRST, "machine")
     refusing = greeting(BOB, EVE, machineDetection={"onMachine": "hangup"})
     assert Hangup(FIRST, REJECTED) in refusing.due()
-    assert refusing.doing(Dialing).legs == (SECOND,)
+    assert refusing.state_as(Dialing).legs == (SECOND,)
     refusing.take(LegEnded(SECOND, NO_ANSWER), 100)
     assert result(refusing)["answeredBy"] == "machine"
 
@@ -109,11 +109,11 @@ def test_a_party_that_is_called_in_is_greeted_too() -> None:
     story = greeting(timeout=3, **CONFIRM)
     fetched(story)
     story.take(DialRequested(EVE, 30), 5_000)
-    assert story.doing(Dialing).deadline_ms == story.now + 30_000
-    called_in = story.doing(Dialing).legs[-1]
+    assert story.state_as(Dialing).deadline_ms == story.now + 30_000
+    called_in = story.state_as(Dialing).legs[-1]
     story.take(LegCreated(called_in), 100)
     story.take(LegAnswered(called_in), 1_000)
-    assert [each.leg for each in story.doing(Dialing).screenings] == [FIRST, called_in]
+    assert [each.leg for each in story.state_as(Dialing).screenings] == [FIRST, called_in]
 
 
 def test_who_is_greeted_can_t_be_held() -> None:

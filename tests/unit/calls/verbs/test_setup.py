@@ -33,7 +33,7 @@ def test_an_outbound_call_originates_its_main_leg() -> None:
     story = Story(outbound())
     assert story.take(CallOpened()) == (Originate(MAIN, "+4711111111", "+4799"),)
     assert story.take(LegCreated(MAIN), 700) == (Dial(MAIN, 30),)
-    assert story.doing(Starting).deadline_ms == NOW + 30_700
+    assert story.state_as(Starting).deadline_ms == NOW + 30_700
     assert story.take(LegCreated(MAIN), 100) == ()
     assert story.call.status == "initiated"
     assert [event.event for event in story.told] == ["initiated"]

@@ -1,0 +1,74 @@
+"""What each state of a call waits for, and what is allowed in it; docs/architecture.md shows it."""
+
+from msgspec import Struct
+
+
+class StateTraits(Struct, frozen=True):
+    """A row of the table; deadlines do not exceed the call's own limit, `Call.must_end_ms`."""
+
+    ends_when: str
+    deadline: str
+    on_hold: str = "allowed"  # of the main leg
+    recorded: str = "yes"  # by the recording of the conversation
+
+
+CALL_STATES: dict[str, StateTraits] = {
+    "starting": StateTraits(
+        "the main leg answers",
+        "the main leg's ring timeout: the call is hung up",
+        on_hold="rejected: not answered",
+        recorded="not yet",
+    ),
+    "detecting": StateTraits(
+        "answer detection has a result",
+        "when the result is known without another sound",
+    ),
+    "playing": StateTraits(
+        "the playback ends, or no audio could be fetched",
+        "20 s for the fetch, then the length of the audio and 5 s",
+        on_hold="suspends the playback",
+    ),
+    "gathering": StateTraits(
+        "enough digits, the terminator, a timeout, or the end of the leg",
+        "of the phase: fetch, prompt, first digit, between digits",
+        on_hold="suspends the prompt and the clocks",
+    ),
+    "recording": StateTraits(
+        "the terminator, silence or the maximum length, and then the file is archived",
+        "the maximum length, then 5 s for the archive",
+        on_hold="rejected: a voicemail is recorded",
+    ),
+    "dialing": StateTraits(
+        "a leg answers and passes its screening, or no leg is left",
+        "the ring timeout, or the time limit of a screening stage",
+        on_hold="allowed; rejected for a leg in screening",
+    ),
+    "awaiting-instructions": StateTraits(
+        "a webhook, a stored flow or an API request answers or fails",
+        "17 s for a webhook or an API request, 5 s for a flow",
+    ),
+    "bridged": StateTraits(
+        "only one party is left",
+        "the dial's time limit",
+    ),
+    "ending": StateTraits(
+        "the last leg ends",
+        "5 s; the hangup is repeated three times",
+        on_hold="rejected: ended",
+        recorded="until the main leg ends",
+    ),
+    "archiving-recordings": StateTraits(
+        "all recordings are archived or lost",
+        "10 s; archiving continues after the call has ended",
+        on_hold="rejected: ended",
+        recorded="no",
+    ),
+    "ended": StateTraits(
+        "never",
+        "none",
+        on_hold="rejected: ended",
+        recorded="no",
+    ),
+}
+
+TRANSIENT = ("advance",)  # states that one step leaves before it returns
