@@ -17,14 +17,14 @@ from api.cdrs.live import routes
 from api.cdrs.plugin import CdrSlice, build
 from api.common.clock import Clock, now_ms
 from api.config import Settings
-from api.contacts.contacts import plugin as people_slice
+from api.contacts import plugin as people_slice
 from api.contacts.contacts import routes as people
-from api.contacts.contacts.plugin import ContactSlice
 from api.contacts.exports import routes as download_routes
-from api.contacts.imports import routes as list_files
+from api.contacts.lists import file_routes as list_files
 from api.contacts.lists import plugin as lists_slice
 from api.contacts.lists import routes as lists
 from api.contacts.lists.plugin import ListSlice
+from api.contacts.plugin import ContactSlice
 from api.contacts.tags import routes as tag_routes
 from api.db.database import Database
 from api.dnc import plugin as dnc_slice
@@ -36,9 +36,9 @@ from api.engine_client import open_client as engine_opened
 from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
-from api.http.errors import register_error_handlers
 from api.http.idempotency import Idempotency
 from api.http.openapi import Application
+from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
 from api.jobs.store import JobStore
 from api.messaging_platform.client import open_client as platform_opened
@@ -85,23 +85,23 @@ MAX_BODY_BYTES = {
 
 
 class Services(Struct, frozen=True):
-    """What the slices share; each reads it off `request.app.state.parts`."""
+    """What the slices share; each reads it off `request.app.state.services`."""
 
     settings: Settings
     database: Database
     engine: EngineClient
     accounts: AccountStore
     keys: KeyStore
-    doorkeeper: Authenticator
+    authenticator: Authenticator
     voice: VoiceService
     idempotency: Idempotency
     jobs: JobStore
     cdrs: CdrSlice
     numbers: NumberService
     lists: ListSlice
-    people: ContactSlice
+    contacts: ContactSlice
     dnc: DncService
-    pusher: PolicySync
+    policy_sync: PolicySync
     templates: TemplateSlice
     metrics: Metrics
     now_ms: Clock
@@ -128,16 +128,16 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             engine=engine,
             accounts=accounts,
             keys=keys,
-            doorkeeper=Authenticator(keys, tokens, clock),
+            authenticator=Authenticator(keys, tokens, clock),
             voice=voice_slice.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock),
             jobs=jobs,
             cdrs=build(database, engine, jobs, secret, clock),
             numbers=numbers_slice.build(database, engine, clock),
-            people=people_slice.build(database, accounts, jobs, settings.mail, clock),
+            contacts=people_slice.build(database, accounts, jobs, settings.mail, clock),
             lists=lists_slice.build(database, accounts, jobs, clock),
             dnc=dnc_slice.build(database, accounts, pusher, clock),
-            pusher=pusher,
+            policy_sync=pusher,
             templates=templates_slice.build(database, platform, clock),
             metrics=Metrics(),
             now_ms=clock,
@@ -154,7 +154,7 @@ def create_app(parts: Services) -> ASGIApp:
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
-    app.state.parts = parts
+    app.state.services = parts
     register_error_handlers(app)
     serve_docs(app)
     for router in ROUTERS:

@@ -99,5 +99,5 @@ class Settings(DatabaseSettings):
             user=self.smtp_user,
             password=self.smtp_password.get_secret_value(),
             sender=self.smtp_from,
-            most_bytes=self.smtp_most_bytes,
+            max_bytes=self.smtp_most_bytes,
         )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from api.http.errors import ApiError, Conflict, InvalidRequest, NotFound, ServiceUnavailable
+from api.common.errors import ApiError, Conflict, InvalidRequest, NotFound, ServiceUnavailable
 from wire.rpc import Problem
 
 T = TypeVar("T")
@@ -43,9 +43,9 @@ class EngineClient:
 
     def __init__(self, http: aiohttp.ClientSession, urls: Sequence[str]) -> None:
         self.http = http
-        self._turns = EngineRotation(urls)
+        self._engines = EngineRotation(urls)
 
-    async def ask(
+    async def request(
         self,
         shape: type[T],
         method: str,
@@ -54,24 +54,24 @@ class EngineClient:
         query: Mapping[str, str] | None = None,
     ) -> T:
         """Ask, and decode the answer."""
-        answer = await self.raw(method, path, body, query)
+        answer = await self.request_raw(method, path, body, query)
         try:
             return msgspec.json.decode(answer, type=shape)
         except msgspec.DecodeError as error:
             raise EngineUnavailable(f"an engine's answer is not understood ({error})") from None
 
-    async def raw(
+    async def request_raw(
         self, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None
     ) -> bytes:
         """Ask, and give the answer as it is."""
         data = None if body is None else msgspec.json.encode(body)
-        for engine in self._turns:
+        for engine in self._engines:
             try:
-                return await self._asked(method, f"{engine}/rpc/v1{path}", data, query)
+                return await self._send(method, f"{engine}/rpc/v1{path}", data, query)
             except aiohttp.ClientConnectorError:
-                self._turns.failed(engine)
+                self._engines.mark_failed(engine)
             except (aiohttp.ClientError, TimeoutError):
-                self._turns.failed(engine)
+                self._engines.mark_failed(engine)
                 if method != "GET":
                     break
         raise EngineUnavailable("no engine answers", retry_after_s=1)
@@ -82,12 +82,12 @@ class EngineClient:
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """Ask for something that does not end, which must say something every few seconds."""
         limit = aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S, sock_read=RESPONSE_TIMEOUT_S)
-        for engine in self._turns:
+        for engine in self._engines:
             url = f"{engine}/rpc/v1{path}"
             try:
                 reply = await self.http.get(url, params=query, headers=headers, timeout=limit)
             except (aiohttp.ClientError, TimeoutError):
-                self._turns.failed(engine)
+                self._engines.mark_failed(engine)
                 continue
             async with reply:
                 if reply.status >= ERROR_STATUS:
@@ -96,7 +96,7 @@ class EngineClient:
                 return
         raise EngineUnavailable("no engine answers", retry_after_s=1)
 
-    async def _asked(
+    async def _send(
         self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None
     ) -> bytes:
         async with self.http.request(method, url, data=data, params=query) as reply:
@@ -155,17 +155,17 @@ class EngineRotation:
 
     def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self._urls = [url.rstrip("/") for url in urls]
-        self._rested_s = dict.fromkeys(self._urls, 0.0)
+        self._cooldown_until_s = dict.fromkeys(self._urls, 0.0)
         self._clock = clock
-        self._turn = 0
+        self._next = 0
 
     def __iter__(self) -> Iterator[str]:
         """Give all, those that rest last."""
-        self._turn += 1
-        begin, now_s = self._turn % len(self._urls), self._clock()
+        self._next += 1
+        begin, now_s = self._next % len(self._urls), self._clock()
         turned = self._urls[begin:] + self._urls[:begin]
-        return iter(sorted(turned, key=lambda url: self._rested_s[url] > now_s))
+        return iter(sorted(turned, key=lambda url: self._cooldown_until_s[url] > now_s))
 
-    def failed(self, url: str) -> None:
+    def mark_failed(self, url: str) -> None:
         """Let one rest that did not answer."""
-        self._rested_s[url] = self._clock() + COOLDOWN_S
+        self._cooldown_until_s[url] = self._clock() + COOLDOWN_S

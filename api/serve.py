@@ -25,13 +25,13 @@ async def serve(settings: Settings) -> None:
         await migrate(parts.database)
         await create_configured_account(parts.accounts, parts.keys, settings)
         # None waits for another.
-        for handlers in (parts.cdrs.jobs, parts.lists.jobs, parts.people.jobs):
+        for handlers in (parts.cdrs.jobs, parts.lists.jobs, parts.contacts.jobs):
             await house.enter_async_context(run_worker(parts.jobs, handlers, parts.metrics))
         name = consumer_name(settings.api_port)
         await house.enter_async_context(
             run_consumer(EventConsumer(parts.engine, parts.database, name))
         )
-        await house.enter_async_context(run_policy_sync(parts.pusher))
+        await house.enter_async_context(run_policy_sync(parts.policy_sync))
         await house.enter_async_context(run_cleanup(parts.idempotency))
         app = create_app(parts)
         _quiet_garbage_collector()

@@ -22,11 +22,11 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.store.redis.address import address_of
+from engine.store.redis.address import parse_address
 
 
 def _store_url(url: str) -> str:
-    address_of(url)
+    parse_address(url)
     return url
 
 

@@ -19,15 +19,15 @@ SECRET = frozenset(
 )
 
 
-def set_up(level: str, out: TextIO = sys.stderr) -> None:
+def configure(level: str, out: TextIO = sys.stderr) -> None:
     """Send structlog's events to `out`, standard error unless another is given."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            placed,
-            discreet,
+            add_location,
+            redact,
             *_shown(out.isatty()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
@@ -36,7 +36,7 @@ def set_up(level: str, out: TextIO = sys.stderr) -> None:
     )
 
 
-def placed(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+def add_location(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     """Put node and slot beside a call's id, and leave out that there is none."""
     if line.get("call_id", "") is None:
         del line["call_id"]
@@ -45,7 +45,7 @@ def placed(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     return line
 
 
-def discreet(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+def redact(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     """Take out what no log may hold."""
     for name in SECRET & line.keys():
         line[name] = "(left out)"

@@ -27,7 +27,7 @@ class InputErrors(ValueError):
 
     def __init__(self, faults: tuple[BadInput, ...]) -> None:
         super().__init__("; ".join(map(str, faults)))
-        self.faults = faults
+        self.errors = faults
 
 
 def from_decoder(

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from api.accounts.store import Account, AccountStore
 from api.auth.store import Credentials, KeyStore, parse_key_id
+from api.common.errors import Conflict
 from api.config import Settings
-from api.http.errors import Conflict
 
 
 async def create_configured_account(

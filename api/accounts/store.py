@@ -21,8 +21,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from api.common.clock import Clock
+from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
-from api.http.errors import Conflict, NotFound
 
 accounts = Table(
     "accounts",

@@ -15,7 +15,7 @@ from api.auth.throttle import Throttle
 from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
-from api.http.errors import Unauthenticated
+from api.common.errors import Unauthenticated
 from wire.errors import BadInput
 
 PROOF_CACHE_MS = 300_000
@@ -48,22 +48,22 @@ class Authenticator:
         self._tokens = tokens
         self._now_ms = now_ms
         self._throttle = Throttle(now_ms)
-        self._proven: BoundedDict[bytes, _Claim] = BoundedDict()
-        self._standing: BoundedDict[str, tuple[int, ApiKey | None]] = BoundedDict()
+        self._proofs: BoundedDict[bytes, _Claim] = BoundedDict()
+        self._key_cache: BoundedDict[str, tuple[int, ApiKey | None]] = BoundedDict()
         self._hashing = asyncio.Semaphore(MAX_CONCURRENT_HASHES)
 
-    async def principal(self, header: str, where: str) -> Principal:
+    async def authenticate(self, header: str, where: str) -> Principal:
         """Tell who stands behind a header's value; raises Unauthenticated, or TooMany."""
         presented = header.strip()
         if presented[:7].lower() == "bearer ":
             presented = presented[7:].strip()
         claim = await self._claim(presented, where)
         key = await self._key(claim.key_id)
-        if key is None or not self._counts(key):
+        if key is None or not self._is_valid(key):
             raise Unauthenticated(NOT_AUTHENTICATED)
         return Principal(key.account_id, key.id, key.agent_id or claim.agent_id)
 
-    async def token(
+    async def issue_token(
         self, account_id: str, api_key: str, api_secret: str, agent_id: str | None, where: str
     ) -> tuple[str, int]:
         """Give a token and its seconds for credentials; raises Unauthenticated, or TooMany."""
@@ -73,47 +73,47 @@ class Authenticator:
         key = await self._key(known) if known else None
         if (
             key is None
-            or not self._counts(key)
+            or not self._is_valid(key)
             or key.account_id != account_id
-            or not await self._is(api_key, key.key_hash)
-            or not await self._is(api_secret, key.secret_hash)
+            or not await self._matches(api_key, key.key_hash)
+            or not await self._matches(api_secret, key.secret_hash)
         ):
-            self._throttle.failed(who)
+            self._throttle.record_failure(who)
             raise Unauthenticated(NOT_AUTHENTICATED)
         if key.agent_id and agent_id not in {None, key.agent_id}:
             raise BadInput("agentId", f"this key is agent {key.agent_id}'s")
-        token = self._tokens.given(key.id, key.account_id, key.agent_id or agent_id)
+        token = self._tokens.issue(key.id, key.account_id, key.agent_id or agent_id)
         return token, self._tokens.lifetime_s
 
     async def _claim(self, presented: str, where: str) -> _Claim:
         name = hashlib.sha256(presented.encode(errors="surrogateescape")).digest()
-        claim = self._proven.get(name)
+        claim = self._proofs.get(name)
         if claim is None or claim.until_ms <= self._now_ms():
-            claim = self._proven.put(name, await self._prove(presented, where))
+            claim = self._proofs.put(name, await self._prove(presented, where))
         return claim
 
     async def _prove(self, presented: str, where: str) -> _Claim:
-        if claims := self._tokens.read(presented):
+        if claims := self._tokens.verify(presented):
             return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
         known = parse_key_id(presented)
         who = f"{where} {known or ''}"
         self._throttle.check(who)
-        if (key := await self._key(known or "")) and await self._is(presented, key.key_hash):
+        if (key := await self._key(known or "")) and await self._matches(presented, key.key_hash):
             return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
-        self._throttle.failed(who)
+        self._throttle.record_failure(who)
         raise Unauthenticated(NOT_AUTHENTICATED)
 
     async def _key(self, of: str) -> ApiKey | None:
-        until_ms, key = self._standing.get(of) or (0, None)
+        until_ms, key = self._key_cache.get(of) or (0, None)
         if until_ms <= self._now_ms():
             key = await self._keys.get(of) if of else None
-            self._standing.put(of, (self._now_ms() + KEY_CACHE_MS, key))
+            self._key_cache.put(of, (self._now_ms() + KEY_CACHE_MS, key))
         return key
 
-    async def _is(self, secret: str, kept: str) -> bool:
+    async def _matches(self, secret: str, kept: str) -> bool:
         async with self._hashing:
             return await asyncio.to_thread(verify_secret, secret, kept)
 
-    def _counts(self, key: ApiKey) -> bool:
+    def _is_valid(self, key: ApiKey) -> bool:
         is_current = key.expires_ms is None or key.expires_ms > self._now_ms()
         return key.is_account_active and is_current

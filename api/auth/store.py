@@ -12,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from api.accounts.store import accounts
 from api.auth.hashing import COST, hash_secret
 from api.common.clock import Clock
+from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
-from api.http.errors import Conflict, NotFound
 
 keys = Table(
     "api_keys",

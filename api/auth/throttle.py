@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from api.common.clock import Clock
-from api.http.errors import TooManyRequests
+from api.common.errors import TooManyRequests
 
 MAX_FAILURES = 10
 WINDOW_MS = 60_000
@@ -26,7 +26,7 @@ class Throttle:
                 "too many failures to authenticate", retry_after_s=-(-left_ms // 1_000)
             )
 
-    def failed(self, who: str) -> None:
+    def record_failure(self, who: str) -> None:
         """Count a failure."""
         now_ms = self._now_ms()
         until_ms, count = self._failures.pop(who, (0, 0))

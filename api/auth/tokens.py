@@ -25,7 +25,7 @@ class AccessTokens:
         self._secret = secret
         self._now_ms = now_ms
 
-    def given(self, key_id: str, account_id: str, agent_id: str | None) -> str:
+    def issue(self, key_id: str, account_id: str, agent_id: str | None) -> str:
         """Sign a token."""
         now_s = self._now_ms() // 1_000
         claims: dict[str, Any] = {
@@ -39,7 +39,7 @@ class AccessTokens:
             claims["agent"] = agent_id
         return jwt.encode(claims, self._secret, ALGORITHM)
 
-    def read(self, token: str) -> dict[str, Any] | None:
+    def verify(self, token: str) -> dict[str, Any] | None:
         """Give a token's claims; None for one that is not ours or no longer good."""
         try:
             claims = jwt.decode(

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.cdrs.exports.service import ExportService, ExportView
 from api.cdrs.plugin import CdrSlice
 from api.cdrs.schemas import (
@@ -19,7 +19,7 @@ from api.cdrs.schemas import (
 from api.cdrs.service import CdrPage, CdrService, ClientIds
 from api.cdrs.today import TodayStats
 from api.cdrs.views import CdrView
-from api.http.errors import InvalidRequest
+from api.common.errors import InvalidRequest
 from api.http.msgspec_adapter import answer, described, reading
 
 router = APIRouter(tags=["Call records"])
@@ -27,7 +27,7 @@ router = APIRouter(tags=["Call records"])
 
 def slice_of(request: Request) -> CdrSlice:
     """Give the slice of this process."""
-    found: CdrSlice = request.app.state.parts.cdrs
+    found: CdrSlice = request.app.state.services.cdrs
     return found
 
 
@@ -161,4 +161,4 @@ async def set_disposition(
     records: Records,
 ) -> Response:
     """Note what somebody decided about a call."""
-    return answer(await records.dispose(who.account_id, call_id, body))
+    return answer(await records.set_dispositions(who.account_id, call_id, body))

@@ -16,7 +16,7 @@ from api.cdrs.store import CdrStore
 from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import CdrView, cdr_view
 from api.common.clock import Clock
-from api.http.errors import NotFound
+from api.common.errors import NotFound
 from wire.errors import BadInput
 
 MAX_CLIENTS = 100
@@ -53,13 +53,13 @@ class CdrService:
         if after and asked.offset:
             raise BadInput("offset", "not with a cursor, which says where to go on")
         filters = to_filters(account_id, asked)
-        rows, total = await self._cdrs.listed(filters, asked.limit, asked.offset, after)
+        rows, total = await self._cdrs.page_and_total(filters, asked.limit, asked.offset, after)
         return _page(rows, total, asked.limit, asked.offset)
 
     async def history(self, account_id: str, asked: CustomerHistoryQuery) -> CdrPage:
         """Give a page of the calls in which a number took part."""
         filters = Filters(account_id, number=asked.number)
-        rows, total = await self._cdrs.listed(filters, asked.limit, asked.offset)
+        rows, total = await self._cdrs.page_and_total(filters, asked.limit, asked.offset)
         return _page(rows, total, asked.limit, asked.offset)
 
     async def get(self, account_id: str, req_id: str) -> CdrView:
@@ -69,13 +69,15 @@ class CdrService:
             raise NotFound("no call record of this id")
         return cdr_view(row, await self._cdrs.timeline(account_id, req_id))
 
-    async def dispose(self, account_id: str, req_id: str, body: DispositionBody) -> CdrView:
+    async def set_dispositions(
+        self, account_id: str, req_id: str, body: DispositionBody
+    ) -> CdrView:
         """Note what somebody decided about a call, and give its record."""
         columns = body.columns()
         if not columns:
             raise BadInput("dispositionLevel1Id", "at least one level must be given")
         await self.get(account_id, req_id)
-        await self._cdrs.dispose(account_id, req_id, columns)
+        await self._cdrs.set_dispositions(account_id, req_id, columns)
         return await self.get(account_id, req_id)
 
     async def today(self, account_id: str, agent_id: str) -> TodayStats:
@@ -130,5 +132,5 @@ def _page(rows: list[CdrRow], total: Total, limit: int, offset: int) -> CdrPage:
         total_is_exact=total.is_exact,
         limit=limit,
         offset=offset,
-        next_cursor=cursor.encode(shown_rows[-1].place) if has_more else None,
+        next_cursor=cursor.encode(shown_rows[-1].position) if has_more else None,
     )

@@ -33,32 +33,32 @@ class CdrStore:
 
     def __init__(self, database: Database, most_counted: int = MAX_COUNTED) -> None:
         self._database = database
-        self._most_counted = most_counted
+        self._max_counted = most_counted
 
     async def page(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
     ) -> list[CdrRow]:
         """Read a page, newest first."""
         async with self._database.reading() as connection:
-            way = await cheapest(connection, filters, self._most_counted)
+            way = await cheapest(connection, filters, self._max_counted)
             return await read_page(connection, filters, way, Window(limit, offset, after))
 
     async def total(self, filters: Filters) -> Total:
         """Count what a list has in all, within a limit of work."""
         async with self._database.reading() as connection:
-            way = await cheapest(connection, filters, self._most_counted)
-            return await count_matches(connection, filters, way, self._most_counted)
+            way = await cheapest(connection, filters, self._max_counted)
+            return await count_matches(connection, filters, way, self._max_counted)
 
-    async def listed(
+    async def page_and_total(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
     ) -> tuple[list[CdrRow], Total]:
         """Read a page and one row more if there is one, and count if the page does not tell."""
         async with self._database.reading() as connection:
-            way = await cheapest(connection, filters, self._most_counted)
+            way = await cheapest(connection, filters, self._max_counted)
             rows = await read_page(connection, filters, way, Window(limit + 1, offset, after))
             if after is None and len(rows) <= limit and (rows or not offset):
                 return rows, Total(offset + len(rows), is_exact=True)
-            return rows, await count_matches(connection, filters, way, self._most_counted)
+            return rows, await count_matches(connection, filters, way, self._max_counted)
 
     async def get(self, account_id: str, req_id: str) -> CdrRow | None:
         """Read one record."""
@@ -99,7 +99,7 @@ class CdrStore:
         )
         return [client_id for (client_id,) in await self._read(query)]
 
-    async def parts(
+    async def agent_totals(
         self, account_id: str, agent_id: str, start_ms: int, end_ms: int
     ) -> list[AgentTotals]:
         """Add up an agent's part in calls of a time, by direction and whether it answered."""
@@ -121,7 +121,9 @@ class CdrStore:
         )
         return [AgentTotals(*row) for row in await self._read(query)]
 
-    async def dispose(self, account_id: str, req_id: str, columns: DispositionLevels) -> None:
+    async def set_dispositions(
+        self, account_id: str, req_id: str, columns: DispositionLevels
+    ) -> None:
         """Note what was decided about a call."""
         async with self._database.writing() as connection:
             await set_dispositions(connection, account_id, req_id, columns)

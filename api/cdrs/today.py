@@ -29,7 +29,7 @@ class TodayStats(Struct, frozen=True, rename="camel"):
 async def today_stats(cdrs: CdrStore, account_id: str, agent_id: str, now_ms: int) -> TodayStats:
     """Add up an agent's day."""
     midnight_ms = now_ms - now_ms % DAY_MS
-    sums = await cdrs.parts(account_id, agent_id, midnight_ms, midnight_ms + DAY_MS)
+    sums = await cdrs.agent_totals(account_id, agent_id, midnight_ms, midnight_ms + DAY_MS)
     answered = sum(each.calls for each in sums if each.is_answered)
     total = sum(each.calls for each in sums)
     inbound = sum(each.calls for each in sums if each.direction == "inbound")

@@ -13,7 +13,7 @@ from api.auth.store import Credentials, KeyStore, generate_credentials
 from api.cli.runtime import run_with_stores
 from api.cli.validators import check_name
 from api.common.clock import now_ms
-from api.http.errors import NotFound
+from api.common.errors import NotFound
 
 key = App(name="key", help="An account's API keys.", version_flags=())
 

@@ -8,7 +8,7 @@ from api.accounts.store import AccountStore
 from api.auth.store import KeyStore
 from api.cli.runtime import fail_not_found, run_with_stores
 from api.cli.validators import parse_caller_id
-from api.http.errors import NotFound
+from api.common.errors import NotFound
 
 number = App(name="number", help="An account's caller ids.", version_flags=())
 

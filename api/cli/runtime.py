@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from api.accounts.store import AccountStore
 from api.auth.store import KeyStore
 from api.common.clock import now_ms
+from api.common.errors import ApiError
 from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
-from api.http.errors import ApiError
 from wire.errors import BadInput
 
 T = TypeVar("T", bound=DatabaseSettings)

@@ -8,10 +8,10 @@ from cyclopts import App, Parameter
 
 from api.app import open_services
 from api.cli.runtime import fail, load_settings
+from api.common.errors import ApiError
 from api.config import DatabaseSettings, Settings
 from api.db.database import Database
 from api.db.migrate import migrate
-from api.http.errors import ApiError
 from api.logging import configure_logging
 from api.serve import serve
 
@@ -52,7 +52,7 @@ def terms(
 
 async def _pushed(settings: Settings, *, anew: bool) -> None:
     async with open_services(settings) as parts:
-        await (parts.pusher.anew() if anew else parts.pusher.compare())
+        await (parts.policy_sync.resend_all() if anew else parts.policy_sync.sync_all())
 
 
 async def _migrated(url: str) -> None:

@@ -14,17 +14,17 @@ class BoundedDict(Generic[K, V]):
     """What is known for a while."""
 
     def __init__(self, most: int = MAX_ENTRIES) -> None:
-        self._most = most
-        self._kept: OrderedDict[K, V] = OrderedDict()
+        self._max_entries = most
+        self._entries: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K) -> V | None:
         """Give what is known of a key."""
-        return self._kept.get(key)
+        return self._entries.get(key)
 
     def put(self, key: K, value: V) -> V:
         """Remember, and forget the oldest if need be; gives the value."""
-        self._kept.pop(key, None)
-        self._kept[key] = value
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
+        self._entries.pop(key, None)
+        self._entries[key] = value
+        if len(self._entries) > self._max_entries:
+            self._entries.popitem(last=False)
         return value

@@ -30,14 +30,14 @@ class MailServer(Struct, frozen=True):
     user: str
     password: str
     sender: str
-    most_bytes: int
-    whole_s: float = TOTAL_TIMEOUT_S
+    max_bytes: int
+    total_timeout_s: float = TOTAL_TIMEOUT_S
 
     async def send(self, letter: EmailMessage) -> None:
         """Hand a letter over; raises MailRefused or MailNotNow."""
         try:
-            async with asyncio.timeout(self.whole_s):
-                await self._handed(letter)
+            async with asyncio.timeout(self.total_timeout_s):
+                await self._deliver(letter)
         except aiosmtplib.SMTPAuthenticationError:
             raise MailRejected("the mail server does not let us in") from None
         except aiosmtplib.SMTPRecipientsRefused as error:
@@ -50,7 +50,7 @@ class MailServer(Struct, frozen=True):
         except (aiosmtplib.SMTPException, OSError):
             raise MailUnavailable("the mail server can't be reached") from None
 
-    async def _handed(self, letter: EmailMessage) -> None:
+    async def _deliver(self, letter: EmailMessage) -> None:
         await aiosmtplib.send(
             letter,
             hostname=self.host,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Path
 
-from api.http.errors import NotFound
+from api.common.errors import NotFound
 
 _ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from api.http.errors import ServiceUnavailable
+from api.common.errors import ServiceUnavailable
 
 log = structlog.get_logger()
 metadata = MetaData(

@@ -15,4 +15,4 @@ def build(
 ) -> DncService:
     """Make the service for lists."""
     tokens, store = DncTokenStore(database, clock), DncStore(database, clock)
-    return DncService(tokens, store, AccountCache(accounts, clock), pusher.nudge)
+    return DncService(tokens, store, AccountCache(accounts, clock), pusher.notify)

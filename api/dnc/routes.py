@@ -21,7 +21,7 @@ ENTRY: dict[str, Any] = {
 
 
 async def _service(request: Request) -> DncService:
-    found: DncService = request.app.state.parts.dnc
+    found: DncService = request.app.state.services.dnc
     return found
 
 

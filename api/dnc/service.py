@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.auth.service import NOT_AUTHENTICATED
+from api.common.errors import Unauthenticated
 from api.contacts.phone_numbers import InvalidNumber, e164
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore
-from api.http.errors import Unauthenticated
 from wire.errors import BadInput
 
 

@@ -13,9 +13,9 @@ from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
 from api.common.clock import Clock
+from api.common.errors import NotFound
 from api.db.database import Database
 from api.dnc.tables import tokens
-from api.http.errors import NotFound
 
 
 class DncToken(Struct, frozen=True):

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.errors import ApiError, problem_response
+from api.common.errors import ApiError
+from api.http.problems import problem_response
 
 
 class PayloadTooLarge(ApiError):
@@ -23,15 +24,15 @@ class BodyLimit:
         self, app: ASGIApp, most_bytes: int, elsewhere: Mapping[str, int] | None = None
     ) -> None:
         self._app = app
-        self._most = most_bytes
-        self._elsewhere = elsewhere or {}
+        self._max_bytes = most_bytes
+        self._max_bytes_by_path = elsewhere or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, as far as it may go."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = self._most_at(scope["path"])
+        most = self._limit_for(scope["path"])
         if _told_length(scope) > most:
             await problem_response(PayloadTooLarge.status, PayloadTooLarge.code, _why(most))(
                 scope, receive, send
@@ -49,9 +50,13 @@ class BodyLimit:
 
         await self._app(scope, counted, send)
 
-    def _most_at(self, path: str) -> int:
+    def _limit_for(self, path: str) -> int:
         beginning = path[: path.rfind("/") + 1]
-        return self._elsewhere.get(path) or self._elsewhere.get(beginning) or self._most
+        return (
+            self._max_bytes_by_path.get(path)
+            or self._max_bytes_by_path.get(beginning)
+            or self._max_bytes
+        )
 
 
 def _why(most_bytes: int) -> str:

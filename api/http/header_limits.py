@@ -16,18 +16,18 @@ HEADER_TIMEOUT_S = 20.0
 class HeaderLimits(HttpToolsProtocol):
     """Closes a connection whose next head is too large, or does not come to its end in time."""
 
-    within_s = HEADER_TIMEOUT_S
+    timeout_s = HEADER_TIMEOUT_S
     _pending_bytes = 0  # that came since the last whole head, or piece of a body
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """See asyncio.Protocol."""
         super().connection_made(transport)
-        self._expect()
+        self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio.Protocol."""
-        self._came()
+        self._clear_deadline()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -39,13 +39,13 @@ class HeaderLimits(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """See httptools."""
-        self._came()
-        self._expect()
+        self._clear_deadline()
+        self._start_deadline()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """See httptools."""
-        self._came()
+        self._clear_deadline()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -53,10 +53,10 @@ class HeaderLimits(HttpToolsProtocol):
         self._pending_bytes = 0
         super().on_body(body)
 
-    def _expect(self) -> None:
-        self._deadline = self.loop.call_later(self.within_s, self.transport.close)
+    def _start_deadline(self) -> None:
+        self._deadline = self.loop.call_later(self.timeout_s, self.transport.close)
 
-    def _came(self) -> None:
+    def _clear_deadline(self) -> None:
         self._pending_bytes = 0
         if self._deadline is not None:
             self._deadline.cancel()

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
 
-from api.http.errors import ApiError
+from api.common.errors import ApiError
 from api.http.msgspec_adapter import answer
 
 router = APIRouter(include_in_schema=False)
@@ -19,7 +19,7 @@ async def alive() -> Response:
 @router.get("/readyz")
 async def ready(request: Request) -> Response:
     """Say whether database and engine are there."""
-    parts, faults = request.app.state.parts, []
+    parts, faults = request.app.state.services, []
     try:
         async with parts.database.reading() as connection:
             await connection.execute(text("SELECT 1"))
@@ -35,5 +35,5 @@ async def ready(request: Request) -> Response:
 @router.get("/metrics")
 async def metrics(request: Request) -> Response:
     """Tell what was counted."""
-    page = generate_latest(request.app.state.parts.metrics.registry)
+    page = generate_latest(request.app.state.services.metrics.registry)
     return Response(page, headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -31,8 +31,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from api.common.clock import Clock
+from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
-from api.http.errors import Conflict
 from wire.errors import BadInput
 
 HEADER = "Idempotency-Key"
@@ -83,8 +83,8 @@ class IdempotentRequest(Struct, frozen=True):
 class Claim(Struct):
     """A request that is being worked on; `since_ms` may be any of the moments told."""
 
-    asked: IdempotentRequest
-    told_ms: list[int]
+    request: IdempotentRequest
+    renewed_ms: list[int]
 
 
 class Idempotency:
@@ -93,53 +93,53 @@ class Idempotency:
     def __init__(self, database: Database, now_ms: Clock, hold_s: float = LEASE_MS / 3_000) -> None:
         self._database = database
         self._now_ms = now_ms
-        self._hold_s = hold_s
+        self._renew_interval_s = hold_s
         self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
     async def once(self, asked: IdempotentRequest, deed: Operation) -> bytes:
         """Do a deed, or give the answer that it had; raises Conflict while it is being done."""
         since_ms = self._now_ms()
         turn = Claim(asked, [since_ms])
-        if not await self._begun(asked, since_ms):
-            return await self._known(asked)
+        if not await self._claim(asked, since_ms):
+            return await self._stored_response(asked)
         try:
-            async with self._held(turn):
+            async with self._renewed(turn):
                 answer = await deed(asked.request_id)
         except BaseException:
-            await self._change(turn, delete(answers))
+            await self._update_claim(turn, delete(answers))
             raise
-        await self._change(turn, update(answers).values(answer=answer))
+        await self._update_claim(turn, update(answers).values(answer=answer))
         return answer
 
-    async def sweep(self) -> None:
+    async def delete_expired(self) -> None:
         """Forget what is older than a day."""
         async with self._database.writing() as connection:
             old = answers.c.since_ms <= self._now_ms() - RETENTION_MS
             await connection.execute(delete(answers).where(old))
 
     @asynccontextmanager
-    async def _held(self, turn: Claim) -> AsyncIterator[None]:
+    async def _renewed(self, turn: Claim) -> AsyncIterator[None]:
         """Say again and again that the deed is being done: a large file takes its time."""
         done = asyncio.Event()
-        holding = asyncio.create_task(self._hold(turn, done))
+        holding = asyncio.create_task(self._renew(turn, done))
         try:
             yield
         finally:
             done.set()  # not cancelled: it may just be written
             await holding
 
-    async def _hold(self, turn: Claim, done: asyncio.Event) -> None:
+    async def _renew(self, turn: Claim, done: asyncio.Event) -> None:
         while not done.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(done.wait(), self._hold_s)
+                await asyncio.wait_for(done.wait(), self._renew_interval_s)
                 return
             now_ms = self._now_ms()
-            turn.told_ms.append(now_ms)
+            turn.renewed_ms.append(now_ms)
             with suppress(DatabaseUnavailable):  # it may be written all the same
-                if await self._change(turn, update(answers).values(since_ms=now_ms)):
-                    turn.told_ms = [now_ms]
+                if await self._update_claim(turn, update(answers).values(since_ms=now_ms)):
+                    turn.renewed_ms = [now_ms]
 
-    async def _begun(self, asked: IdempotentRequest, now_ms: int) -> bool:
+    async def _claim(self, asked: IdempotentRequest, now_ms: int) -> bool:
         """Begin, unless somebody did who may still be at it or has ended well."""
         row = {**_name(asked), "asked": asked.digest, "answer": None, "since_ms": now_ms}
         new = self._insert(answers).values(row).on_conflict_do_nothing()
@@ -153,7 +153,7 @@ class Idempotency:
                 return True
             return bool((await connection.execute(again)).rowcount)
 
-    async def _known(self, asked: IdempotentRequest) -> bytes:
+    async def _stored_response(self, asked: IdempotentRequest) -> bytes:
         async with self._database.reading() as connection:
             row = (await connection.execute(select(answers).where(_is(asked)))).mappings().first()
         if row is not None and row["asked"] != asked.digest:
@@ -162,8 +162,8 @@ class Idempotency:
             raise Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
         return bytes(row["answer"])
 
-    async def _change(self, turn: Claim, change: Update | Delete) -> bool:
-        ours = and_(_is(turn.asked), answers.c.since_ms.in_(turn.told_ms))
+    async def _update_claim(self, turn: Claim, change: Update | Delete) -> bool:
+        ours = and_(_is(turn.request), answers.c.since_ms.in_(turn.renewed_ms))
         async with self._database.writing() as connection:
             return bool((await connection.execute(change.where(ours))).rowcount)
 

@@ -1,10 +1,10 @@
-"""Shapes of msgspec in FastAPI's world: bodies read, answers written, both in the document.
+"""msgspec shapes in FastAPI: bodies decoded, responses encoded, both in the OpenAPI document.
 
-The engine's own shapes are msgspec's, and its parser tells faults by their path: so there is one
-definition of each, and a tree that is accepted here is one that runs.
+The engine's shapes are msgspec's, and its parser reports errors by their path. So each shape has
+one definition, and a tree that is accepted here is one that the engine runs.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,20 +16,20 @@ from wire.rpc import Problem
 
 T = TypeVar("T")
 REFS = "#/components/schemas/{name}"
-COMPONENTS = "x-components"  # taken out again when the document is put together
+COMPONENTS = "x-components"  # the OpenAPI document moves them to its `components`
 
 
-def reading(shape: type[T], *, by_query: bool = False) -> Callable[[Request], Awaitable[T]]:
-    """Give the dependency that reads a JSON body; without one, what the query of a GET says.
+def json_body(shape: type[T], *, or_query: bool = False) -> Callable[[Request], Awaitable[T]]:
+    """Return the dependency that reads a JSON body; of a GET without one, the query.
 
-    Many clients can't send a GET with a body (RFC 9110, section 9.3.1, advises against it).
-    With `by_query` that counts for other methods, too.
+    Many clients cannot send a GET with a body (RFC 9110, section 9.3.1, advises against it).
+    With `or_query` the query replaces a missing body for other methods, too.
     """
     decoder = msgspec.json.Decoder(shape)
 
     async def read(request: Request) -> T:
         body = await request.body()
-        if not body and (by_query or request.method == "GET"):
+        if not body and (or_query or request.method == "GET"):
             return from_query(dict(request.query_params), shape)
         return decode(body or b"{}", decoder)
 
@@ -48,65 +48,61 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         raise BadInput("", "nested too deep", "too_deep") from None
 
 
-def from_query(words: Mapping[str, str], shape: type[T]) -> T:
-    """Make a shape of words, as a query has them; raises BadInput."""
+def from_query(parameters: Mapping[str, str], shape: type[T]) -> T:
+    """Convert query parameters to a shape; raises BadInput."""
     try:
-        return msgspec.convert(words, shape, strict=False)
+        return msgspec.convert(parameters, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise from_decoder(error, shape=shape, given=words) from None
+        raise from_decoder(error, shape=shape, given=parameters) from None
 
 
-def answer(body: object, status: int = 200) -> Response:
-    """Answer with JSON."""
-    return Response(msgspec.json.encode(body), status, media_type="application/json")
+def json_response(body: object, status: int = 200) -> Response:
+    """Return a response with a value as JSON; bytes are JSON already."""
+    content = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    return Response(content, status, media_type="application/json")
 
 
-def described(  # noqa: PLR0913 - an operation has that many things to say
-    summary: str,
+def operation(  # noqa: PLR0913 - the parts of an OpenAPI operation
     *,
-    asked: Any = None,
-    answered: Any = None,
-    status: int = 200,
-    statuses: tuple[int, ...] = (),
-    example: Any = None,
-    by_query: tuple[str, ...] = (),
-    form: Mapping[str, Any] | None = None,
+    body: Any,
+    form: Mapping[str, Any] | None,
+    query: tuple[str, ...],
+    example: Any,
+    response: Any,
+    description: str,
+    status: int,
+    errors: Collection[int],
 ) -> dict[str, Any]:
-    """Describe an operation for the document, as arguments of a route's decorator.
-
-    `by_query` names fields of the body that the query may have instead; `form` is a body that is
-    no JSON.
-    """
-    shapes = [each for each in (asked, answered, Problem) if each is not None]
-    found, components = schema_components(shapes, ref_template=REFS)
-    refs = dict(zip(map(repr, shapes), found, strict=True))
-    extra: dict[str, Any] = {
+    """Return what the OpenAPI document says about an operation's body, query and responses."""
+    shapes = [each for each in (body, response, Problem) if each is not None]
+    schemas, components = schema_components(shapes, ref_template=REFS)
+    refs = dict(zip(map(repr, shapes), schemas, strict=True))
+    found: dict[str, Any] = {
         COMPONENTS: components,
         "responses": {
-            str(status): _content(summary, refs.get(repr(answered))),
-            **{str(each): _problem(refs) for each in sorted({400, *statuses})},
+            str(status): _content(description, refs.get(repr(response))),
+            **{str(each): _problem(refs[repr(Problem)]) for each in sorted(errors)},
         },
     }
-    if by_query:
-        extra["parameters"] = [
-            {"name": name, "in": "query", "schema": {"type": "string"}} for name in by_query
+    if query:
+        found["parameters"] = [
+            {"name": name, "in": "query", "schema": {"type": "string"}} for name in query
         ]
     if form is not None:
-        extra["requestBody"] = {**form, "required": True}
-    if asked is not None:
-        body: dict[str, Any] = {"schema": refs[repr(asked)]}
+        found["requestBody"] = {**form, "required": True}
+    if body is not None:
+        content: dict[str, Any] = {"schema": refs[repr(body)]}
         if example is not None:
-            body["example"] = example
-        extra["requestBody"] = {"content": {"application/json": body}}
-    return {"summary": summary, "status_code": status, "openapi_extra": extra}
+            content["example"] = example
+        found["requestBody"] = {"content": {"application/json": content}}
+    return found
 
 
-def _content(text: str, schema: Any) -> dict[str, Any]:
+def _content(description: str, schema: Any) -> dict[str, Any]:
     content = {"application/json": {"schema": schema}} if schema else {}
-    return {"description": text, "content": content}
+    return {"description": description, "content": content}
 
 
-def _problem(refs: Mapping[str, Any]) -> dict[str, Any]:
-    schema = refs[repr(Problem)]
+def _problem(schema: Any) -> dict[str, Any]:
     content = {"application/problem+json": {"schema": schema}}
-    return {"description": "What went wrong (RFC 9457)", "content": content}
+    return {"description": "Error (RFC 9457)", "content": content}

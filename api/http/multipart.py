@@ -34,7 +34,7 @@ class Form(Struct, frozen=True):
             raise BadInput(name, "required, as a field of a form (multipart/form-data)")
         return self.fields[name]
 
-    def given_file(self) -> UploadFile:
+    def required_file(self) -> UploadFile:
         """Give the file; raises BadInput."""
         if self.file is None:
             raise BadInput("file", "required, as a file of a form (multipart/form-data)")

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.errors import problem_response
+from api.http.problems import problem_response
 from api.metrics import Metrics
 
 log = structlog.get_logger()
@@ -53,10 +53,10 @@ class RequestMiddleware:
             elif not is_whole:
                 raise  # half an answer is told: the connection ends
         finally:
-            self._note(scope, status, time.perf_counter() - began_s)
+            self._record(scope, status, time.perf_counter() - began_s)
             structlog.contextvars.unbind_contextvars("request_id")
 
-    def _note(self, scope: Scope, status: int, took_s: float) -> None:
+    def _record(self, scope: Scope, status: int, took_s: float) -> None:
         route = _route(scope)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(took_s)
         told = log.debug if route in QUIET_ROUTES else log.info

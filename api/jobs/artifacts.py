@@ -50,7 +50,7 @@ class ArtifactStore:
         self._database = database
         self._now_ms = now_ms
 
-    async def made(self, job_id: str) -> ArtifactProgress:
+    async def progress(self, job_id: str) -> ArtifactProgress:
         """Tell how far a job is."""
         its = job_parts.c.job_id == job_id
         total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(its)
@@ -97,7 +97,7 @@ class ArtifactStore:
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
         """Read the parts one by one; raises PartsGone if they are taken out meanwhile."""
-        for part in range((await self.made(job_id)).parts):
+        for part in range((await self.progress(job_id)).parts):
             query = sa.select(job_parts.c.body).where(
                 job_parts.c.job_id == job_id, job_parts.c.part == part
             )
@@ -107,12 +107,12 @@ class ArtifactStore:
                 raise ArtifactDeleted(job_id)
             yield body
 
-    def oldest_ms(self) -> int:
+    def retained_since_ms(self) -> int:
         """Tell since when jobs must have been asked for to be kept still."""
         return self._now_ms() - RETENTION_MS
 
-    async def forget(self) -> None:
+    async def delete_expired(self) -> None:
         """Take out what has been kept for long enough."""
-        old = sa.delete(job_parts).where(job_parts.c.made_ms < self.oldest_ms())
+        old = sa.delete(job_parts).where(job_parts.c.made_ms < self.retained_since_ms())
         async with self._database.writing() as connection:
             await connection.execute(old)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from api.http.errors import ApiError
+from api.common.errors import ApiError
 from api.http.idempotency import Idempotency
 
 INTERVAL_S = 3_600.0
@@ -27,7 +27,7 @@ async def run_cleanup(idempotency: Idempotency, every_s: float = INTERVAL_S) -> 
 async def _swept(idempotency: Idempotency, every_s: float) -> None:
     while True:
         try:
-            await idempotency.sweep()
+            await idempotency.delete_expired()
         except ApiError as error:
             log.warning("not swept", reason=error.detail)
         await asyncio.sleep(every_s)

@@ -7,7 +7,7 @@ comes with one job waits for one of everybody else's, and nobody who has many wa
 from sqlalchemy import and_, case, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.http.errors import TooManyRequests
+from api.common.errors import TooManyRequests
 from api.jobs.tables import UNFINISHED, jobs
 
 RETRY_DELAY_S = 30

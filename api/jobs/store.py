@@ -53,7 +53,7 @@ class JobStore:
     def __init__(self, database: Database, now_ms: Clock, most: int = MAX_JOBS) -> None:
         self._database = database
         self._now_ms = now_ms
-        self._most = most
+        self._max_jobs = most
 
     async def add(
         self,
@@ -64,8 +64,8 @@ class JobStore:
         most_alike: int | None = None,
     ) -> str:
         """Add a job within a transaction; gives its id. Raises TooMany, also for those alike."""
-        limit = self._most if most_alike is None else most_alike
-        turn = await next_turn(connection, account_id, kind, self._most, limit)
+        limit = self._max_jobs if most_alike is None else most_alike
+        turn = await next_turn(connection, account_id, kind, self._max_jobs, limit)
         now_ms, job_id = self._now_ms(), uuid.uuid4().hex
         row = {
             "id": job_id,
@@ -93,7 +93,7 @@ class JobStore:
             row = (await connection.execute(query)).mappings().first()
         return Job(**row) if row else None
 
-    async def listed(
+    async def page(
         self, account_id: str, kind: str, since_ms: int, limit: int, offset: int
     ) -> tuple[list[Job], int]:
         """Read a page of an account's jobs since some time, newest first, and count them all."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from api.http.errors import ApiError
+from api.common.errors import ApiError
 from api.jobs.store import LEASE_MS, Job, JobStore, LeaseLost
 from api.metrics import Metrics
 
@@ -69,12 +69,12 @@ class Worker:
         if job is None:
             return False
         with suppress(LeaseLost):
-            await self._done(job)
+            await self._execute(job)
         return True
 
-    async def _done(self, job: Job) -> None:
+    async def _execute(self, job: Job) -> None:
         try:
-            result = await self._held(job)
+            result = await self._run_with_lease(job)
         except LeaseLost:
             self._count(job, "lost")
             raise
@@ -93,7 +93,7 @@ class Worker:
             self._count(job, "done")
             await self._jobs.finish(job, result)
 
-    async def _held(self, job: Job) -> dict[str, Any]:
+    async def _run_with_lease(self, job: Job) -> dict[str, Any]:
         async def progress(done: int, total: int | None) -> None:
             await self._jobs.progress(job, done, total)
 

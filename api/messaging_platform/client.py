@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 import aiohttp
 import msgspec
 
-from api.http.errors import InvalidRequest
+from api.common.errors import InvalidRequest
 from api.messaging_platform.problems import PlatformUnavailable, to_error
 from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 

@@ -4,7 +4,7 @@ from typing import IO, Annotated, Any
 
 from msgspec import Meta, Struct
 
-from api.http.errors import ServiceUnavailable
+from api.common.errors import ServiceUnavailable
 from api.messaging_platform.client import PlatformClient
 from api.messaging_platform.settings import BusinessAccount
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from api.http.errors import ApiError, InvalidRequest, ServiceUnavailable, TooManyRequests
+from api.common.errors import ApiError, InvalidRequest, ServiceUnavailable, TooManyRequests
 
 TOO_MUCH = frozenset({4, 17, 32, 613, 80007, 80008, 130429, 131048, 131056, 133016})
 NOT_LET_IN = frozenset({0, 3, 10, 190, 131005, *range(200, 300)})

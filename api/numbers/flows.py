@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import Struct
 
+from api.common.errors import NotFound
 from api.engine_client import EngineClient, id_in_path
-from api.http.errors import NotFound
 from wire.errors import BadInput
 
 
@@ -22,7 +22,7 @@ class MessageFlows:
         """Check that an account has a flow for messages of this id; raises BadInput."""
         try:
             account, flow = id_in_path(account_id), id_in_path(flow_id)
-            found = await self._engine.raw("GET", f"/flows/{account}/{flow}")
+            found = await self._engine.request_raw("GET", f"/flows/{account}/{flow}")
         except NotFound:
             raise BadInput(path, f"no flow {flow_id}", "unknown_flow") from None
         if _kind(found) != "message":

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.paging import Page, paging
@@ -25,7 +25,7 @@ EXAMPLE = {
 
 
 async def _service(request: Request) -> NumberService:
-    found: NumberService = request.app.state.parts.numbers
+    found: NumberService = request.app.state.services.numbers
     return found
 
 

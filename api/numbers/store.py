@@ -9,8 +9,8 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
 from api.common.clock import Clock
+from api.common.errors import NotFound
 from api.db.database import Database, metadata
-from api.http.errors import NotFound
 from api.http.paging import Page
 from wire.errors import BadInput
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.multipart import form_schema, read_form
@@ -33,7 +33,7 @@ _FORM = form_schema(
 async def upload_header_media(request: Request, who: AuthenticatedUser, parts: Slice) -> Response:
     """Upload an image, a video or a document; a header's example names it by its handle."""
     async with read_form(request) as form:
-        file, kind = form.given_file(), form.field("mediaKind")
+        file, kind = form.required_file(), form.field("mediaKind")
         name, size = file.filename or "", file.size or 0
         return answer(await parts.media.upload(who.account_id, file.file, size, kind, name))
 

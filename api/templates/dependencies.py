@@ -12,7 +12,7 @@ READ_ERRORS = (401, 429, 503)  # what may be answered where the platform is aske
 
 async def slice_of(request: Request) -> TemplateSlice:
     """Give the slice of this process."""
-    found: TemplateSlice = request.app.state.parts.templates
+    found: TemplateSlice = request.app.state.services.templates
     return found
 
 

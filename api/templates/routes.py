@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.responses import once, told

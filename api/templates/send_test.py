@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from api.http.errors import NotFound
+from api.common.errors import NotFound
 from api.messaging_platform.messages import PlatformMessages
 from api.numbers.phone import international
 from api.numbers.store import NumberStore

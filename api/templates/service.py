@@ -7,7 +7,7 @@ what was not answered is settled by the next try, by sync-status, or by what the
 import structlog
 from msgspec import Struct
 
-from api.http.errors import ApiError, Conflict, NotFound
+from api.common.errors import ApiError, Conflict, NotFound
 from api.http.paging import Page
 from api.messaging_platform.problems import EXISTS, MISSING, PlatformRejected, PlatformUnavailable
 from api.messaging_platform.settings import BusinessAccount

@@ -51,14 +51,14 @@ class StatusStore:
         self._database = database
         self._now_ms = now_ms
 
-    async def known(self, account_id: str) -> list[LocalTemplate]:
+    async def local_templates(self, account_id: str) -> list[LocalTemplate]:
         """List an account's templates."""
         columns = (templates.c[name] for name in LocalTemplate.__struct_fields__)
         query = sa.select(*columns).where(templates.c.account_id == account_id)
         async with self._database.reading() as connection:
             return [LocalTemplate(*row) for row in (await connection.execute(query)).all()]
 
-    async def note(self, found: Sequence[Status], asked_ms: int) -> int:
+    async def apply_statuses(self, found: Sequence[Status], asked_ms: int) -> int:
         """Note statuses that were asked for at a time, unless we were told since; counts them."""
         noted = 0
         async with self._database.writing() as connection:
@@ -68,7 +68,7 @@ class StatusStore:
                 noted += (await connection.execute(change)).rowcount
         return noted
 
-    async def told(self, account_id: str, told: StatusUpdate) -> bool:
+    async def apply_update(self, account_id: str, told: StatusUpdate) -> bool:
         """Note what the platform told; False if we have no such template, or know better."""
         same_name = sa.and_(
             templates.c.platform_template_id.is_(None),

@@ -9,8 +9,8 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
 from api.common.clock import Clock
+from api.common.errors import NotFound
 from api.db.database import Database
-from api.http.errors import NotFound
 from api.http.paging import Page
 from api.templates.tables import templates
 from wire.errors import BadInput
@@ -78,7 +78,7 @@ class TemplateStore:
             async with self._database.writing() as connection:
                 await connection.execute(sa.insert(templates).values(row))
         except IntegrityError:
-            return await self._begun_again(account_id, columns), True
+            return await self._retry(account_id, columns), True
         return Template(**row), False
 
     async def get(self, account_id: str, template_id: str) -> Template:
@@ -127,7 +127,7 @@ class TemplateStore:
             if not (await connection.execute(removal)).rowcount:
                 raise NotFound(NONE)
 
-    async def _begun_again(self, account_id: str, columns: Mapping[str, Any]) -> Template:
+    async def _retry(self, account_id: str, columns: Mapping[str, Any]) -> Template:
         now_ms = self._now_ms()
         again = (
             sa.update(templates)

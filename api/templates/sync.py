@@ -31,7 +31,7 @@ class StatusSync(Struct, frozen=True):
             async with asyncio.timeout(self.longest_s):
                 async for page in self.platform.pages(business):
                     found = [(known, each) for each in page if (known := ours.of(each))]
-                    updated += await self.statuses.note(list(_stale(found)), asked_ms)
+                    updated += await self.statuses.apply_statuses(list(_stale(found)), asked_ms)
                     seen |= {known.id for known, _ in found}
                     unknown += len(page) - len(found)
                     asked_ms = self.now_ms()
@@ -44,7 +44,7 @@ class StatusSync(Struct, frozen=True):
         return SyncResult(len(ours.ids), updated, missing, unknown)
 
     async def _ours(self, account_id: str) -> "LocalTemplates":
-        return LocalTemplates(await self.statuses.known(account_id))
+        return LocalTemplates(await self.statuses.local_templates(account_id))
 
 
 class LocalTemplates:

@@ -12,7 +12,7 @@ import msgspec
 import structlog
 from msgspec import Meta, Struct
 
-from api.http.errors import NotFound, Unauthenticated
+from api.common.errors import NotFound, Unauthenticated
 from api.http.msgspec_adapter import decode
 from api.messaging_platform.client import PlatformClient
 from api.templates.statuses import StatusStore, StatusUpdate
@@ -96,7 +96,7 @@ class Webhook(Struct, frozen=True):
 
     async def _note(self, business_id: str, told: StatusUpdate) -> int:
         accounts = self.client.accounts_of(business_id)
-        return sum([await self.statuses.told(account, told) for account in accounts])
+        return sum([await self.statuses.apply_update(account, told) for account in accounts])
 
 
 def _told(change: _Change, at_s: int) -> StatusUpdate | None:

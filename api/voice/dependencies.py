@@ -16,7 +16,7 @@ READ_ERRORS = (401, 404, 503)
 
 async def voice(request: Request) -> VoiceService:
     """Give the service for calls."""
-    found: VoiceService = request.app.state.parts.voice
+    found: VoiceService = request.app.state.services.voice
     return found
 
 

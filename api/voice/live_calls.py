@@ -38,7 +38,7 @@ class LiveCalls:
         self._database = database
         self._now_ms = now_ms
 
-    async def take(self, account_id: str, most: int) -> int | None:
+    async def reserve(self, account_id: str, most: int) -> int | None:
         """Take a place, and note a call that is asked for; None if none is free, or none is known.
 
         Gives what `answered` is told when an engine has answered.
@@ -57,19 +57,19 @@ class LiveCalls:
             noted = await connection.execute(note.returning(pending_calls.c.id))
             return int(noted.scalar_one())
 
-    async def answered(self, noted: int) -> None:
+    async def release(self, noted: int) -> None:
         """Forget that a call is asked for: engines show it now, if there is one."""
         async with self._database.writing() as connection:
             await connection.execute(sa.delete(pending_calls).where(pending_calls.c.id == noted))
 
-    async def is_fresh(self, account_id: str) -> bool:
+    async def is_current(self, account_id: str) -> bool:
         """Tell whether a count was taken within the last second."""
         query = sa.select(counts.c.until_ms).where(counts.c.account_id == account_id)
         async with self._database.reading() as connection:
             until_ms = (await connection.execute(query)).scalar_one_or_none()
         return until_ms is not None and until_ms > self._now_ms()
 
-    async def asked(self, account_id: str) -> int:
+    async def pending(self, account_id: str) -> int:
         """Count the calls that are asked for; to be known before engines are asked what they show.
 
         Of what was answered before that they show all.
@@ -80,7 +80,7 @@ class LiveCalls:
         async with self._database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
 
-    async def put(self, account_id: str, live: int) -> None:
+    async def set_count(self, account_id: str, live: int) -> None:
         """Begin a second with a count, unless somebody has: calls are let in upon theirs."""
         now_ms = self._now_ms()
         row = {"account_id": account_id, "live": live, "until_ms": now_ms + COUNT_TTL_MS}

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import described, reading
 from api.http.responses import once, told

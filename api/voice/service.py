@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.auth.service import Principal
+from api.common.errors import NotFound
 from api.engine_client import EngineClient, call_path
-from api.http.errors import NotFound
 from api.voice.limits import CallLimits
 from api.voice.permissions import Permissions
 from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
@@ -38,18 +38,18 @@ class VoiceService(Struct, frozen=True):
         rights = Permissions(known.numbers, known.account.destinations)
         body = _engines(who, asked, request_id, rights, self._tree(asked))
         self._check(body, rights)
-        async with self.limits.room(known.account):
-            started = await self.engine.ask(rpc.Started, "POST", "/calls", body)
+        async with self.limits.admit(known.account):
+            started = await self.engine.request(rpc.Started, "POST", "/calls", body)
         return msgspec.json.encode(Originated(started.call_id, started.call_id))
 
-    async def rights(self, who: Principal) -> Permissions:
+    async def permissions(self, who: Principal) -> Permissions:
         """Tell what an account may show and call."""
         known = await self.known.get(who.account_id)
         return Permissions(known.numbers, known.account.destinations)
 
     async def show(self, who: Principal, call_id: str) -> bytes:
         """Show a call, live or ended."""
-        return await self.engine.raw("GET", call_path(call_id), query=_mine(who))
+        return await self.engine.request_raw("GET", call_path(call_id), query=_mine(who))
 
     async def active(self, who: Principal, call_id: str) -> bytes:
         """Show a live call."""
@@ -65,7 +65,7 @@ class VoiceService(Struct, frozen=True):
 
     async def dial(self, who: Principal, asked: DialBody) -> bytes:
         """Call a party into a call."""
-        (await self.rights(who)).check_party(asked.target, "target")
+        (await self.permissions(who)).check_party(asked.target, "target")
         body = control.DialInto(asked.target, account=who.account_id)
         return await self._posted(asked.call_id, "/dial", body)
 
@@ -76,7 +76,7 @@ class VoiceService(Struct, frozen=True):
         return await self._posted(call_id, "/hangup", body)
 
     async def _posted(self, call_id: str, deed: str, body: Any) -> bytes:
-        return await self.engine.raw("POST", call_path(call_id, deed), body)
+        return await self.engine.request_raw("POST", call_path(call_id, deed), body)
 
     def _tree(self, asked: OriginateBody) -> Action | None:
         body = bytes(asked.action)

@@ -18,7 +18,7 @@ class AmiUnavailable(Exception):
 class AmiResponse(Struct, frozen=True):
     """What the manager said: its fields by name; `message` says what is wrong."""
 
-    ok: bool
+    is_ok: bool
     message: str = ""
     fields: dict[str, str] = {}
 
@@ -30,14 +30,14 @@ class AmiClient:
         self._url = f"{url}/arawman"
         self._http = http
         # The nonce is counted, and one that comes out of turn is refused (measured: 24 of 40).
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def ask(self, action: str, fields: Mapping[str, str]) -> AmiResponse:
         """Ask for an action; raises AmiAway, ValueError when a field would be two."""
         if any(sign in value for value in fields.values() for sign in "\r\n"):
             raise ValueError(f"a field of {action} has more than one line")
         try:
-            async with asyncio.timeout(TIMEOUT_S), self._turn:
+            async with asyncio.timeout(TIMEOUT_S), self._lock:
                 return await self._post({"action": action, **fields})
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise AmiUnavailable(f"{action}: {error or type(error).__name__}") from error

@@ -74,39 +74,39 @@ class AmiMonitor:
         self._login = login
         self._listener = listener
         self._keys = keys
-        self._again_s = again_s
-        self._is_away = False
+        self._retry_delay_s = again_s
+        self._is_logged = False
         self._log = log.bind(node=node)
 
     async def run(self) -> None:
         """Listen until cancelled, reconnecting for ever."""
         while True:
-            again_s = self._again_s
+            again_s = self._retry_delay_s
             try:
                 await self._listen()
             except PermissionError as error:
-                self._note(str(error))
+                self._log_once(str(error))
                 again_s = REFUSED_RETRY_DELAY_S
             except (OSError, TimeoutError) as error:
-                self._note(str(error) or type(error).__name__)
+                self._log_once(str(error) or type(error).__name__)
             self._listener.on_unwatched()
             await asyncio.sleep(again_s)
 
     async def _listen(self) -> None:
         connection = AmiConnection(self._listener, self._keys)
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            stream = await self._connected(connection)
+            stream = await self._connect(connection)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await self._log_in(stream)
             self._log.info("node watched")
-            self._is_away = False
-            await self._look(stream)
-            await self._until_silent(stream, connection)
+            self._is_logged = False
+            await self._load_contacts(stream)
+            await self._poll_until_lost(stream, connection)
         finally:
             stream.close()
 
-    async def _connected(self, connection: AmiConnection) -> AmiStream:
+    async def _connect(self, connection: AmiConnection) -> AmiStream:
         host, port = self._address
         loop = asyncio.get_running_loop()
         _, stream = await loop.create_connection(lambda: AmiStream(connection), host, port)
@@ -120,14 +120,14 @@ class AmiMonitor:
         if not answer.success:
             raise PermissionError("the manager's user or password is refused")
 
-    async def _look(self, stream: AmiStream) -> None:
+    async def _load_contacts(self, stream: AmiStream) -> None:
         """See which contacts can be reached; what changes is told afterwards."""
         async with asyncio.timeout(POLL_INTERVAL_S):
             found = await stream.send({"Action": "PJSIPShowContacts"})
         for each in found if isinstance(found, list) else ():
             dispatch_health(each, self._listener)
 
-    async def _until_silent(self, stream: AmiStream, connection: AmiConnection) -> None:
+    async def _poll_until_lost(self, stream: AmiStream, connection: AmiConnection) -> None:
         while not connection.ended.is_set():
             async with asyncio.timeout(POLL_INTERVAL_S):
                 status = await stream.send({"Action": "CoreStatus"})
@@ -136,9 +136,9 @@ class AmiMonitor:
             await _wait(connection.ended, POLL_INTERVAL_S)
         raise ConnectionResetError("the connection ended")
 
-    def _note(self, error: str) -> None:
-        if not self._is_away:
-            self._is_away = True
+    def _log_once(self, error: str) -> None:
+        if not self._is_logged:
+            self._is_logged = True
             self._log.warning("node not watched", error=error)
 
 

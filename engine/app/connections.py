@@ -9,7 +9,7 @@ import aiohttp
 import structlog
 
 from engine.ami.client import open_ami
-from engine.ari.client import Ari, open_ari
+from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive, open_archive
@@ -22,7 +22,7 @@ from engine.runtime.recording.recorder import Recorder
 log = structlog.get_logger()
 
 
-def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[Ari]:
+def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[AriClient]:
     """Open the way to one PBX."""
     url = f"{str(node.url).rstrip('/')}/ari"
     address = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
@@ -37,7 +37,11 @@ async def archive(settings: Settings) -> Archive | None:
 
 
 async def recorder(
-    settings: Settings, house: AsyncExitStack, node: NodeSettings, way: Ari, kept: Archive | None
+    settings: Settings,
+    house: AsyncExitStack,
+    node: NodeSettings,
+    way: AriClient,
+    kept: Archive | None,
 ) -> Recorder | None:
     """Build what records the calls of one PBX; None when its manager interface is not known."""
     password = node.ami_password or settings.ami_password

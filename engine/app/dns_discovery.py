@@ -12,7 +12,7 @@ from yarl import URL
 from engine.config import NodeSettings, Settings
 
 log = structlog.get_logger()
-PERIOD_S = 10.0
+POLL_INTERVAL_S = 10.0
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
@@ -24,7 +24,7 @@ class Discovery:
         settings: Settings,
         found: Callable[[Mapping[str, NodeSettings]], Awaitable[None]],
         resolve: Resolve | None = None,
-        period_s: float = PERIOD_S,
+        period_s: float = POLL_INTERVAL_S,
     ) -> None:
         self._settings = settings
         self._found = found
@@ -36,9 +36,9 @@ class Discovery:
         """Look until cancelled."""
         while True:
             await asyncio.sleep(self._period_s)
-            await self.look()
+            await self.poll()
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Look once; a name that can't be looked up says nothing of its nodes."""
         host, port = self._where.host or "", self._where.port or 80
         try:

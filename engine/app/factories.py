@@ -10,17 +10,17 @@ from functools import partial
 import aiohttp
 import structlog
 
-from engine.callbacks.circuit_breaker import Circuit
+from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
-from engine.callbacks.dispatcher import Courier
-from engine.callbacks.retry_schedule import Schedule
-from engine.callbacks.slot_outbox import Box
-from engine.callbacks.target_queues import Lanes
-from engine.callbacks.targets import Accounts
-from engine.callbacks.transports.api_request import ApiWay
-from engine.callbacks.transports.grpc import GrpcWay
-from engine.callbacks.transports.http import HttpWay
-from engine.callbacks.worker import Turns
+from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.transports.api_request import ApiRequestTransport
+from engine.callbacks.transports.grpc import GrpcTransport
+from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.worker import DeliveryWorker
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -28,30 +28,30 @@ from engine.media.open import open_clip_cache
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
 from engine.media.tts.provider import TtsProvider
-from engine.observe.telemetry import Instruments
-from engine.runtime.admission.limits import Gate, Terms
-from engine.runtime.admission.routes import Told, nobody
-from engine.runtime.admission.settings import Rules
+from engine.observe.telemetry import Telemetry
+from engine.runtime.admission.limits import CapacityLimits, RateLimiter
+from engine.runtime.admission.routes import DefaultTargetLookup, no_default_target
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.status import Roster
+from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
-from engine.runtime.cluster.membership import Peers
+from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import MeteredActionClient, MeteredApiRequests
 from engine.runtime.io.runner import ActionSource as AskerPort
 from engine.runtime.io.runner import IoRunner
 from engine.runtime.pbx.traced import TracedActionClient
-from engine.runtime.policy.dial_policy import TermsBook
-from engine.runtime.service import Switch
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.service import CallService
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
-from engine.store.stream import Bounds
-from engine.webhooks.action_client import Asker
-from engine.webhooks.address_guard import Guard, guarded_session
+from engine.store.stream import StreamLimits
+from engine.webhooks.action_client import ActionClient
+from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import Signer
-from wire.callback_targets import ApiRequest, Grpc, Https
+from wire.callback_targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.tree import Limits
 
 log = structlog.get_logger()
@@ -60,28 +60,28 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 def store(settings: Settings) -> RedisStore:
     """Build the way to Redis; nothing is asked of it yet."""
-    bounds = Bounds(settings.stream_events, settings.stream_ceiling)
+    bounds = StreamLimits(settings.stream_events, settings.stream_ceiling)
     return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
 
 
-async def library(settings: Settings, house: AsyncExitStack, seen: Instruments) -> ClipCache:
+async def library(settings: Settings, house: AsyncExitStack, seen: Telemetry) -> ClipCache:
     """Open the audio library, with the voices that this machine has."""
     limits = MediaLimits()
     espeak = await find_espeak()
     speakers: list[TtsProvider] = [Hibari(limits), *([espeak] if espeak else [])]
     session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
     return await house.enter_async_context(
-        open_clip_cache(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.meter)
+        open_clip_cache(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.metrics)
     )
 
 
-async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+async def io_runner(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
     settings: Settings,
     house: AsyncExitStack,
     audio: ClipCache,
     store: Store,
     limits: Limits,
-    seen: Instruments,
+    seen: Telemetry,
 ) -> IoRunner:
     """Build what runs calls' errands; its session asks customers' servers and nobody else."""
     signer = _signer(settings)
@@ -95,46 +95,50 @@ async def errands(  # noqa: PLR0913, PLR0917 - the parts that an engine is put t
         audio,
         _asker(session, limits, signer, seen),
         FlowCache(store, limits),
-        MeteredApiRequests(apis, seen.meter),
+        MeteredApiRequests(apis, seen.metrics),
     )
     house.push_async_callback(running.close)
     return running
 
 
-def accounts(settings: Settings, store: Store) -> Accounts:
+def callback_targets(settings: Settings, store: Store) -> CallbackTargets:
     """Build what knows where accounts' callbacks go."""
-    return Accounts(store.outbox, _now_ms, os.urandom, _signer(settings))
+    return CallbackTargets(store.outbox, _now_ms, os.urandom, _signer(settings))
 
 
-async def courier(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
+async def callback_dispatcher(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
     settings: Settings,
     house: AsyncExitStack,
     store: Store,
-    known: Accounts,
+    known: CallbackTargets,
     clock: Clock,
-    seen: Instruments,
-) -> Courier:
+    seen: Telemetry,
+) -> CallbackDispatcher:
     """Build what brings to customers what calls tell; each target's lane is its own limit."""
     allowed = _networks(settings.webhook_allow)
     session = await house.enter_async_context(guarded_session(allowed, limit=0, limit_per_host=0))
-    by_grpc = GrpcWay(Guard(allowed))
+    by_grpc = GrpcTransport(AddressGuard(allowed))
     house.push_async_callback(by_grpc.close)
-    schedule = Schedule(settings.callback_retries_s)
+    schedule = RetrySchedule(settings.callback_retries_s)
     apis = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
-    boxes: dict[int, Box] = {}
+    boxes: dict[int, SlotOutbox] = {}
     delivery = Delivery(
         known,
-        {Https: HttpWay(session), Grpc: by_grpc, ApiRequest: ApiWay(apis)},
+        {
+            HttpsTarget: HttpTransport(session),
+            GrpcTarget: by_grpc,
+            ApiRequestTarget: ApiRequestTransport(apis),
+        },
         schedule,
         clock=time.time,
         now_ms=clock.now_ms,
         random=random.random,
-        meter=seen.meter,
+        meter=seen.metrics,
     )
-    turns = Turns(store.outbox, delivery, boxes)
-    circuit = partial(Circuit, open_s=settings.callback_circuit_s)
-    lanes = Lanes(turns, circuit, time.monotonic, random.random)
-    running = Courier(store.outbox, lanes, boxes, schedule, seen.meter)
+    turns = DeliveryWorker(store.outbox, delivery, boxes)
+    circuit = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
+    lanes = TargetQueues(turns, circuit, time.monotonic, random.random)
+    running = CallbackDispatcher(store.outbox, lanes, boxes, schedule, seen.metrics)
     house.push_async_callback(running.close)
     return running
 
@@ -145,12 +149,12 @@ def _signer(settings: Settings) -> Signer:
 
 
 def _asker(
-    session: aiohttp.ClientSession, limits: Limits, signer: Signer, seen: Instruments
+    session: aiohttp.ClientSession, limits: Limits, signer: Signer, seen: Telemetry
 ) -> AskerPort:
     traces = seen.traces
     trace = traces.headers if traces else dict[str, str]
-    asker = Asker(session, limits, signer, time.time, random.random, trace=trace)
-    metered = MeteredActionClient(asker, seen.meter)
+    asker = ActionClient(session, limits, signer, time.time, random.random, trace=trace)
+    metered = MeteredActionClient(asker, seen.metrics)
     return TracedActionClient(metered, traces) if traces else metered
 
 
@@ -167,35 +171,37 @@ def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together
     house: AsyncExitStack,
     store: Store,
     clock: Clock,
-    peers: Peers,
-    seen: Instruments,
-    told: Told = nobody,
-) -> Roster:
+    peers: Membership,
+    seen: Telemetry,
+    told: DefaultTargetLookup = no_default_target,
+) -> AgentStatus:
     """Build the directory of agents and the switch, without nodes yet."""
     directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
     house.push_async_callback(directory.close)
     told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
     longest_ms = settings.longest_call_s * 1000
-    trunk = Terms(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s)
-    rules = Rules(settings.slots, longest_ms, settings.caller_id, told_as, trunk)
-    gate = Gate(clock, settings.max_calls_per_s, settings.max_calls)
-    switch = Switch(
+    trunk = CapacityLimits(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s)
+    rules = CallSettings(settings.slots, longest_ms, settings.caller_id, told_as, trunk)
+    gate = RateLimiter(clock, settings.max_calls_per_s, settings.max_calls)
+    switch = CallService(
         store,
         clock,
         gate,
         rules,
         directory=directory,
         others=peers,
-        meter=seen.meter,
+        meter=seen.metrics,
         told=told,
     )
     if seen.traces is not None:
-        switch.follow = seen.traces.follow
-    return Roster(directory, switch)
+        switch.follow = seen.traces.link_call
+    return AgentStatus(directory, switch)
 
 
-def terms(settings: Settings, house: AsyncExitStack, store: Store, clock: Clock) -> TermsBook:
+def dial_policy(
+    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock
+) -> DialPolicy:
     """Build what knows what accounts may dial."""
-    book = TermsBook(store.terms, clock.now_ms, settings.caller_id)
+    book = DialPolicy(store.dial_policies, clock.now_ms, settings.caller_id)
     house.push_async_callback(book.close)
     return book

@@ -7,39 +7,41 @@ from typing import Any
 from msgspec import Struct
 
 from engine.app.connections import media_url
-from engine.ari.client import Ari
+from engine.ari.client import AriClient
 from engine.config import NodeSettings, Settings
-from engine.observe.telemetry import Instruments
+from engine.observe.telemetry import Telemetry
 from engine.runtime.agents.presence import APP as PRESENCE_APP
 from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.presence import NodePresence
-from engine.runtime.agents.status import Roster
+from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import DialPolicy, Pbx
-from engine.runtime.cluster.lease import FencedPbx, FencedRecorder, Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.runner import IoRunner
 from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
 from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.fenced import FencedPbx
 from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
 from engine.runtime.pbx.traced import TracedPbx
+from engine.runtime.recording.fenced import FencedRecorder
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 
 
-class _Way(Struct, frozen=True):
+class NodeConnection(Struct, frozen=True):
     """What reaches a node."""
 
-    strain: LatencyAverage
-    ari: Ari | None = None  # none: it is not configured any more
+    latency: LatencyAverage
+    ari: AriClient | None = None  # none: it is not configured any more
     media_url: str = ""
-    tapes: Recorder | None = None
+    recorder: Recorder | None = None
 
 
-class Desks:
+class NodeShardFactory:
     """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
@@ -47,8 +49,8 @@ class Desks:
         settings: Settings,
         clock: Clock,
         running: IoRunner,
-        everyone: Roster,
-        seen: Instruments,
+        everyone: AgentStatus,
+        seen: Telemetry,
         judge: DialPolicy,
     ) -> None:
         self._judge = judge
@@ -57,47 +59,49 @@ class Desks:
         self._errands = running
         self._roster = everyone
         self._seen = seen
-        self._ways: dict[str, _Way] = {}
+        self._ways: dict[str, NodeConnection] = {}
 
-    def node(self, named: NodeSettings, way: Ari, tapes: Recorder | None) -> Node:
+    def node(self, named: NodeSettings, way: AriClient, tapes: Recorder | None) -> Node:
         """Build a node, without desks yet; calls that come in there go to the switch."""
         strain = LatencyAverage(time.monotonic)
-        self._ways[named.name] = _Way(strain, way, media_url(self._settings, named), tapes)
-        arrive = self._roster.switch.arrive
-        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.level_ms)
+        self._ways[named.name] = NodeConnection(
+            strain, way, media_url(self._settings, named), tapes
+        )
+        arrive = self._roster.switch.handle_incoming
+        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.average_ms)
 
-    def absent(self, name: str) -> Node:
+    def placeholder(self, name: str) -> Node:
         """Build what stands in for a node that can't be reached any more."""
-        self._ways[name] = _Way(LatencyAverage(time.monotonic))
-        return Node(name, UnreachablePbx(), {}, self._clock, self._roster.switch.arrive)
+        self._ways[name] = NodeConnection(LatencyAverage(time.monotonic))
+        return Node(name, UnreachablePbx(), {}, self._clock, self._roster.switch.handle_incoming)
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
+    def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a slot's desk at a node."""
         way, seen = self._ways[node.name], self._seen
         plan = self._plan(way, slot)
-        pbx: Pbx = TimedPbx(node.pbx, way.strain, seen.meter, node.name, slot)
+        pbx: Pbx = TimedPbx(node.pbx, way.latency, seen.metrics, node.name, slot)
         leased = FencedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
-        tapes = FencedRecorder(way.tapes, lease) if way.tapes else None
-        place = ShardContext(node.name, slot, leased, plan, tapes, lease, seen.meter)
+        tapes = FencedRecorder(way.recorder, lease) if way.recorder else None
+        place = ShardContext(node.name, slot, leased, plan, tapes, lease, seen.metrics)
         return CallShard(place, self._clock, writer, self._errands)
 
-    def hearing(
+    def listen(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
         grace_ms = self._settings.node_grace_s * 1000
-        place, ari = node.desks[slot].place, self._ways[node.name].ari
+        place, ari = node.shards[slot].context, self._ways[node.name].ari
         if ari is None:
             return never_connected(node, slot, grace_ms)
         listener = SlotListener(node, slot, grace_ms, replaced)
-        return ari.events(place.plan.app, listener, may=lambda: place.lease.holds).run()
+        return ari.events(place.endpoints.app, listener, may=lambda: place.lease.holds).run()
 
-    async def watching(self, node: Node, slot: int) -> None:
+    async def watch_presence(self, node: Node, slot: int) -> None:
         """Know which agents are registered at a node, until cancelled, as who has a slot."""
         ari, presences = self._ways[node.name].ari, self._roster.presences
         if ari is None:
             return
-        lease = node.desks[slot].place.lease
+        lease = node.shards[slot].context.lease
         presence = NodePresence(node.name, ari, self._roster.directory.is_trunk)
         presences[node.name] = presence
         try:
@@ -107,12 +111,12 @@ class Desks:
                 del presences[node.name]
             await presence.close()
 
-    def _plan(self, way: _Way, slot: int) -> EndpointTemplates:
+    def _plan(self, way: NodeConnection, slot: int) -> EndpointTemplates:
         return EndpointTemplates(
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,
             media_url=way.media_url,
             agents=self._roster.directory,
-            judge=self._judge,
+            policy=self._judge,
         )

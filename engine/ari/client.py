@@ -29,11 +29,11 @@ class AriClient:
         self._pbx = pbx
         self._http = HttpTransport(pbx)
         apps = [f"{engine}-rest-{number}" for number in range(lane_count)]
-        self.lanes = Router([WebsocketTransport(pbx, app) for app in apps], self._http)
+        self.router = Router([WebsocketTransport(pbx, app) for app in apps], self._http)
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send one call's request; see `Lanes.send`."""
-        self.lanes.send(request, key, may_block, done)
+        self.router.send(request, key, may_block, done)
 
     async def ask(self, request: Request) -> Reply:
         """Ask over HTTP and wait: for what is not on a call's path."""
@@ -55,13 +55,13 @@ class AriClient:
         """Prepare the events of one app; `run` connects while it `may`."""
         return EventSocket(self._pbx, app, listener, self._http, unused_events, may)
 
-    def pulse(self, note: Callable[[bool], None]) -> HealthProbe:
+    def health_probe(self, note: Callable[[bool], None]) -> HealthProbe:
         """Prepare to ask whether the node can be reached; `run` asks."""
         return HealthProbe(self._pbx, note)
 
     async def run(self) -> None:
         """Keep the request websockets until cancelled."""
-        await self.lanes.run()
+        await self.router.run()
 
     async def close(self) -> None:
         """End the requests that are under way."""
@@ -77,7 +77,9 @@ async def open_ari(
     patience: Timeouts = Timeouts(),  # noqa: B008 - frozen, so one for all is safe
 ) -> AsyncIterator[AriClient]:
     """Give the client of one node; no other process may have the same name for `engine`."""
-    connector = aiohttp.TCPConnector(limit=patience.connections, keepalive_timeout=_KEEP_ALIVE_S)
+    connector = aiohttp.TCPConnector(
+        limit=patience.max_connections, keepalive_timeout=_KEEP_ALIVE_S
+    )
     async with aiohttp.ClientSession(headers=address.headers, connector=connector) as http:
         ari = AriClient(PbxConnection(address, http, random, clock, patience), engine)
         try:

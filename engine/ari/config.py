@@ -65,15 +65,15 @@ class Timeouts(Struct, frozen=True):
 
     connect_s: float = 5.0
     close_s: float = 1.0
-    proof_s: float = 0.5
+    probe_s: float = 0.5
     heartbeat_s: float = 4.0
-    slow_s: float = 10.0
-    refused_s: float = 30.0
-    pulse_s: float = 0.3
-    pulse_answer_s: float = 0.7
+    request_s: float = 10.0
+    refused_retry_s: float = 30.0
+    health_interval_s: float = 0.3
+    health_timeout_s: float = 0.7
     first_retry_s: float = 0.1
-    retry_s: float = 5.0
-    connections: int = 64
+    max_retry_s: float = 5.0
+    max_connections: int = 64
 
 
 class PbxConnection(Struct, frozen=True):
@@ -83,8 +83,8 @@ class PbxConnection(Struct, frozen=True):
     http: ClientSession
     random: Callable[[], float]
     clock: Callable[[], float]
-    patience: Timeouts = Timeouts()
+    timeouts: Timeouts = Timeouts()
 
-    def at(self, uri: str) -> URL:
+    def url_for(self, uri: str) -> URL:
         """Give the full address of a request's `uri`, which is encoded already."""
         return URL(f"{self.address.url}/{uri}", encoded=True)

@@ -28,13 +28,13 @@ class EventListener(Protocol):
     What a method raises ends the session's `run`.
     """
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Hear that the events flow from here on; what happened before is to be asked."""
 
     def on_event(self, event: Message | UnknownEvent) -> None:
         """Take one event; they come in the order Asterisk sent them."""
 
-    def on_lost(self, reason: str) -> None:
+    def on_disconnected(self, reason: str) -> None:
         """Hear that the events stopped, or can't begin: once an outage."""
 
     def on_replaced(self) -> None:
@@ -57,42 +57,42 @@ class EventSocket:
         unused_events: tuple[str, ...] = UNUSED_EVENTS,
         may: Callable[[], bool] = always_allowed,
     ) -> None:
-        self._link = ReconnectingWebsocket(pbx, app, pbx.patience.heartbeat_s, may)
+        self._connection = ReconnectingWebsocket(pbx, app, pbx.timeouts.heartbeat_s, may)
         self._app = app
         self._listener = listener
-        self._rest = rest
-        self._proof = SubscriptionProbe(app, rest, pbx.patience)
+        self._transport = rest
+        self._probe = SubscriptionProbe(app, rest, pbx.timeouts)
         self._unused_events = unused_events
-        self._away = False
+        self._is_away = False
         self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
 
     async def run(self) -> None:
         """Listen until cancelled, reconnecting for ever; returns only when the app was taken."""
-        await self._link.run(self._serve, self._lost)
+        await self._connection.run(self._serve, self._on_lost)
 
     async def _serve(self, websocket: Websocket) -> str:
         # Asterisk knows the app only once its websocket is there, so the filter comes second.
         await self._set_filter()
-        early = await self._proof.early(websocket)
-        self._away = False
-        self._listener.on_back()
+        early = await self._probe.buffered(websocket)
+        self._is_away = False
+        self._listener.on_connected()
         for data in early:
-            self._take(data)
+            self._dispatch(data)
         while True:
             message = await websocket.receive()
             if message.type is not WSMsgType.TEXT:
                 return close_reason(websocket)
-            self._take(message.data)
+            self._dispatch(message.data)
 
     async def _set_filter(self) -> None:
         # A list of what is allowed would also stop the answers of REST over the websocket.
         disallowed = [{"type": name} for name in self._unused_events]
         request = applications.filter_(self._app, filter={"disallowed": disallowed})
-        reply = await ask(self._rest, request)
+        reply = await ask(self._transport, request)
         if not reply.ok:
             self._log.warning("event_filter_not_set", status=reply.status)
 
-    def _take(self, data: bytes) -> None:
+    def _dispatch(self, data: bytes) -> None:
         try:
             event = decode_event(data)
         except msgspec.DecodeError as error:
@@ -103,7 +103,7 @@ class EventSocket:
             raise Stopped
         self._listener.on_event(event)
 
-    def _lost(self, reason: str) -> None:
-        if not self._away:
-            self._away = True
-            self._listener.on_lost(reason)
+    def _on_lost(self, reason: str) -> None:
+        if not self._is_away:
+            self._is_away = True
+            self._listener.on_disconnected(reason)

@@ -13,30 +13,33 @@ class HttpTransport:
 
     def __init__(self, pbx: PbxConnection) -> None:
         self._pbx = pbx
-        self._timeout = aiohttp.ClientTimeout(total=pbx.patience.slow_s)
-        self._under_way: set[asyncio.Task[Reply]] = set()
+        self._timeout = aiohttp.ClientTimeout(total=pbx.timeouts.request_s)
+        self._in_flight: set[asyncio.Task[Reply]] = set()
 
     def send(self, request: Request, done: OnReply) -> None:
         """Send at once; a reply slower than the limit counts as LOST."""
         task = asyncio.get_running_loop().create_task(self._answer(request))
-        self._under_way.add(task)
+        self._in_flight.add(task)
         task.add_done_callback(lambda ended: self._settle(ended, done))
 
     async def close(self) -> None:
         """End what is under way; each of those requests is answered LOST."""
-        under_way = tuple(self._under_way)
+        under_way = tuple(self._in_flight)
         for task in under_way:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
 
     def _settle(self, task: asyncio.Task[Reply], done: OnReply) -> None:
-        self._under_way.discard(task)
+        self._in_flight.discard(task)
         done(LOST if task.cancelled() else task.result())
 
     async def _answer(self, request: Request) -> Reply:
         try:
             async with self._pbx.http.request(
-                request.method, self._pbx.at(request.uri), json=request.body, timeout=self._timeout
+                request.method,
+                self._pbx.url_for(request.uri),
+                json=request.body,
+                timeout=self._timeout,
             ) as response:
                 return Reply(response.status, await response.read())
         except (aiohttp.ClientError, OSError, TimeoutError):

@@ -28,10 +28,10 @@ class SubscriptionProbe:
     def __init__(self, app: str, rest: Transport, patience: Timeouts) -> None:
         self._app = app
         self._rest = rest
-        self._patience = patience
-        self._within_s = patience.proof_s
+        self._timeouts = patience
+        self._within_s = patience.probe_s
 
-    async def early(self, websocket: Websocket) -> list[bytes]:
+    async def buffered(self, websocket: Websocket) -> list[bytes]:
         """Return the messages that came before the proof; raises TimeoutError, OSError without it.
 
         The list also ends, with ApplicationReplaced, when another websocket takes the app.
@@ -42,9 +42,9 @@ class SubscriptionProbe:
             async with asyncio.timeout(self._within_s):
                 early = await _receive_until(name, websocket)
         except TimeoutError:
-            self._within_s = min(2 * self._within_s, self._patience.connect_s)
+            self._within_s = min(2 * self._within_s, self._timeouts.connect_s)
             raise TimeoutError("it is open, and its events do not come") from None
-        self._within_s = self._patience.proof_s
+        self._within_s = self._timeouts.probe_s
         return early
 
 
@@ -78,17 +78,17 @@ class HealthProbe:
 
     async def run(self) -> None:
         """Ask until cancelled."""
-        patience, headers = self._pbx.patience, self._pbx.address.headers
-        timeout = ClientTimeout(total=patience.pulse_answer_s)
+        patience, headers = self._pbx.timeouts, self._pbx.address.headers
+        timeout = ClientTimeout(total=patience.health_timeout_s)
         async with ClientSession(headers=headers, timeout=timeout) as http:
             while True:
-                next_s = self._pbx.clock() + patience.pulse_s
+                next_s = self._pbx.clock() + patience.health_interval_s
                 self._note(await self._is_answered(http))
                 await asyncio.sleep(next_s - self._pbx.clock())
 
     async def _is_answered(self, http: ClientSession) -> bool:
         try:
-            async with http.get(self._pbx.at(asterisk.ping().uri)) as answer:
+            async with http.get(self._pbx.url_for(asterisk.ping().uri)) as answer:
                 return answer.status == HTTPStatus.OK
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False

@@ -57,24 +57,24 @@ class WebsocketTransport:
 
     def __init__(self, pbx: PbxConnection, app: str) -> None:
         # While Asterisk works on a request it answers no ping, so the pong may take as long.
-        self._link = ReconnectingWebsocket(pbx, app, heartbeat_s=2 * pbx.patience.slow_s)
-        self._patience = pbx.patience
+        self._connection = ReconnectingWebsocket(pbx, app, heartbeat_s=2 * pbx.timeouts.request_s)
+        self._timeouts = pbx.timeouts
         self._ids = itertools.count()
-        self._waiting: dict[str, _Pending] = {}
+        self._pending: dict[str, _Pending] = {}
         self._outbox: list[bytes] = []
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
-        self.ready = False
+        self.is_ready = False
 
     def send(self, request: Request, done: OnReply) -> None:
         """Send at once; LOST if not connected, or not answered within the limit."""
         loop = asyncio.get_running_loop()
-        if not self.ready or len(self._waiting) >= _MAX_PENDING:
+        if not self.is_ready or len(self._pending) >= _MAX_PENDING:
             loop.call_soon(done, LOST)
             return
         request_id = str(next(self._ids))
-        until_s = loop.time() + self._patience.slow_s
-        self._waiting[request_id] = _Pending(done, until_s)
+        until_s = loop.time() + self._timeouts.request_s
+        self._pending[request_id] = _Pending(done, until_s)
         self._outbox.append(_encode(_rest_request(request_id, request)))
         self._wake.set()
         if self._timer is None:
@@ -82,24 +82,24 @@ class WebsocketTransport:
 
     async def run(self) -> None:
         """Keep the websocket until cancelled; whenever it is lost, so is what waits on it."""
-        await self._link.run(self._serve, lambda _reason: None)
+        await self._connection.run(self._serve, lambda _reason: None)
 
     async def _serve(self, websocket: Websocket) -> str:
-        await self._prove(websocket)
+        await self._check_rest_support(websocket)
         writer = asyncio.create_task(self._write(websocket))
-        self.ready = True
+        self.is_ready = True
         try:
             return await self._read(websocket)
         finally:
-            self.ready = False
+            self.is_ready = False
             writer.cancel()
-            self._lose_all()
+            self._fail_all()
 
-    async def _prove(self, websocket: Websocket) -> None:
+    async def _check_rest_support(self, websocket: Websocket) -> None:
         # Asterisk before 20.14, 21.9 and 22.4 never answers a request on a websocket.
         await websocket.send_frame(_encode(_rest_request("proof", asterisk.ping())), WSMsgType.TEXT)
         try:
-            await websocket.receive(self._patience.connect_s)
+            await websocket.receive(self._timeouts.connect_s)
         except TimeoutError:
             raise ServiceRefused(
                 "no REST over the websocket: plain HTTP carries everything"
@@ -111,7 +111,7 @@ class WebsocketTransport:
             if message.type is not WSMsgType.TEXT:
                 return close_reason(websocket)
             response = _decoder.decode(message.data)
-            waiting = self._waiting.pop(response.request_id, None)
+            waiting = self._pending.pop(response.request_id, None)
             if waiting is not None:
                 waiting.done(Reply(response.status_code, response.message_body.encode()))
 
@@ -125,8 +125,8 @@ class WebsocketTransport:
         except (aiohttp.ClientError, OSError):
             return  # the reader sees the end too, and tells
 
-    def _lose_all(self) -> None:
-        waiting, self._waiting = self._waiting, {}
+    def _fail_all(self) -> None:
+        waiting, self._pending = self._pending, {}
         self._outbox.clear()
         for one in waiting.values():
             one.done(LOST)
@@ -135,12 +135,12 @@ class WebsocketTransport:
         # All wait equally long, so the dict is in the order of their limits: one timer serves all.
         self._timer = None
         loop = asyncio.get_running_loop()
-        while self._waiting:
-            request_id, oldest = next(iter(self._waiting.items()))
+        while self._pending:
+            request_id, oldest = next(iter(self._pending.items()))
             if oldest.until_s > loop.time():
                 self._timer = loop.call_at(oldest.until_s, self._expire)
                 return
-            del self._waiting[request_id]
+            del self._pending[request_id]
             oldest.done(LOST)
 
 

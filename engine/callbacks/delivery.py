@@ -37,11 +37,11 @@ class DeliveryDecision(Struct, frozen=True):
     `is_answered` tells the circuit how the target does; None: it was not asked.
     """
 
-    is_answered: bool | None
+    is_target_up: bool | None
     reason: str = ""  # why it has not arrived
-    after_s: float | None = None  # to be tried again
-    rest: str = ""  # why the call's events are all given up
-    pace: RateLimit | None = None
+    retry_after_s: float | None = None  # to be tried again
+    give_up_reason: str = ""  # why the call's events are all given up
+    rate_limit: RateLimit | None = None
 
 
 class _Timestamp(Struct, frozen=True):
@@ -65,77 +65,79 @@ class Delivery:
         random: Callable[[], float],
         meter: Metrics,
     ) -> None:
-        self._accounts = accounts
-        self._carriers = carriers
+        self._targets = accounts
+        self._transports = carriers
         self._schedule = schedule
         self._clock = clock
         self._now_ms = now_ms
         self._random = random
-        self._counts = meter.callbacks
+        self._metrics = meter.callbacks
 
     async def deliver(self, line: CallQueue, event: tuple[int, bytes]) -> DeliveryDecision:
         """Try to deliver a line's first event; raises StoreDown before it has."""
-        name, _, target = line.way.partition(" ")
-        account = await self._accounts.of(name)
-        place = await self._accounts.place(name, target)
+        name, _, target = line.delivery_key.partition(" ")
+        account = await self._targets.settings(name)
+        place = await self._targets.resolve(name, target)
         if place is None:
             is_stopped = account is not None and account.is_stopped
-            return self._all_given_up(line, "stopped" if is_stopped else "no_target")
-        parcel = self._parcel(name, account, f"{line.call_id}.e{event[0]}", event[1])
-        outcome = await self._tried(line, place, parcel)
-        verdict = self._verdict(line, outcome, parcel.id)
+            return self._give_up_all(line, "stopped" if is_stopped else "no_target")
+        parcel = self._sign(name, account, f"{line.call_id}.e{event[0]}", event[1])
+        outcome = await self._attempt(line, place, parcel)
+        verdict = self._decide(line, outcome, parcel.id)
         if isinstance(outcome, Gone) and target == AUTO_SET:
             with suppress(StoreDown):  # it says so again
-                await self._accounts.stop(name, place)
-        return msgspec.structs.replace(verdict, pace=_rate_limit(account))
+                await self._targets.stop(name, place)
+        return msgspec.structs.replace(verdict, rate_limit=_rate_limit(account))
 
-    async def pace(self, line: CallQueue) -> RateLimit:
+    async def rate_limit(self, line: CallQueue) -> RateLimit:
         """Tell what a line's target bears; raises StoreDown."""
-        return _rate_limit(await self._accounts.of(line.way.partition(" ")[0]))
+        return _rate_limit(await self._targets.settings(line.delivery_key.partition(" ")[0]))
 
-    def _parcel(
+    def _sign(
         self, name: str, account: CallbackSettings | None, event_id: str, body: bytes
     ) -> SignedEvent:
-        headers = self._accounts.signer(account).headers(event_id, self._clock(), body)
+        headers = self._targets.signer_of(account).headers(event_id, self._clock(), body)
         return SignedEvent(name, event_id, body, headers)
 
-    async def _tried(self, line: CallQueue, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
+    async def _attempt(
+        self, line: CallQueue, place: DeliveryTarget, parcel: SignedEvent
+    ) -> Outcome:
         kind = TARGET_KINDS[type(place)]
         if line.tries:
-            self._counts.retried.of()[kind] += 1
+            self._metrics.retried.table()[kind] += 1
         elif not line.is_due:
             late_ms = self._now_ms() - _decode_timestamp(parcel.body).timestamp
-            self._counts.handed_over.of(kind).observe(max(0, late_ms) / 1000)
+            self._metrics.queue_time.series(kind).observe(max(0, late_ms) / 1000)
         began_s = perf_counter()
-        outcome = await self._carriers[type(place)].deliver(place, parcel)
+        outcome = await self._transports[type(place)].deliver(place, parcel)
         if isinstance(outcome, Failed):
-            self._counts.failed.of(kind)[outcome.reason] += 1
+            self._metrics.failed.table(kind)[outcome.reason] += 1
         else:
-            self._counts.delivered.of()[kind] += 1
-        self._counts.tried.of(kind).observe(perf_counter() - began_s)
+            self._metrics.delivered.table()[kind] += 1
+        self._metrics.attempt_duration.series(kind).observe(perf_counter() - began_s)
         return outcome
 
-    def _verdict(self, line: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
+    def _decide(self, line: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
         match outcome:
             case Delivered():
-                return DeliveryDecision(is_answered=True)
+                return DeliveryDecision(is_target_up=True)
             case Gone():
-                return msgspec.structs.replace(self._all_given_up(line, "gone"), is_answered=True)
+                return msgspec.structs.replace(self._give_up_all(line, "gone"), is_target_up=True)
             case Failed(reason, asked_s):
                 tries, age_s = line.tries + 1, line.age_ms / 1000
-                after_s = self._schedule.after_s(tries, age_s, asked_s, self._random())
+                after_s = self._schedule.next_delay_s(tries, age_s, asked_s, self._random())
                 said = log.bind(call_id=line.call_id, event=event_id, reason=reason, tries=tries)
                 if after_s is None:
-                    self._counts.dead.of()[reason] += 1
+                    self._metrics.dead_lettered.table()[reason] += 1
                     said.warning("callback given up")
                 else:
                     said.info("callback failed", again_s=round(after_s, 1))
-                return DeliveryDecision(is_answered=False, reason=reason, after_s=after_s)
+                return DeliveryDecision(is_target_up=False, reason=reason, retry_after_s=after_s)
 
-    def _all_given_up(self, line: CallQueue, reason: str) -> DeliveryDecision:
-        self._counts.dead.of()[reason] += 1
+    def _give_up_all(self, line: CallQueue, reason: str) -> DeliveryDecision:
+        self._metrics.dead_lettered.table()[reason] += 1
         log.warning("callbacks given up", call_id=line.call_id, reason=reason)
-        return DeliveryDecision(is_answered=None, rest=reason)
+        return DeliveryDecision(is_target_up=None, give_up_reason=reason)
 
 
 def _rate_limit(account: CallbackSettings | None) -> RateLimit:

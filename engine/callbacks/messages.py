@@ -25,7 +25,7 @@ class Failed(Struct, frozen=True):
     """It has not; the reason in one word, and for how long the server asked to be left alone."""
 
     reason: str
-    again_after_s: float | None = None
+    retry_after_s: float | None = None
 
 
 class Gone(Struct, frozen=True):

@@ -13,18 +13,18 @@ class RetrySchedule(Struct, frozen=True):
 
     delays_s: tuple[float, ...] = DELAYS_S
 
-    def after_s(
+    def next_delay_s(
         self, tries: int, age_s: float, asked_s: float | None, random: float
     ) -> float | None:
         """Tell how long to wait after so many tries; None: it is given up.
 
         `asked_s` is what the server asked for (Retry-After), `random` within 0..1.
         """
-        if tries >= len(self.delays_s) or self.is_over(age_s):
+        if tries >= len(self.delays_s) or self.is_expired(age_s):
             return None
         wait_s = self.delays_s[tries] * (1 + JITTER * (2 * random - 1))
         return max(wait_s, min(asked_s or 0.0, MAX_RETRY_AFTER_S))
 
-    def is_over(self, age_s: float) -> bool:
+    def is_expired(self, age_s: float) -> bool:
         """Tell whether something has waited for longer than all tries take."""
         return age_s > sum(self.delays_s) * MAX_AGE_FACTOR + MAX_RETRY_AFTER_S

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from engine.callbacks.call_queue import CallQueue
 from engine.store.errors import Fenced, StoreDown
+from engine.store.lease import LeaseView
 from engine.store.outbox import Settlement
 
 MAX_BATCH = 256
@@ -31,7 +32,7 @@ class SettlementWriter:
         self._writing: asyncio.Task[None] | None = None
         self.is_stale = False
 
-    def note(self, settlement: Settlement, noted: OnSettled) -> None:
+    def add(self, settlement: Settlement, noted: OnSettled) -> None:
         """Note something soon, then call `noted`."""
         if self.is_stale:
             return
@@ -39,7 +40,7 @@ class SettlementWriter:
         if self._writing is None:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
-    async def flushed(self) -> None:
+    async def flush(self) -> None:
         """Wait until all is noted, or the slot is another's."""
         while self._writing is not None and not self.is_stale:
             await asyncio.wait([self._writing])
@@ -79,76 +80,73 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
-class LeaseView(Protocol):
-    """How long the slot is ours, and by which token."""
-
-    token: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether nobody else can have it yet."""
-
-
 class SlotOutbox:
     """What an engine holds of one slot's outbox."""
 
     def __init__(self, slot: int, lease: LeaseView, ledger: SettlementWriter) -> None:
         self.slot = slot
         self.lease = lease
-        self.lines: dict[str, CallQueue] = {}  # of the calls in hand
+        self.queues: dict[str, CallQueue] = {}  # of the calls in hand
         self.is_new = True  # what its last owner had in hand is to be taken, too
         self.is_closing = False
-        self._ledger = ledger
-        self._next: dict[str, int] = {}  # of calls of which all is delivered: the number to come
+        self._settlements = ledger
+        self._next_seq: dict[
+            str, int
+        ] = {}  # of calls of which all is delivered: the number to come
 
     @property
     def is_open(self) -> bool:
         """Whether events may go."""
         return self.lease.holds and not self.is_closing
 
-    def line_of(self, call_id: str, way: str, first: int) -> CallQueue:
+    def create_queue(self, call_id: str, way: str, first: int) -> CallQueue:
         """Make the line of a call that was not in hand; its events are here if none is due."""
         line = CallQueue(self.slot, call_id, way)
-        if first == 0 or self._next.get(call_id) == first:
-            line.is_whole, line.next = True, first
+        if first == 0 or self._next_seq.get(call_id) == first:
+            line.is_complete, line.next_seq = True, first
         return line
 
-    def hold(self, line: CallQueue) -> None:
+    def add(self, line: CallQueue) -> None:
         """Take a call in hand."""
-        self.lines[line.call_id] = line
-        self._next.pop(line.call_id, None)
+        self.queues[line.call_id] = line
+        self._next_seq.pop(line.call_id, None)
 
-    def holds(self, line: CallQueue) -> bool:
+    def contains(self, line: CallQueue) -> bool:
         """Tell whether a line is still this call's."""
-        return self.lines.get(line.call_id) is line
+        return self.queues.get(line.call_id) is line
 
     def release(self, line: CallQueue) -> None:
         """Remove the call, unless another line of it is in hand; keep the number to come."""
-        if not self.holds(line):
+        if not self.contains(line):
             return
-        del self.lines[line.call_id]
-        if line.is_whole and not line.events and not line.ends and line.next is not None:
-            self._next[line.call_id] = line.next
+        del self.queues[line.call_id]
+        if (
+            line.is_complete
+            and not line.events
+            and not line.no_more_events
+            and line.next_seq is not None
+        ):
+            self._next_seq[line.call_id] = line.next_seq
 
-    def forget(self, call_id: str) -> None:
+    def discard(self, call_id: str) -> None:
         """Let a call go whose events lie in the store until their moment comes."""
-        self.lines.pop(call_id, None)
-        self._next.pop(call_id, None)
+        self.queues.pop(call_id, None)
+        self._next_seq.pop(call_id, None)
 
-    def forget_line(self, line: CallQueue) -> None:
+    def discard_queue(self, line: CallQueue) -> None:
         """Forget a line's call, unless another line of it is in hand."""
-        if self.holds(line):
-            self.forget(line.call_id)
+        if self.contains(line):
+            self.discard(line.call_id)
 
-    def note(self, settlement: Settlement, noted: Callable[[], None] = _nothing) -> None:
+    def settle(self, settlement: Settlement, noted: Callable[[], None] = _nothing) -> None:
         """Note what became of events."""
-        self._ledger.note(settlement, noted)
+        self._settlements.add(settlement, noted)
 
-    async def flushed(self) -> None:
+    async def flush(self) -> None:
         """Wait until all is noted."""
-        await self._ledger.flushed()
+        await self._settlements.flush()
 
     async def close(self) -> None:
         """Note nothing more."""
         self.is_closing = True
-        await self._ledger.close()
+        await self._settlements.close()

@@ -26,15 +26,15 @@ class TargetQueue:
     """Lines that wait for their turn, and the circuit of who they go to."""
 
     def __init__(self, way: str, circuit: CircuitBreaker, monotonic: Callable[[], float]) -> None:
-        self.way = way
+        self.delivery_key = way
         self.circuit = circuit
-        self.pace = INITIAL_RATE_LIMIT
+        self.rate_limit = INITIAL_RATE_LIMIT
         self.ready: deque[CallQueue] = deque()
-        self.busy = 0
-        self.used_s = monotonic()
-        self.is_timed = False  # it is looked at when its pace allows the next
+        self.in_flight = 0
+        self.last_used_s = monotonic()
+        self.has_timer = False  # it is looked at when its pace allows the next
         self._monotonic = monotonic
-        self._from_s = 0.0  # the next may begin
+        self._next_start_s = 0.0  # the next may begin
 
     def has_room(self) -> bool:
         """Tell whether one more line may wait here."""
@@ -43,44 +43,47 @@ class TargetQueue:
             return self.circuit.allows(now_s) and not self.ready
         return len(self.ready) < MAX_READY_CALLS
 
-    def back_in_s(self) -> float:
+    def retry_delay_s(self) -> float:
         """Tell after which time somebody who found no room may look again."""
         return self.circuit.wait_s(self._monotonic()) or FULL_RETRY_DELAY_S
 
-    def next(self) -> CallQueue | None:
+    def start_next(self) -> CallQueue | None:
         """Give the line whose turn it is, if one may begin now."""
         now_s = self._monotonic()
-        may = self.busy < self.pace.concurrency and now_s >= self._from_s
+        may = self.in_flight < self.rate_limit.concurrency and now_s >= self._next_start_s
         if not (self.ready and may and self.circuit.allows(now_s)):
             return None
-        if self.pace.per_s is not None:
-            self._from_s = max(self._from_s, now_s - 1 / self.pace.per_s) + 1 / self.pace.per_s
-        self.busy += 1
-        self.used_s = now_s
-        self.circuit.began()
+        if self.rate_limit.per_s is not None:
+            self._next_start_s = (
+                max(self._next_start_s, now_s - 1 / self.rate_limit.per_s)
+                + 1 / self.rate_limit.per_s
+            )
+        self.in_flight += 1
+        self.last_used_s = now_s
+        self.circuit.record_start()
         return self.ready.popleft()
 
-    def tell(self, *, is_answered: bool) -> bool:
+    def record_result(self, *, is_answered: bool) -> bool:
         """Tell the circuit how the target does; tells whether it has opened by that."""
         if is_answered:
-            self.circuit.succeeded()
+            self.circuit.record_success()
             return False
-        return self.circuit.failed(self._monotonic())
+        return self.circuit.record_failure(self._monotonic())
 
-    def paced_s(self) -> float | None:
+    def rate_limit_wait_s(self) -> float | None:
         """Tell when the next may begin, where only the pace holds it back."""
-        wait_s = self._from_s - self._monotonic()
-        held = self.ready and self.busy < self.pace.concurrency
+        wait_s = self._next_start_s - self._monotonic()
+        held = self.ready and self.in_flight < self.rate_limit.concurrency
         return wait_s if held and wait_s > 0 else None
 
-    def left(self) -> list[CallQueue]:
+    def take_blocked(self) -> list[CallQueue]:
         """Give up the lines that wait, once nothing may go."""
         if self.circuit.allows(self._monotonic()) or not self.ready:
             return []
         ready, self.ready = list(self.ready), deque()
         return ready
 
-    def is_idle(self, for_s: float) -> bool:
+    def is_unused(self, for_s: float) -> bool:
         """Tell whether nothing has gone here for so long, and nothing is known of it."""
-        quiet = self._monotonic() - self.used_s > for_s
-        return quiet and not self.ready and not self.busy
+        quiet = self._monotonic() - self.last_used_s > for_s
+        return quiet and not self.ready and not self.in_flight

@@ -59,34 +59,34 @@ class CallbackTargets:
         random_bytes: Callable[[int], bytes],
         fallback: Signer,
     ) -> None:
-        self._documents = documents
+        self._store = documents
         self._now_ms = now_ms
         self._random_bytes = random_bytes
         self._fallback = fallback  # signs for accounts that have no secret of their own
-        self._known: dict[str, tuple[int, CallbackSettings | None]] = {}
+        self._cache: dict[str, tuple[int, CallbackSettings | None]] = {}
 
-    async def of(self, account: str) -> CallbackSettings | None:
+    async def settings(self, account: str) -> CallbackSettings | None:
         """Give an account's configuration; raises StoreDown."""
-        at_ms, known = self._known.get(account, (0, None))
+        at_ms, known = self._cache.get(account, (0, None))
         if at_ms + CACHE_TTL_MS > self._now_ms():
             return known
         return await self._read(account)
 
     async def auto_set(self, account: str) -> str | None:
         """Name the target of an account's calls that name none; raises StoreDown."""
-        found = await self.of(account)
+        found = await self.settings(account)
         return AUTO_SET if found and found.target and not found.is_stopped else None
 
-    async def place(self, account: str, target: str) -> DeliveryTarget | None:
+    async def resolve(self, account: str, target: str) -> DeliveryTarget | None:
         """Find where a target leads; None: nowhere now. Raises StoreDown."""
         if target != AUTO_SET:
             return parse_delivery_target(target, "target")
-        found = await self.of(account)
+        found = await self.settings(account)
         if found is None or found.target is None or found.is_stopped:
             return None
         return parse_delivery_target(found.target, "target")
 
-    def signer(self, found: CallbackSettings | None) -> Signer:
+    def signer_of(self, found: CallbackSettings | None) -> Signer:
         """Give what signs for an account."""
         return Signer(*found.secrets(self._now_ms())) if found else self._fallback
 
@@ -103,10 +103,10 @@ class CallbackTargets:
                 is_stopped=False,
             )
 
-        before, after = await self._changed(account, put)
+        before, after = await self._update(account, put)
         return after, before is None
 
-    async def rotate(self, account: str) -> CallbackSettings | None:
+    async def rotate_secret(self, account: str) -> CallbackSettings | None:
         """Make a new secret; the one before signs along for a day. None: there is no account."""
         secret, now_ms = self._new_secret(), self._now_ms()
 
@@ -119,11 +119,11 @@ class CallbackTargets:
                 previous_until_ms=now_ms + ROTATION_OVERLAP_MS,
             )
 
-        return (await self._changed(account, rotated))[1]
+        return (await self._update(account, rotated))[1]
 
     async def remove(self, account: str) -> bool:
         """Forget an account's configuration; tells whether there was one."""
-        before, _ = await self._changed(account, lambda _before: None)
+        before, _ = await self._update(account, lambda _before: None)
         return before is not None
 
     async def stop(self, account: str, place: DeliveryTarget) -> None:
@@ -135,30 +135,30 @@ class CallbackTargets:
             )
             return replace(before, is_stopped=True) if before and is_it else before
 
-        await self._changed(account, stopped)
+        await self._update(account, stopped)
 
-    async def _changed(
+    async def _update(
         self, account: str, change: Callable[[CallbackSettings | None], UpdatedSettings]
     ) -> tuple[CallbackSettings | None, UpdatedSettings]:
         """Change what is stored: of two at once, the second sees what the first has done."""
         while True:
-            body = await self._documents.account(account)
+            body = await self._store.account(account)
             before = _decode(body)
             after = change(before)
             encoded = None if after is None else msgspec.json.encode(after)
-            if after is before or await self._documents.swap_account(account, body, encoded):
+            if after is before or await self._store.swap_account(account, body, encoded):
                 self._remember(account, after)
                 return before, after
 
     async def _read(self, account: str) -> CallbackSettings | None:
-        found = _decode(await self._documents.account(account))
+        found = _decode(await self._store.account(account))
         self._remember(account, found)
         return found
 
     def _remember(self, account: str, found: CallbackSettings | None) -> None:
-        if len(self._known) > MAX_CACHED:
-            self._known.clear()
-        self._known[account] = self._now_ms(), found
+        if len(self._cache) > MAX_CACHED:
+            self._cache.clear()
+        self._cache[account] = self._now_ms(), found
 
     def _new_secret(self) -> str:
         return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()

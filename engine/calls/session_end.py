@@ -1,4 +1,4 @@
-"""The end of sessions that outlive their conversation: each is told its end, none is left live."""
+"""Ends transfers, conferences, holds and mutes, and emits their events."""
 
 from msgspec.structs import replace
 
@@ -13,23 +13,25 @@ from wire.events import Kind
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:
-    """Put the latest transfer in its new state."""
+    """Replace the latest transfer."""
     return replace(call, transfers=(*call.transfers[:-1], transfer))
 
 
 def with_conference(call: Call, conference: Conference) -> Call:
-    """Put the latest conference in its new state."""
+    """Replace the latest conference."""
     return replace(call, conferences=(*call.conferences[:-1], conference))
 
 
 def end_sessions(call: Call, reason: str, now: int) -> Step:
-    """End the live sessions of a call that goes on to something else, or ends."""
+    """End the active sessions of a call that leaves its conversation."""
     commands: tuple[Command, ...] = ()
     if call.transfer is not None:
         target, has_customer = call.transfer.target, call.leg(call.transfer.customer) is not None
         why = reason if has_customer else "customer_hangup"
-        call, told = end_transfer(call, replace(call.transfer, state="abandoned", reason=why), now)
-        commands = (*told, Hangup(target, causes.NORMAL))
+        call, events = end_transfer(
+            call, replace(call.transfer, state="abandoned", reason=why), now
+        )
+        commands = (*events, Hangup(target, causes.NORMAL))
     if call.conference is not None:
         call, more = end_conference(call, call.conference, reason, now)
         commands += more
@@ -38,48 +40,49 @@ def end_sessions(call: Call, reason: str, now: int) -> Step:
 
 
 def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
-    """Note a transfer's final state."""
+    """Store and emit a transfer's final state."""
     ended = replace(ended, ended_ms=now)
-    call, told = emit_transfer(with_transfer(call, ended), ended, now)
-    return call, (told,)
+    call, event = emit_transfer(with_transfer(call, ended), ended, now)
+    return call, (event,)
 
 
 def end_conference(call: Call, conference: Conference, reason: str, now: int) -> Step:
-    """Complete a conference; every member is told its end, those who are coached are let go."""
+    """Complete a conference: end its members, hang up snoops, mute coaches."""
     hangups = tuple(Hangup(m.snoop, causes.NORMAL) for m in conference.members if m.snoop)
     members = tuple(_ended_member(each, now) for each in conference.members)
     commands: tuple[Command, ...] = hangups
-    for was, member in zip(conference.members, members, strict=True):
-        if was.is_live:
-            call, told = emit_member(call, conference, member, now)
-            commands = (*commands, told)
-        if was.is_live and was.coaches:  # nobody is to hear a coach by accident
-            call, silenced = set_mute(call, was.leg, combine_mutes(call.muted(was.leg), "in"), now)
-            commands = (*commands, *silenced)
+    for before, member in zip(conference.members, members, strict=True):
+        if before.is_live:
+            call, event = emit_member(call, conference, member, now)
+            commands = (*commands, event)
+        if before.is_live and before.coaches:  # the others must not hear a coach by accident
+            muted = combine_mutes(call.muted(before.leg), "in")
+            call, events = set_mute(call, before.leg, muted, now)
+            commands = (*commands, *events)
     ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
-    call, told = emit_conference(with_conference(call, ended), ended, now)
-    return call, (*commands, told)
+    call, event = emit_conference(with_conference(call, ended), ended, now)
+    return call, (*commands, event)
 
 
 def release_leg(call: Call, leg_id: str, now: int) -> Step:
-    """Take a leg off hold: who held it may be gone."""
+    """Take a leg off hold: the party that held it may be gone."""
     leg = call.leg(leg_id)
     if leg is None or not leg.held:
         return call, ()
-    free = leg.without_hold(now)
-    call, told = emit_leg(update_hold_time(with_leg(call, free), now), "leg-unheld", free, now)
-    return call, (told,)
+    leg = leg.without_hold(now)
+    call, event = emit_leg(update_hold_time(with_leg(call, leg), now), "leg-unheld", leg, now)
+    return call, (event,)
 
 
 def set_mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
-    """Silence a leg in a direction, or let it be heard again."""
+    """Mute a leg in a direction, or unmute it."""
     leg = call.leg(leg_id)
     if leg is None or leg.muted == muted:
         return call, ()
     kind: Kind = "leg-muted" if muted else "leg-unmuted"
     leg = replace(leg, muted=muted)
-    call, told = emit_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
-    return call, (told,)
+    call, event = emit_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
+    return call, (event,)
 
 
 def _ended_member(member: Member, now: int) -> Member:

@@ -124,7 +124,7 @@ class MeteredClipMaker:
 
     def __init__(self, maker: ClipMakerPort, meter: Metrics) -> None:
         self._maker = maker
-        self._metrics = meter.outside
+        self._metrics = meter.external
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
         """Make a clip and measure it; raises MediaError."""
@@ -133,10 +133,10 @@ class MeteredClipMaker:
         try:
             made = await self._maker.make(source, etag, now_ms)
         except MediaError as failure:
-            self._metrics.media_faults.of(kind)[failure.reason] += 1
-            self._metrics.media.of(kind, "failed").observe(perf_counter() - started_s)
+            self._metrics.media_failures.table(kind)[failure.reason] += 1
+            self._metrics.media_duration.series(kind, "failed").observe(perf_counter() - started_s)
             raise
-        self._metrics.media.of(kind, "made").observe(perf_counter() - started_s)
+        self._metrics.media_duration.series(kind, "made").observe(perf_counter() - started_s)
         return made
 
     async def close(self) -> None:

@@ -15,7 +15,7 @@ class CallMetrics:
     """Calls, from their beginning to their end."""
 
     def __init__(self) -> None:
-        self.begun = Counter(
+        self.started = Counter(
             "switchroom_calls_started_total", "Calls that began here", *NODE_AND_SLOT, "direction"
         )
         self.ended = Counter(
@@ -26,7 +26,7 @@ class CallMetrics:
         self.dropped = Counter(
             "switchroom_calls_dropped_total", "Calls ended by a fault in the engine", *NODE_AND_SLOT
         )
-        self.given_up = Counter(
+        self.lost = Counter(
             "switchroom_calls_lost_total", "Calls lost with a node that stayed away", *NODE_AND_SLOT
         )
         self.taken_over = Counter(
@@ -34,12 +34,12 @@ class CallMetrics:
             "Calls of other engines that go on here",
             *NODE_AND_SLOT,
         )
-        self.refused = Counter(
+        self.rejected = Counter(
             "switchroom_calls_rejected_total",
             "Calls that were not let in, by why",
             "direction", "reason",
         )  # fmt: skip
-        self.late = Histogram(
+        self.timer_lateness = Histogram(
             "switchroom_timer_lateness_seconds",
             "How long after its moment a call's timer fired",
             *NODE_AND_SLOT, bounds=LATENESS_BUCKETS,
@@ -53,25 +53,25 @@ class NodeMetrics:
         self.events = Counter(
             "switchroom_events_total", "Events heard, by type", *NODE_AND_SLOT, "type"
         )
-        self.asked = Histogram(
+        self.request_duration = Histogram(
             "switchroom_ari_request_seconds",
             "How long a node took to answer a call's request",
             *NODE_AND_SLOT, "transport", bounds=FAST_BUCKETS,
         )  # fmt: skip
-        self.faults = Counter(
+        self.request_failures = Counter(
             "switchroom_ari_failures_total",
             "Requests that a node did not do, by status; lost: no answer came",
             *NODE_AND_SLOT, "status",
         )  # fmt: skip
-        self.away = Counter(
+        self.disconnects = Counter(
             "switchroom_node_disconnects_total", "Times a node was lost sight of", *NODE_AND_SLOT
         )
-        self.recovered = Histogram(
+        self.recovery_duration = Histogram(
             "switchroom_recovery_seconds",
             "From being heard again until all calls went on",
             *NODE_AND_SLOT, bounds=SLOW_BUCKETS,
         )  # fmt: skip
-        self.reaped = Counter(
+        self.orphans_removed = Counter(
             "switchroom_orphans_removed_total", "Channels, bridges, calls ended as nobody's", "node"
         )
 
@@ -80,21 +80,21 @@ class StoreMetrics:
     """Commits, and slots that change hands."""
 
     def __init__(self) -> None:
-        self.commits = Histogram(
+        self.commit_duration = Histogram(
             "switchroom_commit_seconds", "How long a commit took", "slot", bounds=FAST_BUCKETS
         )
-        self.batches = Histogram(
+        self.commit_size = Histogram(
             "switchroom_commit_changes", "Changes in one commit", "slot", bounds=SIZE_BUCKETS
         )
-        self.faults = Counter(
+        self.commit_failures = Counter(
             "switchroom_commit_failures_total", "Commits that found the store down", "slot"
         )
-        self.slots = Counter(
+        self.slot_changes = Counter(
             "switchroom_slot_changes_total",
             "What became of slots: acquired, lost, released, paused, restored",
             "slot", "change",
         )  # fmt: skip
-        self.takeovers = Histogram(
+        self.takeover_duration = Histogram(
             "switchroom_takeover_seconds",
             "From a slot's claim until its calls were read",
             "slot", bounds=SLOW_BUCKETS,

@@ -16,28 +16,28 @@ class ExternalMetrics:
     """What an engine asks others for, and is asked."""
 
     def __init__(self) -> None:
-        self.webhooks = Histogram(
+        self.webhook_duration = Histogram(
             "switchroom_webhook_seconds",
             "How long a question to a customer's server took, tries and pauses included",
             *NODE_AND_SLOT, "outcome", bounds=SLOW_BUCKETS,
         )  # fmt: skip
-        self.webhook_faults = Counter(
+        self.webhook_failures = Counter(
             "switchroom_webhook_failures_total", "Questions without a usable answer, by why",
             *NODE_AND_SLOT, "reason",
         )  # fmt: skip
         self.webhook_retries = Counter(
             "switchroom_webhook_retries_total", "Questions that were asked twice", *NODE_AND_SLOT
         )
-        self.media = Histogram(
+        self.media_duration = Histogram(
             "switchroom_media_seconds",
             "How long it took to fetch or speak a clip that was not at hand",
             "kind", "outcome", bounds=SLOW_BUCKETS,
         )  # fmt: skip
-        self.media_faults = Counter(
+        self.media_failures = Counter(
             "switchroom_media_failures_total", "Clips that could not be made, by why",
             "kind", "reason",
         )  # fmt: skip
-        self.rpc = Histogram(
+        self.rpc_duration = Histogram(
             "switchroom_rpc_request_seconds",
             "How long a request to this engine took, the event stream aside",
             "operation", "status", bounds=FAST_BUCKETS,
@@ -48,12 +48,12 @@ class CallbackMetrics:
     """Status callbacks, and how they stand."""
 
     def __init__(self) -> None:
-        self.handed_over = Histogram(
+        self.queue_time = Histogram(
             "switchroom_callback_queue_seconds",
             "From an event until it is sent for the first time, where nothing was due before",
             "kind", bounds=FAST_BUCKETS,
         )  # fmt: skip
-        self.tried = Histogram(
+        self.attempt_duration = Histogram(
             "switchroom_callback_seconds", "How long one try took", "kind", bounds=SLOW_BUCKETS
         )
         self.delivered = Counter(
@@ -65,34 +65,34 @@ class CallbackMetrics:
         self.retried = Counter(
             "switchroom_callbacks_retried_total", "Tries that were not an event's first", "kind"
         )
-        self.dead = Counter(
+        self.dead_lettered = Counter(
             "switchroom_callbacks_dead_lettered_total",
             "Events that were given up, by why",
             "reason",
         )
-        self.waiting = Gauge(
+        self.pending_events = Gauge(
             "switchroom_callbacks_pending_events", "Events that have not arrived yet", "slot"
         )
-        self.oldest = Gauge(
+        self.oldest_age = Gauge(
             "switchroom_callbacks_oldest_seconds",
             "How long the call that has waited longest has had events due",
             "slot",
         )
-        self.circuits_open = Gauge(
+        self.open_circuits = Gauge(
             "switchroom_callback_open_circuits", "Targets that are left alone just now"
         )
         for reason in ("overflow", "circuit_open", "timeout", "gone"):
-            self.dead.begin(reason)  # shown from the start, as an alert watches them
+            self.dead_lettered.initialize(reason)  # shown from the start, as an alert watches them
 
-    def stands(self, slot: int, waiting: int, oldest_ms: int) -> None:
+    def set_pending(self, slot: int, waiting: int, oldest_ms: int) -> None:
         """Note how a slot's outbox stands."""
-        self.waiting.of()[str(slot)] = waiting
-        self.oldest.of()[str(slot)] = oldest_ms // 1000
+        self.pending_events.table()[str(slot)] = waiting
+        self.oldest_age.table()[str(slot)] = oldest_ms // 1000
 
-    def left(self, slot: int) -> None:
+    def clear_slot(self, slot: int) -> None:
         """Tell no more of a slot that is another's."""
-        self.waiting.of().pop(str(slot), None)
-        self.oldest.of().pop(str(slot), None)
+        self.pending_events.table().pop(str(slot), None)
+        self.oldest_age.table().pop(str(slot), None)
 
 
 class ConsumerGroupMetrics:
@@ -111,9 +111,9 @@ class ConsumerGroupMetrics:
             "group",
         )
 
-    def stand(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
+    def update(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
         """Note how groups stand: each with its lag, what is pending and lost, slot by slot."""
-        tables = [level.of() for level in (self.lag, self.pending, self.lost)]
+        tables = [level.table() for level in (self.lag, self.pending, self.lost)]
         for table in tables:
             table.clear()
         for group, *numbers in groups:

@@ -14,7 +14,7 @@ class Metadata(Struct, frozen=True):
     """A family's name, what it says, and what its numbers are told apart by."""
 
     name: str
-    text: str
+    help: str
     labels: Labels
 
 
@@ -22,17 +22,17 @@ class Counter:
     """A family of counters: a table for each of the first labels, in it a number by the last."""
 
     def __init__(self, name: str, text: str, *labels: str) -> None:
-        self.about = Metadata(name, text, labels)
+        self.metadata = Metadata(name, text, labels)
         self._tables: dict[Labels, Table] = {}
 
-    def of(self, *first: str | int) -> Table:
+    def table(self, *first: str | int) -> Table:
         """Give a table to count in; who counts often keeps it."""
         return self._tables.setdefault(tuple(map(str, first)), defaultdict(int))
 
-    def begin(self, *labels: str | int) -> None:
+    def initialize(self, *labels: str | int) -> None:
         """Show a number from the start: of one that appears as 1, no growth would be seen."""
         *first, last = labels
-        self.of(*first)[str(last)] += 0
+        self.table(*first)[str(last)] += 0
 
     def __iter__(self) -> Iterator[tuple[Labels, int]]:
         """Give each number with all its labels."""
@@ -75,26 +75,26 @@ class Histogram:
     """A family of histograms, one for each combination of labels."""
 
     def __init__(self, name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> None:
-        self.about = Metadata(name, text, labels)
+        self.metadata = Metadata(name, text, labels)
         self._bounds = bounds
-        self._by: dict[Labels, HistogramSeries] = {}
+        self._series: dict[Labels, HistogramSeries] = {}
 
-    def of(self, *labels: str | int) -> HistogramSeries:
+    def series(self, *labels: str | int) -> HistogramSeries:
         """Give a histogram to observe in; who observes often keeps it."""
         key = tuple(map(str, labels))
-        found = self._by.get(key)
+        found = self._series.get(key)
         if found is None:
-            found = self._by[key] = HistogramSeries(self._bounds)
+            found = self._series[key] = HistogramSeries(self._bounds)
         return found
 
     def __iter__(self) -> Iterator[tuple[Labels, HistogramSeries]]:
         """Give each histogram with its labels."""
-        yield from self._by.items()
+        yield from self._series.items()
 
     @property
     def count(self) -> int:
         """How many values there were in all."""
-        return sum(each.count for each in self._by.values())
+        return sum(each.count for each in self._series.values())
 
 
 # Seconds. From what one request takes inside a machine to what a caller would call dead air.

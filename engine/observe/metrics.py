@@ -17,13 +17,20 @@ class Metrics:
         self.calls = CallMetrics()
         self.store = StoreMetrics()
         self.nodes = NodeMetrics()
-        self.outside = ExternalMetrics()
+        self.external = ExternalMetrics()
         self.callbacks = CallbackMetrics()
-        self.readers = ConsumerGroupMetrics()
+        self.consumer_groups = ConsumerGroupMetrics()
 
     @property
     def families(self) -> Iterator[Counter | Histogram]:
         """All families, in order."""
-        parts = (self.calls, self.nodes, self.store, self.outside, self.callbacks, self.readers)
+        parts = (
+            self.calls,
+            self.nodes,
+            self.store,
+            self.external,
+            self.callbacks,
+            self.consumer_groups,
+        )
         for part in parts:
             yield from vars(part).values()

@@ -39,7 +39,7 @@ class OtelSpan:
     def __init__(self, span: trace.Span) -> None:
         self._span = span
 
-    def note(self, name: str, value: str | int) -> None:
+    def set_attribute(self, name: str, value: str | int) -> None:
         """Say more of it."""
         self._span.set_attribute(name, value)
 
@@ -60,33 +60,33 @@ class OtelTraces:
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
         self._tracer = provider.get_tracer("switchroom")
-        self._followed: OrderedDict[str, SpanContext] = OrderedDict()
+        self._linked: OrderedDict[str, SpanContext] = OrderedDict()
 
     @contextmanager
-    def served(self, name: str, headers: Mapping[str, str]) -> Iterator[Span]:
+    def server_span(self, name: str, headers: Mapping[str, str]) -> Iterator[Span]:
         """See Traces."""
         begun = self._tracer.start_span(name, _W3C.extract(headers), SpanKind.SERVER)
         with _use_span(begun) as span:
             yield span
 
-    def follow(self, call_id: str) -> None:
+    def link_call(self, call_id: str) -> None:
         """See Traces."""
         span = trace.get_current_span()
         if not span.get_span_context().is_valid:
             return
         span.set_attributes(_call_attributes(call_id))
-        self._followed[call_id] = span.get_span_context()
-        if len(self._followed) > MAX_CALLS:
-            self._followed.popitem(last=False)
+        self._linked[call_id] = span.get_span_context()
+        if len(self._linked) > MAX_CALLS:
+            self._linked.popitem(last=False)
 
-    def asked(self, name: str, call_id: str) -> Span:
+    def start_client_span(self, name: str, call_id: str) -> Span:
         """See Traces."""
-        return OtelSpan(self._begun(name, call_id))
+        return OtelSpan(self._start_span(name, call_id))
 
     @contextmanager
-    def asking(self, name: str, call_id: str) -> Iterator[Span]:
+    def client_span(self, name: str, call_id: str) -> Iterator[Span]:
         """See Traces."""
-        with _use_span(self._begun(name, call_id)) as span:
+        with _use_span(self._start_span(name, call_id)) as span:
             yield span
 
     def headers(self) -> Mapping[str, str]:
@@ -99,16 +99,16 @@ class OtelTraces:
         """Send what waits, and end; may block for as long as the exporter's timeout."""
         self._provider.shutdown()
 
-    def _begun(self, name: str, call_id: str) -> trace.Span:
-        above = trace.set_span_in_context(trace.NonRecordingSpan(self._above(call_id)))
+    def _start_span(self, name: str, call_id: str) -> trace.Span:
+        above = trace.set_span_in_context(trace.NonRecordingSpan(self._parent(call_id)))
         return self._tracer.start_span(
             name, above, SpanKind.CLIENT, attributes=_call_attributes(call_id)
         )
 
-    def _above(self, call_id: str) -> SpanContext:
-        return self._followed.get(call_id) or self._own(call_id)
+    def _parent(self, call_id: str) -> SpanContext:
+        return self._linked.get(call_id) or self._derived_context(call_id)
 
-    def _own(self, call_id: str) -> SpanContext:
+    def _derived_context(self, call_id: str) -> SpanContext:
         digest = blake2b(call_id.encode(), digest_size=24).digest()
         trace_id, span_id = int.from_bytes(digest[:16]), int.from_bytes(digest[16:])
         decision = self._provider.sampler.should_sample(None, trace_id, "call").decision

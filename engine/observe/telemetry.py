@@ -17,7 +17,7 @@ log = structlog.get_logger()
 class Telemetry(Struct, frozen=True):
     """What measures an engine."""
 
-    meter: Metrics = field(default_factory=Metrics)
+    metrics: Metrics = field(default_factory=Metrics)
     traces: Traces | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 class Span(Protocol):
     """Something that takes time and is under way."""
 
-    def note(self, name: str, value: str | int) -> None:
+    def set_attribute(self, name: str, value: str | int) -> None:
         """Say more of it."""
 
     def end(self, fault: str = "") -> None:
@@ -18,16 +18,16 @@ class Span(Protocol):
 class Traces(Protocol):
     """Where spans go; an engine without tracing has none of this, and does nothing for it."""
 
-    def served(self, name: str, headers: Mapping[str, str]) -> AbstractContextManager[Span]:
+    def server_span(self, name: str, headers: Mapping[str, str]) -> AbstractContextManager[Span]:
         """Open the span of a request from outside, under the one that its headers name."""
 
-    def follow(self, call_id: str) -> None:
+    def link_call(self, call_id: str) -> None:
         """Let what a call does from now on stand under the request that is being served."""
 
-    def asked(self, name: str, call_id: str) -> Span:
+    def start_client_span(self, name: str, call_id: str) -> Span:
         """Begin the span of something that a call asks of others."""
 
-    def asking(self, name: str, call_id: str) -> AbstractContextManager[Span]:
+    def client_span(self, name: str, call_id: str) -> AbstractContextManager[Span]:
         """Open such a span, for `headers` to name while it is open."""
 
     def headers(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Bodies in and out: parsed once, at the border."""
+"""JSON requests and responses: input is parsed and validated once, here."""
 
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ MAX_BODY_BYTES = 262_144
 
 
 async def read_body(request: web.Request, shape: type[T]) -> T:
-    """Decode a JSON body; raises BadInput with the path of the fault."""
+    """Decode a JSON body; raises BadInput with the path of the invalid field."""
     body = await request.read()
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
@@ -25,16 +25,15 @@ async def read_body(request: web.Request, shape: type[T]) -> T:
 
 
 def read_query(request: web.Request, shape: type[T]) -> T:
-    """Decode what stands behind the `?` of an address; raises BadInput, which names the field."""
-    words = dict(request.query)
+    """Decode the query string; raises BadInput with the invalid field."""
+    query = dict(request.query)
     try:
-        return msgspec.convert(words, shape, strict=False)
+        return msgspec.convert(query, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise from_decoder(error, shape=shape, given=words) from None
+        raise from_decoder(error, shape=shape, given=query) from None
 
 
 def json_response(body: object, status: int = 200) -> web.Response:
-    """Answer with JSON."""
     return web.Response(
         status=status, body=msgspec.json.encode(body), content_type="application/json"
     )

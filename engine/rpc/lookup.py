@@ -1,5 +1,6 @@
-"""What a request names, found in the engine or in a call; what is not there is told as missing."""
+"""Lookup of what a request names: names in the path, calls, legs, sessions and members."""
 
+import re
 from collections.abc import Iterator
 
 from aiohttp import web
@@ -10,48 +11,50 @@ from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
 from engine.runtime.service import CallService
 from engine.runtime.shard.commit_ack import RequestRejected
+from wire.errors import BadInput
+from wire.patterns import NAME, PATTERNS
 
 
-async def call_of(switch: CallService, request: web.Request, account: str | None) -> Call:
-    """Find the call that a path names, live or ended; another account's is not found."""
+async def call_of(service: CallService, request: web.Request, account: str | None) -> Call:
+    """Return the live or ended call in the path; raises NotFound for another account's."""
     call_id = request.match_info["call"]
-    call = await switch.read(call_id)
+    call = await service.read(call_id)
     if call is None:
-        switch.check_owned(call_id)  # who has its slot knows it, also when the store has lost it
+        service.check_owned(call_id)  # the slot's owner knows the call even if the store lost it
     if call is None or account not in {None, call.account}:
         raise NotFound(f"no call {call_id}")
     return call
 
 
-async def live_call_of(switch: CallService, request: web.Request, account: str | None) -> Call:
-    """Find the live call that a path names, heard if soon; one that has ended is refused."""
-    await switch.await_node(request.match_info["call"])  # first: what it is then decides the answer
-    call = await call_of(switch, request, account)
-    if switch.find(call.id) is None:
+async def live_call_of(service: CallService, request: web.Request, account: str | None) -> Call:
+    """Return the live call in the path once its node is connected; raises RequestRejected."""
+    await service.await_node(request.match_info["call"])  # first: the state after the wait decides
+    call = await call_of(service, request, account)
+    if service.find(call.id) is None:
         if not call.is_ended:
-            switch.check_owned(call.id)
+            service.check_owned(call.id)
         raise RequestRejected(Rejection("conflict", "call_ended", f"call {call.id} has ended"))
     return call
 
 
-def live_calls(switch: CallService, account: str | None) -> Iterator[Call]:
-    """List the calls that live in this engine, of one account if named."""
-    for node in switch.nodes.values():
-        for desk in node.shards.values():
-            for actor in desk.actors.values():
+def live_calls(service: CallService, account: str | None) -> Iterator[Call]:
+    """Iterate over the live calls of this engine, or of one account."""
+    for node in service.nodes.values():
+        for shard in node.shards.values():
+            for actor in shard.actors.values():
                 if account in {None, actor.call.account}:
                     yield actor.call
 
 
 def check_legs(call: Call, *legs: str | None) -> None:
-    """Check that the legs that are named are live ones of the call."""
+    """Check that the named legs are live legs of the call."""
     for leg in filter(None, legs):
         if call.leg(leg) is None:
             raise _missing("no_such_leg", f"no channel {leg} in this call")
 
 
 def leg_of(call: Call, agent: str) -> str:
-    """Find an agent's own leg."""
+    """Return the id of an agent's leg."""
     for leg in call.legs:
         if leg.agent == agent:
             return leg.id
@@ -59,13 +62,13 @@ def leg_of(call: Call, agent: str) -> str:
 
 
 def ringing_leg(call: Call, party: str) -> str | None:
-    """Find the leg on which a party is being called just now."""
-    called = (leg for leg in call.legs if leg.id != call.main and leg.state != "up")
-    return next((leg.id for leg in called if leg.party == party), None)
+    """Return the id of the leg that is ringing a party, if any."""
+    ringing = (leg for leg in call.legs if leg.id != call.main and leg.state != "up")
+    return next((leg.id for leg in ringing if leg.party == party), None)
 
 
 def transfer_of(call: Call, session: str) -> Transfer:
-    """Find a transfer session, live or ended."""
+    """Return an active or ended transfer session."""
     for transfer in call.transfers:
         if transfer.id == session:
             return transfer
@@ -73,7 +76,7 @@ def transfer_of(call: Call, session: str) -> Transfer:
 
 
 def conference_of(call: Call, session: str) -> Conference:
-    """Find a conference session, live or ended."""
+    """Return an active or ended conference session."""
     for conference in call.conferences:
         if conference.id == session:
             return conference
@@ -81,17 +84,17 @@ def conference_of(call: Call, session: str) -> Conference:
 
 
 def last_conference(call: Call) -> Conference:
-    """Give the live conference, or the one that was last."""
+    """Return the active conference, or the latest one."""
     if not call.conferences:
         raise _missing("no_such_session", f"no conference in call {call.id}")
     return call.conferences[-1]
 
 
 def conference_of_agent(
-    switch: CallService, account: str, agent: str
+    service: CallService, account: str, agent: str
 ) -> tuple[Call, Conference] | None:
-    """Find the live conference here that an agent is in, or on the way to, and its call."""
-    for call in live_calls(switch, account):
+    """Return the active conference on this engine that an agent is in or invited to."""
+    for call in live_calls(service, account):
         conference = call.conference
         if conference and any(m.is_live and m.agent_id == agent for m in conference.members):
             return call, conference
@@ -99,12 +102,12 @@ def conference_of_agent(
 
 
 def no_conference(agent: str) -> RequestRejected:
-    """Say that an agent is in none."""
+    """Return the rejection for an agent without a conference."""
     return _missing("no_such_session", f"no conference of agent {agent}")
 
 
 def member_of(conference: Conference, channel: str | None, agent: str | None) -> Member:
-    """Find the member of a channel, of an agent, or of both; a live one before one that is gone."""
+    """Return the member of a channel, an agent or both; prefer an active one."""
     found = [
         each
         for each in conference.members
@@ -121,3 +124,11 @@ def _no_session(session: str) -> RequestRejected:
 
 def _missing(code: str, detail: str) -> RequestRejected:
     return RequestRejected(Rejection("missing", code, detail))
+
+
+def name_in(request: web.Request, part: str) -> str:
+    """Return a name in the path; raises BadInput."""
+    name = request.match_info[part]
+    if re.search(NAME, name) is None:
+        raise BadInput(part, f"expected {PATTERNS[NAME]}")
+    return name

@@ -1,4 +1,4 @@
-"""The RPC's own description, made from the shapes that it really decodes."""
+"""The OpenAPI document of the RPC, built from the shapes that it decodes."""
 
 from typing import Any
 
@@ -13,7 +13,6 @@ from wire.schemas import DOCUMENTS
 
 
 def openapi_document() -> dict[str, Any]:
-    """Give the OpenAPI document."""
     shapes = [
         each for one in OPERATIONS for each in (one.request, one.response) if each is not None
     ]
@@ -44,7 +43,7 @@ def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
         "responses": {
             str(one.status): {"description": one.summary, "content": content},
             "default": {
-                "description": "What went wrong (RFC 9457)",
+                "description": "Problem details (RFC 9457)",
                 "content": {"application/problem+json": {"schema": refs[repr(rpc.Problem)]}},
             },
         },
@@ -63,8 +62,11 @@ def _parameters(path: str) -> list[dict[str, Any]]:
     ]
 
 
+async def openapi(_request: web.Request) -> web.Response:
+    return json_response(openapi_document())
+
+
 async def published_schema(request: web.Request) -> web.Response:
-    """Answer with a published schema."""
     name = request.match_info["name"]
     if name not in DOCUMENTS:
         raise NotFound(f"no schema {name}; one of {', '.join(DOCUMENTS)}")

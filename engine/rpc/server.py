@@ -1,7 +1,7 @@
 """The engine's HTTP server: RPC behind a token, media for PBX nodes, health and metrics."""
 
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -12,6 +12,7 @@ from engine.callbacks.targets import CallbackTargets
 from engine.media.clip_cache import ClipCache
 from engine.media.serve import media_routes
 from engine.observe.telemetry import Telemetry
+from engine.rpc import operations, schemas
 from engine.rpc.handlers.agents import AgentHandlers
 from engine.rpc.handlers.api_requests import ApiRequestHandlers
 from engine.rpc.handlers.audit import AuditHandlers
@@ -29,16 +30,16 @@ from engine.rpc.handlers.number_routes import NumberRouteHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.health import health_routes
-from engine.rpc.json_body import MAX_BODY_BYTES, json_response
+from engine.rpc.json_body import MAX_BODY_BYTES
 from engine.rpc.metrics.page import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
 from engine.rpc.middleware.forwarding import forwarding
 from engine.rpc.middleware.timing import timing
 from engine.rpc.middleware.tracing import tracing
+from engine.rpc.operations import Operation
 from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Handler, problem_middleware, problem_response
-from engine.rpc.schemas import openapi_document, published_schema
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.service import CallService
@@ -48,11 +49,11 @@ from wire.tree import Limits
 
 
 class BindFailed(Exception):
-    """The server can't listen where it is to."""
+    """The server cannot listen on its host and port."""
 
 
 class ServerDependencies(Struct, frozen=True):
-    """What the server shows of an engine."""
+    """The parts of an engine that the server exposes."""
 
     service: CallService
     store: Store
@@ -64,17 +65,17 @@ class ServerDependencies(Struct, frozen=True):
     callback_targets: CallbackTargets
     dial_policy: DialPolicy
     telemetry: Telemetry = field(default_factory=Telemetry)
-    max_requests: int = 1_000  # at once
+    max_requests: int = 1_000  # concurrent
 
 
 @asynccontextmanager
 async def serving(
-    parts: ServerDependencies, token: str, host: str, port: int
+    deps: ServerDependencies, token: str, host: str, port: int
 ) -> AsyncIterator[None]:
-    """Serve for as long as the context lasts; raises NotServed."""
+    """Serve for as long as the context lasts; raises BindFailed."""
     async with (
-        open_peer_client(parts.slot_directory, token) as hop,
-        _served(parts, token, hop) as runner,
+        open_peer_client(deps.slot_directory, token) as peers,
+        _app_runner(deps, token, peers) as runner,
     ):
         try:
             await web.TCPSite(runner, host, port).start()
@@ -84,19 +85,19 @@ async def serving(
 
 
 @asynccontextmanager
-async def _served(
-    parts: ServerDependencies, token: str, hop: PeerClient
+async def _app_runner(
+    deps: ServerDependencies, token: str, peers: PeerClient
 ) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MAX_BODY_BYTES)
-    app.add_subapp("/rpc/v1", rpc_app(parts, token, hop))
-    app.add_routes(media_routes(parts.clip_cache))
-    app.add_routes(health_routes(parts.service, parts.store, parts.slot_directory))
-    app.add_routes(metrics_routes(_page(parts)))
-    # Handlers that stream end with the server, not after it.
+    app.add_subapp("/rpc/v1", rpc_app(deps, token, peers))
+    app.add_routes(media_routes(deps.clip_cache))
+    app.add_routes(health_routes(deps.service, deps.store, deps.slot_directory))
+    app.add_routes(metrics_routes(_metrics_page(deps)))
+    # Streaming handlers end with the server, not after it.
     runner = web.AppRunner(
         app,
         access_log=None,
-        auto_decompress=False,  # a packed body is refused, not unpacked before we look
+        auto_decompress=False,  # a compressed body is rejected, not decompressed
         handler_cancellation=True,
         shutdown_timeout=0.5,
     )
@@ -107,72 +108,62 @@ async def _served(
         await runner.cleanup()
 
 
-def rpc_app(parts: ServerDependencies, token: str, hop: PeerClient) -> web.Application:
+def rpc_app(deps: ServerDependencies, token: str, peers: PeerClient) -> web.Application:
     """Build the application that answers under /rpc/v1."""
-    crowd = concurrency_limit(parts.max_requests, streams="/rpc/v1/events")
-    guards = (problem_middleware, _only(token), crowd, forwarding(hop))
-    app = web.Application(middlewares=[*_seen(parts.telemetry), *guards])
-    everyone = FanOut(hop)
-    app.add_routes(AuditHandlers(parts.store, parts.slots).routes())
-    calls = CallHandlers(
-        parts.service,
-        parts.store,
-        parts.limits,
-        everyone,
-        parts.callback_targets,
-        parts.dial_policy,
+    app = web.Application(
+        middlewares=[
+            *_instrumentation(deps.telemetry),
+            problem_middleware,
+            _authentication(token),
+            concurrency_limit(deps.max_requests, streams="/rpc/v1/events"),
+            forwarding(peers),
+        ]
     )
-    app.add_routes(calls.routes())
-    app.add_routes(ControlHandlers(parts.service, parts.limits, parts.dial_policy).routes())
-    app.add_routes(RecordingHandlers(parts.service).routes())
-    app.add_routes(TransferHandlers(parts.service, parts.limits, parts.dial_policy).routes())
-    conferences = ConferenceHandlers(parts.service, parts.limits, everyone, parts.dial_policy)
-    app.add_routes(conferences.routes())
-    app.add_routes(AgentHandlers(parts.store, parts.agent_status, everyone).routes())
-    app.add_routes(NumberRouteHandlers(parts.store, parts.limits).routes())
-    callbacks = CallbackHandlers(parts.store, parts.callback_targets, parts.limits)
-    app.add_routes(callbacks.routes())
-    letters = DeadLetterHandlers(parts.store.outbox, parts.callback_targets, parts.slots)
-    app.add_routes(letters.routes())
-    app.add_routes(FlowHandlers(parts.store, parts.limits).routes())
-    app.add_routes(ApiRequestHandlers(parts.store, parts.limits).routes())
-    app.add_routes(DialPolicyHandlers(parts.store.dial_policies, parts.dial_policy).routes())
-    app.add_routes(NodeHandlers(parts.service).routes())
-    app.add_routes(_of_events(parts))
-    app.router.add_get("/openapi.json", _published)
-    app.router.add_get("/schemas/{name}", published_schema)
+    app.add_routes(_routes(deps, FanOut(peers)))
+    app.router.add_get("/openapi.json", schemas.openapi)
     return app
 
 
-def _page(parts: ServerDependencies) -> MetricsPage:
+def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]:
+    service, store, limits, slots = deps.service, deps.store, deps.limits, deps.slots
+    policy, targets = deps.dial_policy, deps.callback_targets
+    groups = ConsumerGroupHandlers(store, slots)
+    served: tuple[tuple[Iterable[Operation], object], ...] = (
+        (operations.AUDIT, AuditHandlers(store, slots)),
+        (operations.CALLS, CallHandlers(service, store, limits, fan_out, targets, policy)),
+        (operations.CONTROL, ControlHandlers(service, limits, policy)),
+        (operations.RECORDING, RecordingHandlers(service)),
+        (operations.TRANSFERS, TransferHandlers(service, limits, policy)),
+        (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
+        (operations.AGENTS, AgentHandlers(store, deps.agent_status, fan_out)),
+        (operations.FLOWS, FlowHandlers(store, limits)),
+        (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
+        (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),
+        (operations.EVENTS, EventHandlers(store, slots, groups)),
+        (operations.CONSUMER_GROUPS, groups),
+        (operations.CALLBACKS, CallbackHandlers(store, targets, limits)),
+        (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, slots)),
+        (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy)),
+        (operations.SCHEMAS, schemas),
+        (operations.NODES, NodeHandlers(service)),
+    )
+    for group, handlers in served:
+        for each in group:
+            add = getattr(web, each.method)
+            yield add(each.path, getattr(handlers, each.handler))
+
+
+def _metrics_page(deps: ServerDependencies) -> MetricsPage:
     return MetricsPage(
-        parts.service, parts.slots, parts.telemetry.metrics, lambda: parts.clip_cache.making
+        deps.service, deps.slots, deps.telemetry.metrics, lambda: deps.clip_cache.making
     )
 
 
-def _seen(by: Telemetry) -> list[Middleware]:
-    return [timing(by.metrics), *([tracing(by.traces)] if by.traces else [])]
+def _instrumentation(telemetry: Telemetry) -> list[Middleware]:
+    return [timing(telemetry.metrics), *([tracing(telemetry.traces)] if telemetry.traces else [])]
 
 
-def _of_events(parts: ServerDependencies) -> list[web.RouteDef]:
-    events = EventHandlers(parts.store, parts.slots)
-    groups = ConsumerGroupHandlers(parts.store, parts.slots)
-
-    async def either(request: web.Request) -> web.StreamResponse:
-        return await (groups.take if "group" in request.query else events.stream)(request)
-
-    return [
-        web.get("/events", either),
-        web.get("/events/schema", events.schema),
-        *groups.routes(),
-    ]
-
-
-async def _published(_request: web.Request) -> web.Response:
-    return json_response(openapi_document())
-
-
-def _only(token: str) -> Middleware:
+def _authentication(token: str) -> Middleware:
     expected = f"Bearer {token}".encode()
 
     @web.middleware

@@ -20,11 +20,11 @@ class Change(Struct, frozen=True):
     state: bytes
     seq: int
     log: tuple[bytes, ...]
-    told: tuple[bytes, ...] = ()  # events for the outside
+    events: tuple[bytes, ...] = ()  # events for the outside
     live: bool = True  # False: the call has ended; its record is kept for a while
-    way: str = ""  # to whom they are to be delivered: an account, a space and a target
-    due: tuple[bytes, ...] = ()  # as they are delivered there
-    first_due: int = 0  # the number of the first; the others follow
+    delivery_key: str = ""  # to whom they are to be delivered: an account, a space and a target
+    callbacks: tuple[bytes, ...] = ()  # as they are delivered there
+    first_seq: int = 0  # the number of the first; the others follow
 
     def __post_init__(self) -> None:
         """Refuse a change without a cause: nothing could tell it from its repetition."""
@@ -32,9 +32,9 @@ class Change(Struct, frozen=True):
             raise ValueError(f"a change of {self.call_id} without a log entry")
 
     @property
-    def is_awaited(self) -> bool:
+    def has_callbacks(self) -> bool:
         """Whether somebody is to be told something."""
-        return bool(self.due)
+        return bool(self.callbacks)
 
 
 def coalesce(changes: Sequence[Change]) -> list[Change]:
@@ -50,12 +50,12 @@ def coalesce(changes: Sequence[Change]) -> list[Change]:
 def _merged(group: list[Change]) -> Change:
     if len(group) == 1:
         return group[0]
-    telling = next((change for change in group if change.due), group[-1])
+    telling = next((change for change in group if change.callbacks), group[-1])
     return replace(
         group[-1],
         seq=group[0].seq,
-        due=tuple(chain.from_iterable(change.due for change in group)),
-        first_due=telling.first_due,
+        callbacks=tuple(chain.from_iterable(change.callbacks for change in group)),
+        first_seq=telling.first_seq,
         log=tuple(chain.from_iterable(change.log for change in group)),
-        told=tuple(chain.from_iterable(change.told for change in group)),
+        events=tuple(chain.from_iterable(change.events for change in group)),
     )

@@ -24,18 +24,18 @@ class DialPolicyStore(Protocol):
         """Read all terms, by account."""
         ...
 
-    async def change(self, account: str, change: DncListChange) -> int:
+    async def change_list(self, account: str, change: DncListChange) -> int:
         """Make changes in a list that stands where they begin, else none; tells where it stands."""
         ...
 
-    async def versions(self, accounts: Sequence[str]) -> list[int]:
+    async def list_versions(self, accounts: Sequence[str]) -> list[int]:
         """Tell where lists stand; 0: there is none."""
         ...
 
-    async def forget(self, account: str) -> None:
+    async def delete_list(self, account: str) -> None:
         """Take a list away."""
         ...
 
-    async def listed(self, account: str, numbers: Sequence[str]) -> bool | None:
+    async def is_listed(self, account: str, numbers: Sequence[str]) -> bool | None:
         """Tell whether any of some numbers is on a list; None: it is not there as a whole."""
         ...

@@ -24,15 +24,15 @@ class FlushScheduler:
         self._writers: list[Flushable] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def join(self, writer: Flushable) -> None:
+    def add(self, writer: Flushable) -> None:
         """Take a writer in."""
         self._writers.append(writer)
 
-    def leave(self, writer: Flushable) -> None:
+    def remove(self, writer: Flushable) -> None:
         """Let a writer go, which commits no more."""
         self._writers.remove(writer)
 
-    def hurry(self) -> None:
+    def flush_now(self) -> None:
         """Have everything committed now."""
         if self._timer is not None:
             self._timer.cancel()
@@ -40,7 +40,7 @@ class FlushScheduler:
         for writer in self._writers:
             writer.flush()
 
-    def later(self) -> None:
+    def flush_soon(self) -> None:
         """Have everything committed soon."""
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.hurry)
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.flush_now)

@@ -18,19 +18,19 @@ class OutboxLimits(Struct, frozen=True):
     Alone one has 10,000, beside four that fail as it does 5,500.
     """
 
-    of_slot: int = 50_000
-    parts: int = 4
-    share: int = 1_000  # of an account, however full the slot is
-    hold_ms: int = 10_000
-    dead: int = 10_000  # of an account in a slot
-    dead_kept_ms: int = 30 * 86_400_000
+    max_per_slot: int = 50_000
+    fair_share_divisor: int = 4
+    min_per_account: int = 1_000  # of an account, however full the slot is
+    claim_ms: int = 10_000
+    max_dead_letters: int = 10_000  # of an account in a slot
+    dead_letter_ttl_ms: int = 30 * 86_400_000
 
 
 class DueCall(Struct, frozen=True):
     """A call that has something due, where that goes, and for how long it has had something."""
 
     call_id: str
-    way: str
+    delivery_key: str
     age_ms: int = 0
 
 
@@ -38,14 +38,14 @@ class ClaimedBatch(Struct, frozen=True):
     """Calls that were taken in hand; how many events wait in the slot, and the longest of these."""
 
     calls: tuple[DueCall, ...] = ()
-    waiting: int = 0
+    pending: int = 0
     oldest_ms: int = 0
 
 
 class PendingEvents(Struct, frozen=True):
     """A call's first events that are due, by number, and how often the first was tried."""
 
-    way: str = ""
+    delivery_key: str = ""
     tries: int = 0
     events: tuple[tuple[int, bytes], ...] = ()
 
@@ -66,11 +66,11 @@ class Settlement(Struct, frozen=True, array_like=True):
     """
 
     call_id: str
-    done: tuple[int, ...] = ()
-    dead: tuple[GivenUp, ...] = ()
+    delivered: tuple[int, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
     tries: int = -1
-    after_ms: int = -1
-    rest: str = ""
+    retry_after_ms: int = -1
+    give_up_reason: str = ""
 
 
 class DeadLetter(Struct, frozen=True):
@@ -78,7 +78,7 @@ class DeadLetter(Struct, frozen=True):
 
     entry: str
     call_id: str
-    way: str
+    delivery_key: str
     seq: int
     event: bytes
     reason: str
@@ -88,11 +88,11 @@ class DeadLetter(Struct, frozen=True):
 class Outbox(Protocol):
     """What every store offers; each method may raise StoreDown, and may then be called again."""
 
-    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
+    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """Take in hand what is due now or `ahead_ms` from now; raises Fenced."""
         ...
 
-    async def waiting(self, slot: int, call_id: str, limit: int) -> PendingEvents:
+    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """Read a call's first events that are due."""
         ...
 
@@ -100,7 +100,9 @@ class Outbox(Protocol):
         """Note what became of events; raises Fenced."""
         ...
 
-    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[DeadLetter]:
+    async def dead_letters(
+        self, slot: int, account: str, after: str, limit: int
+    ) -> list[DeadLetter]:
         """Read an account's dead letters in a slot after an entry (empty: from the oldest)."""
         ...
 

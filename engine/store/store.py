@@ -33,7 +33,7 @@ class Store(Protocol):
         ...
 
     @property
-    def terms(self) -> DialPolicyStore:
+    def dial_policies(self) -> DialPolicyStore:
         """What accounts may dial."""
         ...
 
@@ -53,7 +53,7 @@ class Store(Protocol):
         """
         ...
 
-    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+    async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """Note that an engine lives; returns all that do, by name. 0 ms: it leaves.
 
         Who is late itself slept, or the clock was set: then none of the others counts as dead.
@@ -64,7 +64,7 @@ class Store(Protocol):
         """Name who holds a slot, or held it last; empty when nobody ever did."""
         ...
 
-    def changes(self) -> AsyncIterator[None]:
+    def membership_changes(self) -> AsyncIterator[None]:
         """Wait for engines that come and go and slots that are given back, one by one.
 
         A hint only: some may be missed.

@@ -20,7 +20,7 @@ class StreamEntry(Struct, frozen=True):
     slot: int
     id: str
     event: bytes
-    again: bool = False
+    redelivered: bool = False
 
 
 class Gap(Struct, frozen=True):
@@ -32,7 +32,7 @@ class Gap(Struct, frozen=True):
     slot: int
     first: str
     end: str
-    most: int
+    max_lost: int
 
 
 class Batch(Struct, frozen=True):
@@ -55,8 +55,8 @@ class GroupState(Struct, frozen=True):
 class StreamLimits(Struct, frozen=True, array_like=True):
     """How long a slot's stream is: about `length` entries, but no more than about `ceiling`."""
 
-    length: int = 100_000
-    ceiling: int = 400_000
+    target_length: int = 100_000
+    max_length: int = 400_000
 
 
 class Consumer(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Consumer(Struct, frozen=True):
 class Stream(Protocol):
     """The streams of all slots; every method may raise StoreDown."""
 
-    async def after(
+    async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
     ) -> list[tuple[int, str, bytes]]:
         """Read what was told after an entry of each slot (START: from the oldest kept).
@@ -80,19 +80,21 @@ class Stream(Protocol):
         """
         ...
 
-    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
+    async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """Find the entry ids after which `after` reads only what is told from now on."""
         ...
 
-    async def oldest(self, slots: Sequence[int]) -> dict[int, str]:
+    async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """Find the oldest entry that each slot has; a slot without any is left out."""
         ...
 
-    async def before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
+    async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         """Read what was told before an entry of a slot, the latest first; `+`: from the end."""
         ...
 
-    async def take(self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
+    async def read_group(
+        self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+    ) -> Batch:
         """Read for a group, which begins at the oldest entry kept when it is not known yet.
 
         First what is due to be delivered again, and gaps; else waits up to `wait_ms` for the first.
@@ -103,11 +105,11 @@ class Stream(Protocol):
         """Note what a group is done with: entries, and gaps by their `end`. Returns how many."""
         ...
 
-    async def groups(self, slots: Sequence[int]) -> list[GroupState]:
+    async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
         """Tell how every group stands in each slot."""
         ...
 
-    async def drop(self, group: str, slots: Sequence[int]) -> bool:
+    async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
         """Forget a group; False when it was not known."""
         ...
 

@@ -37,7 +37,7 @@ class WriterHooks(Struct, frozen=True):
     on_down: Callable[[str], None] = _nothing_of
     on_up: Callable[[], None] = _nothing
     on_fenced: Callable[[], None] = _nothing
-    on_told: Callable[[Change], None] = _nothing_of
+    on_callbacks: Callable[[Change], None] = _nothing_of
     on_overflow: Callable[[int], None] = _nothing_of
 
 
@@ -72,76 +72,76 @@ class Writer:
         self._idle = asyncio.Event()
         self._idle.set()
         self._fenced = False
-        self.healthy = True
-        self.number = 0  # of the last batch that was answered
+        self.is_healthy = True
+        self.last_number = 0  # of the last batch that was answered
         self._pace = pace or FlushScheduler()
         counts = (meter or Metrics()).store
-        self._took = counts.commits.of(slot)
-        self._batches = counts.batches.of(slot)
-        self._faults = counts.faults.of()
-        counts.faults.begin(slot)
+        self._took = counts.commit_duration.series(slot)
+        self._batches = counts.commit_size.series(slot)
+        self._faults = counts.commit_failures.table()
+        counts.commit_failures.initialize(slot)
 
     @property
-    def overloaded(self) -> bool:
+    def is_overloaded(self) -> bool:
         """Whether new calls should be refused: half of the limit waits already."""
         return len(self._waiting) * 2 >= self._limit
 
     @property
-    def pending(self) -> frozenset[str]:
+    def pending_calls(self) -> frozenset[str]:
         """The calls of which changes wait."""
         return frozenset(change.call_id for change, _ in self._waiting)
 
-    def inherit(self, writer: "Writer") -> None:
+    def take_pending_from(self, writer: "Writer") -> None:
         """Write what waits at another one of this slot; what was to be done then is not."""
         for change, _ in writer._waiting:  # noqa: SLF001 - its own kind
-            self.restore(change)
+            self.rewrite(change)
 
-    def rewound(self) -> None:
+    def reset_numbering(self) -> None:
         """Count anew: the store has lost batches that it had answered."""
-        self.number = 0
+        self.last_number = 0
 
     @property
-    def depth(self) -> int:
+    def pending_count(self) -> int:
         """How many changes wait."""
         return len(self._waiting)
 
-    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Commit a change, then call `done`, which must not raise; raises Overflow at the limit.
 
-        One that need not hurry, since nothing is done upon it, may be lost with the process within
+        One that need not urgent, since nothing is done upon it, may be lost with the process within
         `pace.LAZY_S`, like an event that came as much later.
         """
         if len(self._waiting) >= self._limit:
             raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
-        self._take(change, done, hurry=hurry)
+        self._take(change, done, urgent=urgent)
 
-    def restore(self, change: Change) -> None:
+    def rewrite(self, change: Change) -> None:
         """Commit what is in memory anyway, however much waits."""
-        self._take(change, _nothing, hurry=True)
+        self._take(change, _nothing, urgent=True)
 
-    def _take(self, change: Change, done: Callable[[], None], *, hurry: bool) -> None:
+    def _take(self, change: Change, done: Callable[[], None], *, urgent: bool) -> None:
         self._waiting.append((change, done))
         if self._fenced:
             return  # it is its heir's, if there is one
         self._idle.clear()
-        if hurry or change.is_awaited:
-            self._pace.hurry()
+        if urgent or change.has_callbacks:
+            self._pace.flush_now()
         else:
-            self._pace.later()
+            self._pace.flush_soon()
 
     def flush(self) -> None:
         """Have what waits committed now."""
         if self._waiting:
             self._wake.set()
 
-    async def drained(self) -> None:
+    async def drain(self) -> None:
         """Wait until nothing waits: everything is stored, or the slot is another's."""
         self.flush()
         await self._idle.wait()
 
     async def run(self) -> None:
         """Commit until cancelled or fenced."""
-        self._pace.join(self)
+        self._pace.add(self)
         try:
             self.flush()
             while True:
@@ -152,7 +152,7 @@ class Writer:
             self._idle.set()
             self._watch.on_fenced()
         finally:
-            self._pace.leave(self)
+            self._pace.remove(self)
 
     async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
         changes = coalesce([change for change, _ in batch])
@@ -164,8 +164,8 @@ class Writer:
             self._waiting.popleft()
             done()
         for change in changes:
-            if change.is_awaited:
-                self._watch.on_told(change)
+            if change.has_callbacks:
+                self._watch.on_callbacks(change)
         if not self._waiting:
             self._wake.clear()
             self._idle.set()
@@ -173,21 +173,21 @@ class Writer:
     async def _try(self, changes: list[Change]) -> bool:
         began_s = perf_counter()
         try:
-            number = self.number + 1
+            number = self.last_number + 1
             overflowed = await self._store.commit(self._slot, self._token, changes, number)
         except StoreDown as error:
             self._faults[str(self._slot)] += 1
-            if self.healthy:
-                self.healthy = False
+            if self.is_healthy:
+                self.is_healthy = False
                 self._watch.on_down(str(error))
             return False
-        self.number = number
+        self.last_number = number
         if overflowed:
             self._watch.on_overflow(overflowed)
         self._took.observe(perf_counter() - began_s)
         self._batches.observe(len(changes))
-        if not self.healthy:
-            self.healthy = True
+        if not self.is_healthy:
+            self.is_healthy = True
             self._watch.on_up()
         return True
 

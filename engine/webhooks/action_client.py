@@ -50,14 +50,14 @@ class ActionClient:
         self._limits = limits
         self._signer = signer
         self._clock = clock
-        self._patience = patience
+        self._timeouts = patience
         self._trace = trace
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Ask for the next action; raises WebhookFailed when none that can be run came in time."""
         asked = OutgoingRequest("POST", url, partial(self._headers, request_id, body), body)
         read = partial(read_action, limits=self._limits)
-        action, attempts = await self._sender.send(asked, read, self._patience.total_s)
+        action, attempts = await self._sender.send(asked, read, self._timeouts.total_s)
         return ActionResponse(action, attempts)
 
     def _headers(self, request_id: str, body: bytes) -> dict[str, str]:

@@ -69,10 +69,10 @@ class AddressGuard(Struct, frozen=True):
 
     def check(self, address: str) -> None:
         """Let an IP address pass or raise AddressRefused."""
-        if not (self._allowed(address) or is_public(address)):
+        if not (self._is_allowed(address) or is_public(address)):
             raise AddressRefused(address)
 
-    def _allowed(self, address: str) -> bool:
+    def _is_allowed(self, address: str) -> bool:
         return any(ip_address(address) in network for network in self.allow)
 
 

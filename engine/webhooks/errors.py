@@ -44,7 +44,7 @@ class AttemptFailed(Exception):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
-        self.is_passing = passing
+        self.is_transient = passing
         self.retry_after = retry_after
 
 

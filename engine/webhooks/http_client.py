@@ -49,7 +49,7 @@ class WebhookSender:
         attempts: list[Attempt] = []
         try:
             async with asyncio.timeout(total_s) as limit:
-                got = await self._sent(asked, read, attempts, limit)
+                got = await self._send_with_retry(asked, read, attempts, limit)
         except TimeoutError:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None
@@ -58,7 +58,7 @@ class WebhookSender:
             raise WebhookFailed(fault.reason, fault.detail, tries, fault.retry_after) from None
         return got, tuple(attempts)
 
-    async def _sent(
+    async def _send_with_retry(
         self,
         asked: OutgoingRequest,
         read: ReadResponse[Result],
@@ -66,15 +66,15 @@ class WebhookSender:
         limit: asyncio.Timeout,
     ) -> Result:
         try:
-            return await self._try(asked, read, attempts)
+            return await self._attempt(asked, read, attempts)
         except AttemptFailed as fault:
             wait_s = retry_delay_s(fault.retry_after, self._clock(), self._random())
-            if not (fault.is_passing and _fits(wait_s, limit)):
+            if not (fault.is_transient and _fits(wait_s, limit)):
                 raise
         await asyncio.sleep(wait_s)
-        return await self._try(asked, read, attempts)
+        return await self._attempt(asked, read, attempts)
 
-    async def _try(
+    async def _attempt(
         self, asked: OutgoingRequest, read: ReadResponse[Result], attempts: list[Attempt]
     ) -> Result:
         began_s = asyncio.get_running_loop().time()

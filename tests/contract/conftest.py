@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from tests.contract.rpc.harness.bench import Bench, running
@@ -45,7 +45,7 @@ async def valkey(tmp_path: Path) -> AsyncIterator[Valkey]:
 def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
     """Choose a kind of store, and empty it."""
     if request.param == "memory":
-        return Memory
+        return MemoryStore
     valkey: Valkey = request.getfixturevalue("shared_valkey")
     with Redis(port=valkey.port) as client:
         client.flushall()

@@ -6,8 +6,8 @@ from msgspec import Struct
 from msgspec.json import encode as to_json
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import Record, encode, logged
-from engine.calls.model.commands import Tell
+from engine.calls.model.codec import StoredCall, encode, encode_log_entry
+from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import Event
 from engine.calls.step import step
 from engine.store.change import Change
@@ -22,14 +22,14 @@ class Recorded(Struct, frozen=True):
     told: tuple[CallEvent, ...]
 
     @property
-    def record(self) -> Record:
+    def record(self) -> StoredCall:
         """The call as it is stored."""
-        return Record(self.call, (), len(self.log))
+        return StoredCall(self.call, (), len(self.log))
 
     def change(self) -> Change:
         """Give all of it as one commit."""
         told = tuple(map(to_json, self.told))
-        live, state = not self.call.is_over, encode(self.record)
+        live, state = not self.call.is_ended, encode(self.record)
         return Change(self.call.id, "pbx1", state, 0, self.log, told, live)
 
 
@@ -38,8 +38,8 @@ def recorded(opened: Call, events: Iterable[tuple[int, Event]]) -> Recorded:
     call, log, told = opened, [encode(opened)], list[CallEvent]()
     for now, event in events:
         call, commands = step(call, event, now)
-        log.append(logged(now, event, commands))
-        told += [each.event for each in commands if isinstance(each, Tell)]
+        log.append(encode_log_entry(now, event, commands))
+        told += [each.event for each in commands if isinstance(each, EmitEvent)]
     return Recorded(call, tuple(log), tuple(told))
 
 

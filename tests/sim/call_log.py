@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import Record, decode_call, decode_record
-from engine.calls.model.commands import Command, Tell
-from engine.calls.replay import Moment, replay
-from engine.store.memory.store import Memory
+from engine.calls.model.codec import StoredCall, decode_call, decode_stored_call
+from engine.calls.model.commands import Command, EmitEvent
+from engine.calls.replay import ReplayStep, replay
+from engine.store.memory.store import MemoryStore
 from tests.harness.sim.store import done
 from wire.events import CallEvent
 
@@ -20,8 +20,8 @@ class Story(Struct, frozen=True):
     """One call: as it was opened, each of its moments, as it was stored, and what was told."""
 
     opened: Call
-    moments: tuple[Moment, ...]
-    record: Record
+    moments: tuple[ReplayStep, ...]
+    record: StoredCall
     is_live: bool
     told: tuple[CallEvent, ...]
 
@@ -33,7 +33,7 @@ class Story(Struct, frozen=True):
     def stretches(self) -> list[tuple[int, int, Call]]:
         """List from when to when it was in each of its states, but for the last."""
         following = self.moments[1:]
-        return [(m.now, n.now, m.call) for m, n in zip(self.moments, following, strict=False)]
+        return [(m.at_ms, n.at_ms, m.call) for m, n in zip(self.moments, following, strict=False)]
 
     def commands(self) -> list[Command]:
         """List all that it ever wanted."""
@@ -41,13 +41,15 @@ class Story(Struct, frozen=True):
 
     def tells(self) -> list[CallEvent]:
         """List what the log says should have been told."""
-        return [each.event for m in self.moments for each in m.commands if isinstance(each, Tell)]
+        return [
+            each.event for m in self.moments for each in m.commands if isinstance(each, EmitEvent)
+        ]
 
 
-def stories(memory: Memory, slot: int, but: frozenset[str] = frozenset()) -> Iterable[Story]:
+def stories(memory: MemoryStore, slot: int, but: frozenset[str] = frozenset()) -> Iterable[Story]:
     """Tell every call of a slot that was ever stored, but for some."""
     told: dict[str, list[CallEvent]] = {}
-    for _, _, body in done(memory.stream.after({slot: "0"}, limit=1_000_000)):
+    for _, _, body in done(memory.stream.read_after({slot: "0"}, limit=1_000_000)):
         event = _event(body)
         told.setdefault(event.call_id, []).append(event)
     live = set(_live(memory, slot))
@@ -55,7 +57,7 @@ def stories(memory: Memory, slot: int, but: frozenset[str] = frozenset()) -> Ite
         log = done(memory.log(slot, call_id))
         state = done(memory.read(slot, call_id))
         assert state is not None, call_id
-        record = decode_record(state)
+        record = decode_stored_call(state)
         yield Story(
             decode_call(log[0]) if log[0] else record.call,  # the store may have lost it
             tuple(replay(log)),
@@ -65,7 +67,7 @@ def stories(memory: Memory, slot: int, but: frozenset[str] = frozenset()) -> Ite
         )
 
 
-def _live(memory: Memory, slot: int) -> list[str]:
+def _live(memory: MemoryStore, slot: int) -> list[str]:
     async def read() -> list[str]:
         return [call async for call, _, _ in memory.live(slot)]
 

@@ -7,10 +7,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.requests import Control
-from engine.calls.model.state import Dialing, Talking
-from engine.runtime.admission.placement import NoRoom
-from engine.runtime.service import Switch
+from engine.calls.model.requests import ControlRequest
+from engine.calls.model.state import Bridged, Dialing
+from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.service import CallService
 from engine.runtime.shard.commit_ack import NotOwner, RequestRejected
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
@@ -29,7 +29,7 @@ class Steered(Protocol):
     """An engine that can be asked."""
 
     loop: SimLoop
-    switch: Switch
+    switch: CallService
 
     @property
     def calls(self) -> list[Call]:
@@ -50,7 +50,7 @@ class Crew(Protocol):
 class Granted(Struct, frozen=True):
     """What was asked of a call and not refused, and the call as it then was."""
 
-    wish: Control
+    wish: ControlRequest
     call: Call
 
 
@@ -82,7 +82,7 @@ class Steerers:
     def _strike(self) -> None:
         life = self._crew.life
         calls = life.calls if life is not None else []
-        busy = [each for each in calls if isinstance(each.doing, Talking | Dialing)]
+        busy = [each for each in calls if isinstance(each.state, Bridged | Dialing)]
         if life is None or not calls:
             return
         last = [each for each in calls if each.id == self._last]
@@ -107,13 +107,13 @@ class Steerers:
             number = self._rng.choice(("+47123456", "1002", "nonsense"))
             pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
-    async def _ask(self, life: Steered, call_id: str, wish: Control) -> None:
+    async def _ask(self, life: Steered, call_id: str, wish: ControlRequest) -> None:
         kind = tag_of(wish).removesuffix("-requested")
         try:
-            call = await life.switch.steer(call_id, wish)
+            call = await life.switch.request(call_id, wish)
         except RequestRejected as refused:
-            self._counts[f"{kind}: {refused.refusal.code}"] += 1
-        except (NoRoom, StoreDown, NotOwner):
+            self._counts[f"{kind}: {refused.rejection.code}"] += 1
+        except (NoCapacity, StoreDown, NotOwner):
             self._counts[f"{kind}: unavailable"] += 1
         else:
             self._counts[f"{kind}: granted"] += 1

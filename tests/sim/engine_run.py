@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.ami.dtmf import KeyListener
+from engine.ami.dtmf import DtmfListener
 from engine.calls.model.call import Call
-from engine.runtime.admission.limits import Gate
-from engine.runtime.admission.settings import Rules
+from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner as ErrandsPort
 from engine.runtime.base.ports import Pbx
@@ -20,16 +20,16 @@ from engine.runtime.nodes.dtmf_log import DtmfLog
 from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
-from engine.runtime.ownership.takeover import Claimant, take_over
+from engine.runtime.ownership.takeover import WriterFactory, take_over
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import Recorder, RecordingArchiver
 from engine.runtime.recording.sweeper import RecordingSweeper
-from engine.runtime.service import Switch
+from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
-from engine.store.flush_scheduler import Pace
-from engine.store.memory.store import Memory
+from engine.store.flush_scheduler import FlushScheduler
+from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import LifeClock, SimClock
 from tests.harness.sim.connection import SimLine
@@ -57,7 +57,7 @@ class Surroundings(Struct, frozen=True):
     clock: SimClock
     rng: random.Random
     pbx: SimAsterisk
-    memory: Memory
+    memory: MemoryStore
     servers: SimServers
     at_hand: dict[Source, Clip]
     faults: Faults
@@ -76,7 +76,7 @@ class Broken(Struct, frozen=True):
     hear: Callable[[Hear], Hear] = lambda hear: hear
     ami: Callable[[Ami], Ami] = lambda ami: ami
     cabinet: Callable[[RecordingArchiver], RecordingArchiver] = lambda cabinet: cabinet
-    keys: Callable[[KeyListener], KeyListener] = lambda keys: keys  # heard over AMI
+    keys: Callable[[DtmfListener], DtmfListener] = lambda keys: keys  # heard over AMI
 
 
 class Life:
@@ -94,9 +94,15 @@ class Life:
         self._around = around
         self._number = number
         self._broken = broken
-        gate = Gate(self.clock, 1_000_000, 1_000_000)
-        rules = Rules(1, LONGEST_MS, "+4721930000", around.archive_url)
-        self.switch = Switch(self.store, self.clock, gate, rules, random.Random(number).randbytes)  # type: ignore[arg-type]  # as much of a Store as a life needs
+        gate = RateLimiter(self.clock, 1_000_000, 1_000_000)
+        rules = CallSettings(1, LONGEST_MS, "+4721930000", around.archive_url)
+        self.switch = CallService(
+            self.store,  # type: ignore[arg-type]  # as much of a Store as a life needs
+            self.clock,
+            gate,
+            rules,
+            random.Random(number).randbytes,
+        )
 
     def start(self) -> None:
         """Take the slot over, then listen."""
@@ -109,13 +115,13 @@ class Life:
         self.websockets += 1
         self._is_connected = True
         self._around.pbx.is_listened_to = True
-        self.hearing.on_back()
+        self.hearing.on_connected()
 
     def disconnect(self, websocket: int) -> None:
         """Learn that a websocket is gone, unless that is known."""
         if websocket == self.websockets and self._is_connected:
             self._is_connected = False
-            self.hearing.on_lost("sim")
+            self.hearing.on_disconnected("sim")
 
     @property
     def calls(self) -> list[Call]:
@@ -138,7 +144,7 @@ class Life:
         rng = self._around.rng
         token = await store.claim(0, f"life{self._number}", 0)
         assert token is not None
-        claimant = Claimant(rng.random, Pace(), self._fenced)
+        claimant = WriterFactory(rng.random, FlushScheduler(), self._fenced)
         owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # likewise
         self.writer = owned.writer
         asker = SimAsker(self._around.clock, self.loop, self._around.servers)
@@ -152,7 +158,7 @@ class Life:
         place = ShardContext(NODE, 0, pbx, plan, recorder)
         clock = self._broken.clock(self.clock)
         self.desk = CallShard(place, clock, self._broken.writer(self.writer), errands)
-        self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.arrive)
+        self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.handle_incoming)
         self._overhear()
         self.switch.nodes[NODE] = self.node
         self.hearing = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
@@ -168,9 +174,9 @@ class Life:
 
     def _overhear(self) -> None:
         if self._around.overheard is not None:
-            self.node.overheard = self._around.overheard
+            self.node.dtmf_log = self._around.overheard
         else:
-            self._around.pbx.manager.log_in(self._broken.keys(self.node.overheard), self.loop)
+            self._around.pbx.manager.log_in(self._broken.keys(self.node.dtmf_log), self.loop)
 
     def _recorder(self) -> Recorder:
         around, broken = self._around, self._broken

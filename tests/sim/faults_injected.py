@@ -53,8 +53,8 @@ class Strikes:
         """Tell whether all that an engine needs is there."""
         life = self.life
         is_there = life.is_ready and life.line.is_up and life.store.is_up
-        is_heard = is_there and self._pbx.is_listened_to and not life.desk.is_held
-        return is_heard and life.writer.healthy
+        is_heard = is_there and self._pbx.is_listened_to and not life.desk.is_paused
+        return is_heard and life.writer.is_healthy
 
     def _crash(self, boundary: str) -> None:
         self._say(f"the engine dies at {boundary}")

@@ -70,7 +70,7 @@ def _from_the_start(conference: Conference) -> Conference:
 
 
 def _brief(leg: Leg) -> Leg:
-    return replace(leg, ring_s=leg.ring_s / 10)
+    return replace(leg, ring_timeout_s=leg.ring_timeout_s / 10)
 
 
 def unrecorded(story: Story) -> Story:

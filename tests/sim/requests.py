@@ -5,23 +5,23 @@ from collections.abc import Callable
 
 from engine.calls.model.call import Call
 from engine.calls.model.requests import (
+    AddMemberRequested,
     CoachRequested,
-    Control,
+    ControlRequest,
     DialRequested,
     HoldRequested,
     KickRequested,
     LegHangupRequested,
-    MemberRequested,
     MuteRequested,
     RecordingRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.sim.scenario import Scenarios
 
-Wish = Callable[[Call], Control]
+Wish = Callable[[Call], ControlRequest]
 RINGS_S = (1.0, 3.0, 8.0, 20.0)
 
 
@@ -32,45 +32,45 @@ class Wishes:
         self._rng = rng
         self._scenarios = scenarios
 
-    def of(self, call: Call) -> Control:
+    def of(self, call: Call) -> ControlRequest:
         """Choose a request that suits what the call does, or now and then one that does not."""
         weights: dict[Wish, float] = {
             self._mute: 3,
             self._hold: 3,
             self._hang_up: 1,
             self._dial: 1.5,
-            self._transfer: 5 if isinstance(call.doing, Talking) else 0.3,
+            self._transfer: 5 if isinstance(call.state, Bridged) else 0.3,
             self._complete: 5 if call.transfer else 0.3,
             self._cancel: 3 if call.transfer else 0.3,
-            self._add: 3 if isinstance(call.doing, Talking) else 0.3,
+            self._add: 3 if isinstance(call.state, Bridged) else 0.3,
             self._kick: 2 if call.conference else 0.2,
             self._coach: 3 if call.conference else 0.2,
         }
-        if call.archive is not None:
+        if call.recording_destination is not None:
             weights[self._record] = 2
         return self._rng.choices(list(weights), list(weights.values()))[0](call)
 
-    def _record(self, call: Call) -> Control:
+    def _record(self, call: Call) -> ControlRequest:
         del call
         return RecordingRequested(self._rng.choice(("start", "pause", "resume", "stop")))
 
-    def _mute(self, call: Call) -> Control:
+    def _mute(self, call: Call) -> ControlRequest:
         return MuteRequested(self._leg(call), self._rng.choice(("", "in", "out", "both")))
 
-    def _hold(self, call: Call) -> Control:
+    def _hold(self, call: Call) -> ControlRequest:
         return HoldRequested(self._leg(call), self._rng.random() < 0.5)
 
-    def _hang_up(self, call: Call) -> Control:
+    def _hang_up(self, call: Call) -> ControlRequest:
         return LegHangupRequested(self._leg(call))
 
-    def _dial(self, call: Call) -> Control:
+    def _dial(self, call: Call) -> ControlRequest:
         del call
         return DialRequested(self._scenarios.party(), self._rng.choice(RINGS_S))
 
-    def _transfer(self, call: Call) -> Control:
+    def _transfer(self, call: Call) -> ControlRequest:
         source, customer = self._leg(call), self._leg(call)
-        if isinstance(call.doing, Talking) and call.doing.legs and self._rng.random() < 0.9:
-            source, customer = self._rng.sample((call.main, call.doing.legs[0]), 2)
+        if isinstance(call.state, Bridged) and call.state.legs and self._rng.random() < 0.9:
+            source, customer = self._rng.sample((call.main, call.state.legs[0]), 2)
         return TransferRequested(
             mode=self._rng.choice(("blind", "attended", "attended")),
             source=source,
@@ -80,18 +80,18 @@ class Wishes:
             music=self._music(),
         )
 
-    def _complete(self, call: Call) -> Control:
+    def _complete(self, call: Call) -> ControlRequest:
         reason = self._rng.choice(("manual_complete", "source_hangup_intentional"))
         return TransferCompletionRequested(self._transfer_of(call), "1001", reason)
 
-    def _cancel(self, call: Call) -> Control:
+    def _cancel(self, call: Call) -> ControlRequest:
         reason = self._rng.choice(("source_cancel", "target_no_answer", "target_reject"))
         return TransferCancelRequested(self._transfer_of(call), "1001", reason)
 
-    def _add(self, call: Call) -> Control:
+    def _add(self, call: Call) -> ControlRequest:
         rng = self._rng
         is_agent = rng.random() < 0.5
-        return MemberRequested(
+        return AddMemberRequested(
             party="agent:1002" if is_agent else self._scenarios.party(),
             by="1001",
             ring_s=rng.choice(RINGS_S),
@@ -100,11 +100,11 @@ class Wishes:
             music=self._music(),
         )
 
-    def _kick(self, call: Call) -> Control:
+    def _kick(self, call: Call) -> ControlRequest:
         is_leave = self._rng.random() < 0.4
         return KickRequested(self._conference_of(call), self._leg(call), "1001", is_leave)
 
-    def _coach(self, call: Call) -> Control:
+    def _coach(self, call: Call) -> ControlRequest:
         coached = self._leg(call) if self._rng.random() < 0.7 else ""
         return CoachRequested(self._conference_of(call), self._leg(call), coached)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.calls.model.commands import Tell
+from engine.calls.model.commands import EmitEvent
 from tests.harness.sim.clock import START_MS
 from tests.sim.call_log import Story
 from tests.sim.outcome import Outcome, Run
@@ -46,17 +46,17 @@ def _names(outcome: Outcome, *, everything: bool) -> set[str]:
 def _told(story: Story) -> Iterator[str]:
     call = story.opened
     yield f"{call.id}: {call.direction} from {call.from_} to {call.to}, {call.main}"
-    yield f"{call.doing}"
+    yield f"{call.state}"
     for moment in story.moments:
-        yield f"{(moment.now - START_MS) / 1000:9.3f} {_short(moment.event)}"
+        yield f"{(moment.at_ms - START_MS) / 1000:9.3f} {_short(moment.event)}"
         for command in moment.commands:
             yield f"              -> {_short(command)}"
-        yield f"              = {_short(moment.call.doing)}"
+        yield f"              = {_short(moment.call.state)}"
 
 
 def _short(value: Any) -> str:
     match value:
-        case Tell(event):
+        case EmitEvent(event):
             return f"Tell({event.event})"
         case Struct():
             fields = ((name, getattr(value, name)) for name in value.__struct_fields__)

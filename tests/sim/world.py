@@ -6,9 +6,9 @@ from collections.abc import Callable
 import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
-from engine.runtime.admission.placement import NoRoom
+from engine.runtime.admission.placement import NoCapacity
 from engine.store.errors import StoreDown
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import START_MS, SimClock
 from tests.harness.sim.loop import leave_loop
@@ -47,7 +47,7 @@ class World:
         self.phones = SimPhones(self.clock, rng)
         self.pbx = SimAsterisk(self.clock, self.phones, self._told, length_ms)
         self.phones.pbx = self.pbx
-        self.memory = Memory(self.clock.now_ms, kept_s=1e9)
+        self.memory = MemoryStore(self.clock.now_ms, kept_s=1e9)
         # Chance of its own, here too: the worlds in which nothing is recorded stay as they were.
         self._records = recorders.choose(seed)
         messages = self._records.messages
@@ -150,7 +150,7 @@ class World:
     async def _originate(self, life: Life, asked: Originate) -> None:
         try:
             call = await life.switch.originate(asked)
-        except (NoRoom, StoreDown):
+        except (NoCapacity, StoreDown):
             self.refused += 1
             return
         if self._rng.random() < 0.06:
@@ -165,7 +165,7 @@ class World:
     async def _hung_up(self, life: Life, call_id: str) -> None:
         try:
             await life.switch.hang_up(call_id, "api")
-        except (NoRoom, StoreDown):
+        except (NoCapacity, StoreDown):
             self.refused += 1
 
     def _told(self, event: AriEvent) -> None:

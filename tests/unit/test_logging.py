@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from engine.logging import set_up
+from engine.logging import configure
 
 
 class Terminal(io.StringIO):
@@ -27,7 +27,7 @@ def _as_before() -> Iterator[None]:
 def test_a_line_about_a_call_says_node_and_slot() -> None:
     """They stand in the call's id, so no line has to name them; others keep what they said."""
     out = io.StringIO()
-    set_up("info", out)
+    configure("info", out)
     log = structlog.get_logger()
     log.info("call dropped", call_id="3-pbx1-0123456789")
     log.info("node away", node="pbx2", slot=5)
@@ -42,7 +42,7 @@ def test_a_line_about_a_call_says_node_and_slot() -> None:
 def test_digits_and_secrets_are_left_out() -> None:
     """Whoever names one in a line finds it left out."""
     for out in (io.StringIO(), Terminal()):
-        set_up("info", out)
+        configure("info", out)
         structlog.get_logger().info("pressed", digit="4711", password="hunter2", dtmf="0815")  # noqa: S106 - no one's
         assert not {"4711", "hunter2", "0815"} & set(out.getvalue().replace("=", " ").split())
         assert "left out" in out.getvalue()
@@ -51,7 +51,7 @@ def test_digits_and_secrets_are_left_out() -> None:
 def test_a_fault_in_a_terminal_shows_no_variables() -> None:
     """A traceback names the lines, never what variables held: that may be what a caller pressed."""
     out = Terminal()
-    set_up("info", out)
+    configure("info", out)
     digits = "4711"
     try:
         _fails(digits)
@@ -65,7 +65,7 @@ def test_a_fault_in_a_terminal_shows_no_variables() -> None:
 def test_quiet_levels_are_not_written() -> None:
     """Below the level that was set, nothing is written."""
     out = io.StringIO()
-    set_up("warning", out)
+    configure("warning", out)
     structlog.get_logger().info("engine up")
     assert not out.getvalue()
 

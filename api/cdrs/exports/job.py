@@ -45,13 +45,13 @@ class CdrExporter:
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Make what is missing of an export."""
         asked = msgspec.convert(job.payload, ExportJob)
-        await self._parts.forget()
-        made = await self._parts.made(job.id)
+        await self._parts.delete_expired()
+        made = await self._parts.progress(job.id)
         total = await self._total(asked)
         await progress(made.rows, total)
         while rows := await self._next(asked, made):
-            body = await self._body(asked, rows)
-            made = await self._parts.add(job.id, made, len(rows), rows[-1].place, body)
+            body = await self._compress(asked, rows)
+            made = await self._parts.add(job.id, made, len(rows), rows[-1].position, body)
             await progress(made.rows, max(total, made.rows))
         return {"rows": made.rows, "parts": made.parts}
 
@@ -67,7 +67,7 @@ class CdrExporter:
         offset = asked.offset if made.after is None else 0
         return await self._cdrs.page(asked.filters, limit, offset, made.after)
 
-    async def _body(self, asked: ExportJob, rows: list[CdrRow]) -> bytes:
+    async def _compress(self, asked: ExportJob, rows: list[CdrRow]) -> bytes:
         timelines: dict[str, list[bytes]] = {}
         if asked.include_timeline:
             ids = [row.req_id for row in rows]

@@ -12,9 +12,9 @@ from api.cdrs.exports.job import KIND, ExportJob
 from api.cdrs.schemas import CdrExportQuery, ExportBody
 from api.cdrs.service import to_filters
 from api.cdrs.store import CdrStore
+from api.common.errors import Conflict, NotFound
 from api.common.timestamps import format_ms
 from api.db.database import Database
-from api.http.errors import Conflict, NotFound
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
 
@@ -72,7 +72,7 @@ class ExportService:
 
     async def _job(self, account_id: str, export_id: str) -> Job:
         job = await self._jobs.get(account_id, KIND, export_id)
-        if job is None or job.created_ms < self._parts.oldest_ms():
+        if job is None or job.created_ms < self._parts.retained_since_ms():
             raise NotFound("no export of this id")
         return job
 

@@ -17,9 +17,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.cdrs.ingest.event_decoder import DecodedEvent, decode_event
 from api.cdrs.ingest.writer import write_events
+from api.common.errors import ApiError
 from api.db.database import Database
 from api.engine_client import EngineClient
-from api.http.errors import ApiError
 from wire.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
 
 GROUP = "cdrs"
@@ -71,7 +71,7 @@ class EventConsumer:
         batch = await self._batch(wait_s)
         told = _read(batch.events)
         try:
-            new, done = await self._written(list(told.values())), list(told)
+            new, done = await self._write(list(told.values())), list(told)
         except WRITE_ERRORS as error:
             log.warning("a batch can't be written as one", reason=type(error).__name__)
             new, done = await self._one_by_one(told)
@@ -80,7 +80,7 @@ class EventConsumer:
         done += [gap.id for gap in batch.lost]
         if done:
             asked = AcknowledgeEvents(GROUP, tuple(done))
-            await self._engine.ask(Acknowledged, "POST", "/events/ack", asked)
+            await self._engine.request(Acknowledged, "POST", "/events/ack", asked)
         return new
 
     async def _batch(self, wait_s: float) -> _Batch:
@@ -91,9 +91,9 @@ class EventConsumer:
             "limit": str(BATCH_SIZE),
             "idle": str(self._idle_s),
         }
-        return await self._engine.ask(_Batch, "GET", "/events", query=query)
+        return await self._engine.request(_Batch, "GET", "/events", query=query)
 
-    async def _written(self, told: Sequence[DecodedEvent]) -> int:
+    async def _write(self, told: Sequence[DecodedEvent]) -> int:
         if not told:
             return 0
         async with self._database.writing() as connection:
@@ -104,7 +104,7 @@ class EventConsumer:
         new, done = 0, []
         for event_id, event in told.items():
             try:
-                new += await self._written([event])
+                new += await self._write([event])
                 done.append(event_id)
             except WRITE_ERRORS as error:
                 log.error(  # noqa: TRY400 - its text and traceback hold what customers sent

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
-from api.auth.routes import AuthenticatedUser, authenticate
+from api.auth.dependencies import AuthenticatedUser, authenticate
 from api.auth.service import Principal
 from api.cdrs.routes import slice_of
 from api.http.msgspec_adapter import described

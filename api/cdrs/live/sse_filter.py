@@ -28,11 +28,11 @@ class EventIdCipher:
         key = hmac.digest(secret.encode(), b"ids of live events", "sha256")
         self._fernet = Fernet(urlsafe_b64encode(key))
 
-    def sealed(self, place: bytes) -> bytes:
+    def encrypt(self, place: bytes) -> bytes:
         """Seal an engine's id; the blanks behind it mean nothing in JSON."""
         return self._fernet.encrypt(place.ljust(-(-len(place) // PADDING_BYTES) * PADDING_BYTES))
 
-    def opened(self, text: str) -> str:
+    def decrypt(self, text: str) -> str:
         """Give an engine's id back; raises BadInput for what is none of ours."""
         try:
             return self._fernet.decrypt(text.encode()).decode().rstrip()
@@ -44,17 +44,17 @@ class SseFilter:
     """Cuts what comes into events, whatever pieces it comes in."""
 
     def __init__(self, seal: EventIdCipher) -> None:
-        self._seal = seal
-        self._begun = b""
+        self._cipher = seal
+        self._partial = b""
 
-    def of(self, piece: bytes) -> Iterator[bytes]:
+    def feed(self, piece: bytes) -> Iterator[bytes]:
         """Give the events and comments that end in a piece, as they may be seen."""
-        *whole, self._begun = (self._begun + piece).split(_END)
-        return map(self._shown, whole)
+        *whole, self._partial = (self._partial + piece).split(_END)
+        return map(self._rewrite, whole)
 
-    def _shown(self, frame: bytes) -> bytes:
+    def _rewrite(self, frame: bytes) -> bytes:
         name, _, rest = frame.partition(b": ")
         if name == b"id":
             place, _, event = rest.partition(b"\n")
-            return b"id: %b\n%b\n\n" % (self._seal.sealed(place), event)
+            return b"id: %b\n%b\n\n" % (self._cipher.encrypt(place), event)
         return LOST_FRAME if rest.startswith(b"lost\n") else frame + _END

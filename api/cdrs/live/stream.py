@@ -16,8 +16,8 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from api.cdrs.live.sse_filter import COMMENT_FRAME, EventIdCipher, SseFilter
+from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
 from api.engine_client import EngineClient
-from api.http.errors import ApiError, ServiceUnavailable, TooManyRequests
 
 MAX_READERS = 20  # of one account, at this process
 HEARTBEAT_S = 10.0
@@ -32,7 +32,7 @@ class LiveEvents:
 
     def __init__(self, engine: EngineClient, seal: EventIdCipher) -> None:
         self._engine = engine
-        self._seal = seal
+        self._cipher = seal
         self._readers: Counter[str] = Counter()
 
     async def stream(
@@ -44,17 +44,17 @@ class LiveEvents:
         """
         if self._readers[account_id] >= MAX_READERS:
             raise TooManyRequests(f"{MAX_READERS} streams are open", retry_after_s=5)
-        headers = {} if last is None else {"Last-Event-ID": self._seal.opened(last)}
+        headers = {} if last is None else {"Last-Event-ID": self._cipher.decrypt(last)}
         async with AsyncExitStack() as house:
             self._readers[account_id] += 1
-            house.callback(self._left, account_id)
+            house.callback(self._release, account_id)
             told = self._engine.stream("/events", {"account": account_id}, headers)
             engines = await house.enter_async_context(told)
-            chunks = _beating(engines, SseFilter(self._seal), door)
+            chunks = _beating(engines, SseFilter(self._cipher), door)
             kept = house.pop_all()
         return EventStream(chunks, kept)
 
-    def _left(self, account_id: str) -> None:
+    def _release(self, account_id: str) -> None:
         self._readers[account_id] -= 1
 
 
@@ -64,7 +64,7 @@ class EventStream(StreamingResponse):
     def __init__(self, chunks: AsyncIterator[bytes], house: AsyncExitStack) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(chunks, media_type="text/event-stream", headers=headers)
-        self._house = house
+        self._stack = house
 
     async def stream_response(self, send: Send) -> None:
         """See StreamingResponse; each piece has a time in which it must be taken."""
@@ -73,7 +73,7 @@ class EventStream(StreamingResponse):
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 await send(message)
 
-        async with self._house:
+        async with self._stack:
             try:
                 await super().stream_response(in_time)
             except TimeoutError:
@@ -90,7 +90,7 @@ async def _beating(
         async for piece in told.iter_any():
             if not await _opens(door):
                 return
-            events = b"".join(frame for frame in frames.of(piece) if frame != COMMENT_FRAME)
+            events = b"".join(frame for frame in frames.feed(piece) if frame != COMMENT_FRAME)
             if events or time.monotonic() - beat_s >= HEARTBEAT_S:
                 beat_s = time.monotonic()
                 yield events or COMMENT_FRAME

@@ -50,54 +50,56 @@ class IndexScan(Struct, frozen=True):
 
     table: sa.Table
     cdr_id: sa.Column[int]
-    by: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]
     filters: Filters
-    taken: frozenset[str]
+    answered: frozenset[str]
 
     @property
-    def is_enough(self) -> bool:
+    def is_exact(self) -> bool:
         """Whether all that are looked up are wanted."""
-        return self.filters.names <= self.taken
+        return self.filters.names <= self.answered
 
     @property
-    def dearness(self) -> int:
+    def cost(self) -> int:
         """How much dearer than a short one an entry is, of which marks tell little or nothing."""
-        others = self.filters.names - self.taken
+        others = self.filters.names - self.answered
         return max((COST[each] for each in others if each in COST), default=1)
 
-    def places(self) -> sa.Select[Any]:
+    def entries(self) -> sa.Select[Any]:
         """Select what is looked up, newest first."""
         started_ms = self.table.c.started_ms
         chosen = sa.select(started_ms.label("started_ms"), self.cdr_id.label("id"))
         if self.table is agents:  # two of a call may have one name
             chosen = chosen.distinct()
-        return chosen.where(*self.by).order_by(started_ms.desc(), self.cdr_id.desc())
+        return chosen.where(*self.conditions).order_by(started_ms.desc(), self.cdr_id.desc())
 
-    def first(self, *, is_after: bool) -> sa.Select[Any]:
+    def page(self, *, is_after: bool) -> sa.Select[Any]:
         """Select what is wanted, after a place or from the beginning."""
-        chosen = self.places().where(*self._fits(self._entry))
+        chosen = self.entries().where(*self._remaining(self._entry))
         if is_after:
             here = (self.table.c.started_ms, self.cdr_id)
             place = (parameter(here[0], "after_ms"), parameter(here[1], "after_id"))
             chosen = chosen.where(sa.tuple_(*here) < sa.tuple_(*place))
         return chosen
 
-    def fitting(self, most: int) -> sa.Select[Any]:
+    def matches(self, most: int) -> sa.Select[Any]:
         """Select the first that are looked up, and whether each is wanted."""
         one, marks = sa.literal_column("1", sa.Integer), self.table.c.marks
-        if self.is_enough:
-            return self.places().add_columns(one.label("fits")).limit(most)
+        if self.is_exact:
+            return self.entries().add_columns(one.label("fits")).limit(most)
         # In the index' whole order: PostgreSQL sorts what is to be distinct in any other.
-        found = self.places().add_columns(marks).order_by(marks.desc()).limit(most).subquery()
-        conditions = sa.and_(*self._fits(IndexEntry(found.c.started_ms, found.c.id, found.c.marks)))
+        found = self.entries().add_columns(marks).order_by(marks.desc()).limit(most).subquery()
+        conditions = sa.and_(
+            *self._remaining(IndexEntry(found.c.started_ms, found.c.id, found.c.marks))
+        )
         return sa.select(found.c.id, sa.case((conditions, one), else_=0).label("fits"))
 
     @property
     def _entry(self) -> IndexEntry:
         return IndexEntry(self.table.c.started_ms, self.cdr_id, self.table.c.marks)
 
-    def _fits(self, entry: IndexEntry) -> list[Condition]:
-        return remaining_conditions(self.filters, self.taken, entry)
+    def _remaining(self, entry: IndexEntry) -> list[Condition]:
+        return remaining_conditions(self.filters, self.answered, entry)
 
 
 AccessPath = tuple[IndexScan, ...]  # several are merged

@@ -43,7 +43,7 @@ def remaining_conditions(
     if not others:
         return []
     found: list[Condition] = []
-    if filters.marked:
+    if filters.signed:
         found.append(entry.marks.bitwise_and(_marks("mask")) == _marks("marks"))
     if filters.agent_names:
         found.append(entry.marks.bitwise_and(_marks("agent_marks")) != 0)

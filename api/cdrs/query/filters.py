@@ -63,7 +63,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
         return frozenset((*self.columns, *(name for name, is_given in given.items() if is_given)))
 
     @property
-    def marked(self) -> dict[str, str | bool]:
+    def signed(self) -> dict[str, str | bool]:
         """Give what columns must have, of those that leave a mark."""
         found = {name: getattr(self, name) for name in self.columns if name in BIT_WIDTHS}
         if self.is_answered is not None:
@@ -73,7 +73,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
         return found
 
     @property
-    def form(self) -> "Filters":
+    def shape(self) -> "Filters":
         """Give filters that ask for the same, of some values: a statement is made for a form."""
         texts = {name: PLACEHOLDER for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
         times = {name: 0 for name in TIMES if getattr(self, name) is not None}
@@ -81,10 +81,10 @@ class Filters(Struct, frozen=True, omit_defaults=True):
         return structs.replace(self, account_id=PLACEHOLDER, agent_names=agents, **texts, **times)
 
     @property
-    def values(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Give what the parameters of its form's statements stand for."""
         agents = {agent_parameter(place): name for place, name in enumerate(self.agent_names)}
-        marked = self.marked
+        marked = self.signed
         return {
             **structs.asdict(self),
             **agents,

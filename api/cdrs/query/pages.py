@@ -23,7 +23,7 @@ class CdrRow(Struct, frozen=True):
     record: bytes
 
     @property
-    def place(self) -> Position:
+    def position(self) -> Position:
         """Tell where in a list it is."""
         return self.started_ms, self.id
 
@@ -48,12 +48,12 @@ async def cheapest(connection: AsyncConnection, filters: Filters, most_counted: 
 
     Of an account that calls from one number, that number says nothing; of another it says all.
     """
-    form = filters.form
+    form = filters.shape
     found = candidate_paths(form)
     if len(found) == 1:
         return found[0]
     most = most_counted // MEASURE_DIVISOR
-    (lengths,) = await connection.execute(measure_query(form, most), filters.values)
+    (lengths,) = await connection.execute(measure_query(form, most), filters.parameters)
     length_of = dict(zip(found, lengths, strict=True))
     return min(found, key=lambda name: _cost(access_paths(form)[name], length_of[name], most))
 
@@ -61,7 +61,7 @@ async def cheapest(connection: AsyncConnection, filters: Filters, most_counted: 
 def _cost(way: AccessPath, length: int, most: int) -> int:
     """Weigh a way; where its end was not reached, it may be far longer than was measured."""
     is_whole = length < most - len(way)  # each lookup's share of the limit was rounded down
-    return (length if is_whole else OVERFLOW_FACTOR * most) * way[0].dearness
+    return (length if is_whole else OVERFLOW_FACTOR * most) * way[0].cost
 
 
 async def read_page(
@@ -69,10 +69,10 @@ async def read_page(
 ) -> list[CdrRow]:
     """Read a part of a list, the newest first."""
     most = part.limit + part.offset
-    values = {**filters.values, "limit": part.limit, "offset": part.offset, "most": most}
+    values = {**filters.parameters, "limit": part.limit, "offset": part.offset, "most": most}
     if part.after is not None:
         values["after_ms"], values["after_id"] = part.after
-    query = page_query(filters.form, way, is_after=part.after is not None)
+    query = page_query(filters.shape, way, is_after=part.after is not None)
     return [CdrRow(*row) for row in (await connection.execute(query, values)).all()]
 
 
@@ -80,6 +80,6 @@ async def count_matches(
     connection: AsyncConnection, filters: Filters, way: str, most_counted: int
 ) -> Total:
     """Count what a list has in all, within a limit of work."""
-    query, share = count_query(filters.form, way, most_counted)
-    wanted, *seen = (await connection.execute(query, filters.values)).one()
+    query, share = count_query(filters.shape, way, most_counted)
+    wanted, *seen = (await connection.execute(query, filters.parameters)).one()
     return Total(wanted, max(seen) < share)

@@ -69,19 +69,19 @@ def count_query(form: Filters, way: str, most: int) -> tuple[sa.Select[Any], int
     Selects how many are wanted, and how many each lookup found, of at most as many as returned.
     """
     looked = access_paths(form)[way]
-    share = max(1, (most if looked[0].is_enough else most // FETCH_COST) // len(looked))
-    parts = [lookup.fitting(share).subquery() for lookup in looked]
+    share = max(1, (most if looked[0].is_exact else most // FETCH_COST) // len(looked))
+    parts = [lookup.matches(share).subquery() for lookup in looked]
     return _alone(*parts) if len(parts) == 1 else _together(parts), share
 
 
 def _length(way: AccessPath, most: int) -> sa.ColumnElement[int]:
-    found = (lookup.places().limit(most // len(way)).subquery() for lookup in way)
+    found = (lookup.entries().limit(most // len(way)).subquery() for lookup in way)
     counts = (sa.select(sa.func.count()).select_from(each).scalar_subquery() for each in found)
     return reduce(operator.add, counts)
 
 
 def _page(way: AccessPath, *, is_after: bool) -> sa.Select[Any]:
-    parts = [lookup.first(is_after=is_after) for lookup in way]
+    parts = [lookup.page(is_after=is_after) for lookup in way]
     if len(parts) == 1:
         return _cut(parts[0])
     most = _number("most")

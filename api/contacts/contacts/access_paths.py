@@ -31,37 +31,37 @@ class IndexScan(Struct, frozen=True):
 
     contact_id: Column
     order: tuple[Column, ...]
-    by: tuple[Condition, ...]
-    also: tuple[Condition, ...] = ()  # what the same index has
-    beside: tuple[Condition, ...] = ()
+    conditions: tuple[Condition, ...]
+    covered: tuple[Condition, ...] = ()  # what the same index has
+    filtered: tuple[Condition, ...] = ()
     is_covered: bool = True  # what is beside is in an index, too
     is_whole: bool = False  # all of it is looked at, in any order
 
-    def first(self, limit: int) -> sa.Select[Any]:
+    def page(self, limit: int) -> sa.Select[Any]:
         """Select the first that are wanted: what they are ordered by, and their ids."""
-        return self._places().where(*self.also, *self.beside).limit(limit)
+        return self._places().where(*self.covered, *self.filtered).limit(limit)
 
-    def fitting(self, most: int) -> sa.Select[Any]:
+    def matches(self, most: int) -> sa.Select[Any]:
         """Select the first that are looked up, and whether each is wanted."""
-        rest = (*self.also, *self.beside)
+        rest = (*self.covered, *self.filtered)
         fits = sa.case((sa.and_(*rest), 1), else_=0) if rest else sa.literal(1)
         places = self._places(fits.label("fits")).limit(most)
         return places.order_by(None) if self.is_whole else places
 
-    def some(self, most: int) -> sa.Select[Any]:
+    def sample(self, most: int) -> sa.Select[Any]:
         """Select so many of those that are looked up, to see how many there are."""
-        return sa.select(self.contact_id).where(*self.by).limit(most)
+        return sa.select(self.contact_id).where(*self.conditions).limit(most)
 
-    def found(self) -> sa.Select[Any]:
+    def ids(self) -> sa.Select[Any]:
         """Select the ids of all that are looked up, whatever is beside."""
-        return sa.select(self.contact_id).where(*self.by, *self.also).correlate(None)
+        return sa.select(self.contact_id).where(*self.conditions, *self.covered).correlate(None)
 
     def _places(self, *more: sa.ColumnElement[Any]) -> sa.Select[Any]:
         order = [each.label(f"o{place}") for place, each in enumerate(self.order)]
         chosen = sa.select(*order, self.contact_id.label("id"), *more)
-        if self.contact_id.table is not contacts and self.beside:
+        if self.contact_id.table is not contacts and self.filtered:
             chosen = chosen.join(contacts, contacts.c.id == self.contact_id)
-        return chosen.where(*self.by).order_by(*self.order)
+        return chosen.where(*self.conditions).order_by(*self.order)
 
 
 def index_scans(filters: Filters) -> list[IndexScan]:
@@ -83,7 +83,7 @@ def index_scans_by(kind: Kind, filters: Filters) -> list[IndexScan]:
     )
     is_covered = set(others) <= set(filters.few)
     found = unfiltered_scans(kind, filters)
-    return [replace(each, beside=beside, is_covered=is_covered) for each in found]
+    return [replace(each, filtered=beside, is_covered=is_covered) for each in found]
 
 
 def unfiltered_scans(kind: Kind, filters: Filters) -> list[IndexScan]:
@@ -125,7 +125,7 @@ def _plain(filters: Filters, *more: Condition) -> IndexScan:
         whose = (contacts.c.list_id == filters.list_id,)
     rest = tuple(_looked_at(filters, kind) for kind in filters.kinds)
     return IndexScan(
-        contacts.c.id, (contacts.c.id,), (*whose, *more), beside=rest, is_covered=False
+        contacts.c.id, (contacts.c.id,), (*whose, *more), filtered=rest, is_covered=False
     )
 
 
@@ -134,7 +134,7 @@ def _of_small_list(filters: Filters) -> IndexScan:
     whose = (contacts.c.list_id == filters.list_id,)
     rest = tuple(_looked_at(filters, kind) for kind in filters.kinds)
     order = (*_small_order(filters), contacts.c.id)
-    return IndexScan(contacts.c.id, order, whose, beside=rest, is_whole=True)
+    return IndexScan(contacts.c.id, order, whose, filtered=rest, is_whole=True)
 
 
 def _small_order(filters: Filters) -> tuple[Column, ...]:
@@ -151,7 +151,7 @@ def _names(filters: Filters) -> tuple[str, str]:
 
 def _listed(filters: Filters, kind: Kind) -> Condition:
     contact_id = NoIndex(contacts.c.id)
-    return sa.or_(*(contact_id.in_(each.found()) for each in unfiltered_scans(kind, filters)))
+    return sa.or_(*(contact_id.in_(each.ids()) for each in unfiltered_scans(kind, filters)))
 
 
 def _looked_at(filters: Filters, kind: Kind) -> Condition:

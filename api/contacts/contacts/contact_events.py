@@ -64,7 +64,7 @@ class ContactEvents:
         self._database = database
         self._now_ms = now_ms
 
-    async def tell(self, connection: AsyncConnection, contact: Contact, event: Kind) -> None:
+    async def add(self, connection: AsyncConnection, contact: Contact, event: Kind) -> None:
         """Tell of a contact within the transaction that changes it, if campaigns are to have it.
 
         One account's events are written by one transaction after another: who reads on from an id

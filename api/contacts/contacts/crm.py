@@ -22,7 +22,7 @@ class Crm:
         return {each: await self._of(account_id, each) for each in phone_numbers}
 
     async def _of(self, account_id: str, number: str) -> CrmView:
-        rows, total = await self._cdrs.listed(Filters(account_id, number=number), 1)
+        rows, total = await self._cdrs.page_and_total(Filters(account_id, number=number), 1)
         if not rows:
             return CrmView(0, calls_are_exact=True, last_call=None)
         cdr = views.cdr_view(rows[0])

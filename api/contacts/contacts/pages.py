@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.contacts.contacts.contact import SHOWN, Contact, with_tags
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.queries import counted, ordered, page, sizes
-from api.contacts.lists.store import visible_lists
+from api.contacts.list_store import visible_lists
 from api.contacts.tables import contacts, lists
 from api.db.database import Database
 

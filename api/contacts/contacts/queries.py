@@ -18,8 +18,8 @@ def page(filters: Filters, limit: int, offset: int) -> sa.Select[Any]:
     """Select the ids of a page, as `id`, in the order of `o0`, `o1` and so on."""
     found = index_scans(filters)
     if len(found) == 1:
-        return found[0].first(limit).offset(offset)
-    merged = sa.union(*(sa.select(each.first(offset + limit).subquery()) for each in found))
+        return found[0].page(limit).offset(offset)
+    merged = sa.union(*(sa.select(each.page(offset + limit).subquery()) for each in found))
     chosen = sa.select(merged.subquery())
     return chosen.order_by(*ordered(chosen.selected_columns)).limit(limit).offset(offset)
 
@@ -33,7 +33,7 @@ def sizes(filters: Filters, most: int) -> sa.Select[Any]:
     """Count what each kind of filter looks up by itself, up to a limit."""
     counts = []
     for kind in filters.kinds:
-        parts = [each.some(most).subquery() for each in unfiltered_scans(kind, filters)]
+        parts = [each.sample(most).subquery() for each in unfiltered_scans(kind, filters)]
         every = [sa.select(sa.func.count()).select_from(part).scalar_subquery() for part in parts]
         counts.append(sum(every[1:], every[0]))
     return sa.select(*counts)
@@ -45,15 +45,15 @@ def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
     Selects how many are wanted, and how many the fullest lookup found, of at most as many as told.
     """
     found = index_scans(filters)
-    is_cheap = all(each.is_covered or not each.beside for each in found)
+    is_cheap = all(each.is_covered or not each.filtered for each in found)
     share = max(1, (most if is_cheap else most // FETCH_COST) // len(found))
     if len(found) == 1:  # none is found twice
-        looked = found[0].fitting(share).subquery()
+        looked = found[0].matches(share).subquery()
         fitting = sa.func.coalesce(sa.func.sum(looked.c.fits), 0)
         return sa.select(fitting, sa.func.count()).select_from(looked), share
     marked = []
     for place, each in enumerate(found):
-        part = each.fitting(share).subquery()
+        part = each.matches(share).subquery()
         marked.append(sa.select(sa.literal(place).label("part"), part.c.id, part.c.fits))
     every = sa.union_all(*marked).subquery()
     wanted = sa.func.count(sa.distinct(sa.case((every.c.fits == 1, every.c.id))))

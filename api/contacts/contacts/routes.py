@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec.json import encode
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.contacts.contacts import examples
 from api.contacts.contacts.contact_events import ContactEvents, EventPage
-from api.contacts.contacts.plugin import ContactSlice
 from api.contacts.contacts.schemas import (
     AllContactsQuery,
     CallStatusBody,
@@ -22,6 +21,7 @@ from api.contacts.contacts.search import ContactSearch
 from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.views import ContactPage, ContactView
 from api.contacts.ids import ContactIdPath, IdPath, ListIdPath
+from api.contacts.plugin import ContactSlice
 from api.http.idempotency import IdempotencyKey
 from api.http.msgspec_adapter import answer, described, reading
 from api.http.responses import once, told
@@ -33,7 +33,7 @@ SHOWN = (401, 404)
 
 def slice_of(request: Request) -> ContactSlice:
     """Give the slice of this process."""
-    found: ContactSlice = request.app.state.parts.people
+    found: ContactSlice = request.app.state.services.people
     return found
 
 
@@ -46,7 +46,7 @@ async def _service(request: Request) -> ContactService:
 
 
 async def _told(request: Request) -> ContactEvents:
-    return slice_of(request).told
+    return slice_of(request).events
 
 
 Searching = Annotated[ContactSearch, Depends(_search)]

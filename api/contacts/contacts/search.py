@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
+from api.common.errors import NotFound
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.numbers import number_prefixes
@@ -17,10 +18,9 @@ from api.contacts.contacts.schemas import (
 from api.contacts.contacts.store import ContactStore
 from api.contacts.contacts.views import ContactPage, ContactView, contact_view
 from api.contacts.ids import read_id
-from api.contacts.lists.store import ListStore
+from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
-from api.http.errors import NotFound
 from wire.errors import BadInput
 
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
@@ -33,7 +33,7 @@ class ContactSearch:
         self, pages: Pages, people: ContactStore, lists: ListStore, crm: Crm, known: AccountCache
     ) -> None:
         self._pages = pages
-        self._people = people
+        self._contacts = people
         self._lists = lists
         self._crm = crm
         self._known = known
@@ -75,7 +75,7 @@ class ContactSearch:
 
     async def one(self, account_id: str, contact_id: str) -> ContactView:
         """Give a contact with its list's name and its calls; raises NotFound."""
-        contact = await self._people.get(account_id, read_id(contact_id, "contact"))
+        contact = await self._contacts.get(account_id, read_id(contact_id, "contact"))
         if contact is None:
             raise NotFound("no contact of this id")
         its_list = await self._lists.get(account_id, contact.list_id)

@@ -10,16 +10,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.cache import AccountCache
+from api.common.errors import NotFound
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.contact_events import ContactEvents, Kind
 from api.contacts.contacts.schemas import CallStatusBody, ContactBody
 from api.contacts.contacts.store import ContactStore
 from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import read_id
-from api.contacts.lists.store import ContactList, ListStore, adjust_contact_count
+from api.contacts.list_store import ContactList, ListStore, adjust_contact_count
 from api.contacts.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
-from api.http.errors import NotFound
 from wire.errors import BadInput
 
 
@@ -35,9 +35,9 @@ class ContactService:
         known: AccountCache,
     ) -> None:
         self._database = database
-        self._people = people
+        self._contacts = people
         self._lists = lists
-        self._told = told
+        self._events = told
         self._known = known
 
     async def add(self, account_id: str, body: ContactBody) -> ContactView:
@@ -47,7 +47,7 @@ class ContactService:
             async with self._database.writing() as connection:
                 into = await self._into(connection, account_id, body)
                 values = _values(body, number, into)
-                contact_id = await self._people.add(connection, account_id, into.id, values)
+                contact_id = await self._contacts.add(connection, account_id, into.id, values)
                 await adjust_contact_count(connection, into.id, 1)
                 return await self._shown(connection, account_id, contact_id, "contact-added")
 
@@ -62,7 +62,7 @@ class ContactService:
                 if into.id != old.list_id:
                     values["list_id"] = into.id
                     values.setdefault("fields", _kept(old, into))
-                await self._people.change(connection, old.id, values)
+                await self._contacts.change(connection, old.id, values)
                 await _moved(connection, old.list_id, into.id)
                 return await self._shown(connection, account_id, old.id, "contact-changed")
 
@@ -72,8 +72,8 @@ class ContactService:
         """Note how calling a contact went."""
         async with self._database.writing() as connection:
             old = await self._old(connection, account_id, contact_id)
-            await self._people.change(connection, old.id, {"call_status": body.call_status})
-            found = await self._people.read(connection, account_id, old.id)
+            await self._contacts.change(connection, old.id, {"call_status": body.call_status})
+            found = await self._contacts.read(connection, account_id, old.id)
         return contact_view(_there(found))
 
     async def remove(self, account_id: str, contact_id: str, list_id: str) -> ContactView:
@@ -82,12 +82,12 @@ class ContactService:
             old = await self._old(connection, account_id, contact_id)
             if old.list_id != read_id(list_id, "contact list"):
                 raise NotFound("no contact of this id in this list")
-            if await self._people.remove(connection, old.id):
+            if await self._contacts.remove(connection, old.id):
                 await adjust_contact_count(connection, old.list_id, -1)
         return contact_view(old)
 
     async def _old(self, connection: AsyncConnection, account_id: str, contact_id: str) -> Contact:
-        found = await self._people.hold(connection, account_id, read_id(contact_id, "contact"))
+        found = await self._contacts.hold(connection, account_id, read_id(contact_id, "contact"))
         return _there(found)
 
     async def _into(
@@ -109,8 +109,8 @@ class ContactService:
     async def _shown(
         self, connection: AsyncConnection, account_id: str, contact_id: int, event: Kind
     ) -> ContactView:
-        contact = _there(await self._people.read(connection, account_id, contact_id))
-        await self._told.tell(connection, contact, event)
+        contact = _there(await self._contacts.read(connection, account_id, contact_id))
+        await self._events.add(connection, contact, event)
         return contact_view(contact)
 
 

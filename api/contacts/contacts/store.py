@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
 from api.contacts.contacts.contact import SHOWN, Contact, with_tags
-from api.contacts.lists.store import visible_lists
+from api.contacts.list_store import visible_lists
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db.database import Database

@@ -30,7 +30,7 @@ class ExportMailer:
             with path.open("wb") as file:
                 async for body in content:
                     await asyncio.to_thread(file.write, body)
-            letter = await asyncio.to_thread(self._letter, job_id, list_name, address, path)
+            letter = await asyncio.to_thread(self._message, job_id, list_name, address, path)
         try:
             await self._mail.send(letter)
         except MailRejected as error:
@@ -38,7 +38,7 @@ class ExportMailer:
         except MailUnavailable as error:
             raise RetryableFailure(str(error)) from None
 
-    def _letter(self, job_id: str, list_name: str, address: str, path: Path) -> EmailMessage:
+    def _message(self, job_id: str, list_name: str, address: str, path: Path) -> EmailMessage:
         name = " ".join(list_name.split())
         letter = EmailMessage()
         letter["From"], letter["To"] = self._mail.sender, address
@@ -52,7 +52,7 @@ class ExportMailer:
     def _attach(self, letter: EmailMessage, path: Path) -> None:
         is_large = path.stat().st_size > PLAIN_BYTES
         sent = _packed(path) if is_large else path
-        if sent.stat().st_size > self._mail.most_bytes:
+        if sent.stat().st_size > self._mail.max_bytes:
             raise PermanentFailure("the file is too large for an e-mail: ask for a download")
         kind = ("application", "zip") if is_large else ("text", "csv")
         letter.add_attachment(sent.read_bytes(), *kind, filename=sent.name)

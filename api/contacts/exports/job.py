@@ -14,13 +14,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from api.common.errors import NotFound
 from api.common.mail import MailServer
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.store import ContactStore
 from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.writers import Workbook, contact_rows, csv_lines, header_row
-from api.contacts.lists.store import ContactList, ListStore
-from api.http.errors import NotFound
+from api.contacts.list_store import ContactList, ListStore
 from api.jobs.artifacts import ArtifactProgress, ArtifactStore
 from api.jobs.store import Job
 from api.jobs.worker import PermanentFailure, Progress
@@ -48,15 +48,15 @@ class ContactExporter:
     def __init__(
         self, people: ContactStore, lists: ListStore, parts: ArtifactStore, mail: MailServer | None
     ) -> None:
-        self._people = people
+        self._contacts = people
         self._lists = lists
         self._parts = parts
-        self._letters = ExportMailer(mail) if mail else None
+        self._mailer = ExportMailer(mail) if mail else None
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Make what is missing of a file; then send it."""
         asked = msgspec.convert(job.payload, DownloadJob)
-        await self._parts.forget()
+        await self._parts.delete_expired()
         total = (await self._list(job, asked)).contacts
         made = (
             await self._csv(job, asked, total, progress)
@@ -65,10 +65,10 @@ class ContactExporter:
         )
         await self._list(job, asked)  # it was there to the end
         if asked.email:
-            if self._letters is None:
+            if self._mailer is None:
                 raise PermanentFailure("there is no mail server any more")
             content = self.content(job.id, asked)
-            await self._letters.send(job.id, asked.list_name, asked.email, content)
+            await self._mailer.send(job.id, asked.list_name, asked.email, content)
         return {"rows": made}
 
     async def content(self, job_id: str, asked: DownloadJob) -> AsyncIterator[bytes]:
@@ -79,7 +79,7 @@ class ContactExporter:
             yield zlib.decompress(body) if asked.format == "csv" else body
 
     async def _csv(self, job: Job, asked: DownloadJob, total: int, progress: Progress) -> int:
-        made = await self._parts.made(job.id)
+        made = await self._parts.progress(job.id)
         await progress(made.rows, max(total, made.rows))
         while found := await self._next(asked, made.after[1] if made.after else 0):
             body = await asyncio.to_thread(_part, found, asked.fields)
@@ -109,7 +109,7 @@ class ContactExporter:
                 made = await self._parts.add(job_id, made, 0, (0, 0), body)
 
     async def _next(self, asked: DownloadJob, after: int) -> list[Contact]:
-        return await self._people.after(asked.list_id, after, PART_ROWS)
+        return await self._contacts.after(asked.list_id, after, PART_ROWS)
 
     async def _list(self, job: Job, asked: DownloadJob) -> ContactList:
         try:

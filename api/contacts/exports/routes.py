@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from msgspec.json import encode
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.contacts.contacts.routes import BASE, SHOWN, slice_of
 from api.contacts.exports.schemas import DownloadBody
 from api.contacts.exports.service import CONTENT_TYPES, DownloadPage, DownloadService, DownloadView

@@ -7,14 +7,14 @@ import msgspec
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
+from api.common.errors import Conflict, NotFound, ServiceUnavailable
 from api.common.timestamps import format_ms
 from api.contacts.exports.job import KIND, ContactExporter, DownloadJob, Format
 from api.contacts.exports.schemas import DownloadBody
 from api.contacts.exports.store import add_download
 from api.contacts.ids import read_id
-from api.contacts.lists.store import ContactList, ListStore
+from api.contacts.list_store import ContactList, ListStore
 from api.db.database import Database
-from api.http.errors import Conflict, NotFound, ServiceUnavailable
 from api.http.paging import Page
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
@@ -97,8 +97,8 @@ class DownloadService:
 
     async def listed(self, account_id: str, page: Page) -> DownloadPage:
         """Give a page of the account's downloads."""
-        since_ms = self._parts.oldest_ms()
-        found, total = await self._jobs.listed(account_id, KIND, since_ms, page.limit, page.offset)
+        since_ms = self._parts.retained_since_ms()
+        found, total = await self._jobs.page(account_id, KIND, since_ms, page.limit, page.offset)
         return DownloadPage(tuple(map(_view, found)), total, page.limit, page.offset)
 
     async def get(self, account_id: str, download_id: str) -> DownloadView:
@@ -127,7 +127,7 @@ class DownloadService:
 
     async def _job(self, account_id: str, download_id: str) -> Job:
         job = await self._jobs.get(account_id, KIND, download_id)
-        if job is None or job.created_ms < self._parts.oldest_ms():
+        if job is None or job.created_ms < self._parts.retained_since_ms():
             raise NotFound("no download of this id")
         return job
 

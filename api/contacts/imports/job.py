@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from api.common.clock import Clock
+from api.common.errors import NotFound
 from api.contacts.imports import reader_client
 from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
 from api.contacts.imports.file_store import FileStore
@@ -24,9 +25,8 @@ from api.contacts.imports.reader.messages import (
     UnreadableFile,
 )
 from api.contacts.imports.store import ImportProgress, ImportStore
-from api.contacts.lists.store import ListStore, Status, adjust_contact_count
+from api.contacts.list_store import ListStore, Status, adjust_contact_count
 from api.db.database import Database
-from api.http.errors import NotFound
 from api.jobs.store import MAX_ATTEMPTS, Job, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress
 

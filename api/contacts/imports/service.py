@@ -3,13 +3,13 @@
 import msgspec
 
 from api.accounts.cache import AccountCache
+from api.common.errors import Conflict
 from api.contacts.imports import job, mapping
 from api.contacts.imports.file_store import ListFile
 from api.contacts.imports.job import ImportJob
 from api.contacts.imports.reader.messages import Action
+from api.contacts.list_store import ContactList
 from api.contacts.lists.service import ListStores
-from api.contacts.lists.store import ContactList
-from api.http.errors import Conflict
 
 
 class ImportService:

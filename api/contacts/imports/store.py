@@ -7,10 +7,10 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
+from api.common.errors import Conflict
 from api.contacts.imports.reader.messages import Action, RejectedRow
 from api.contacts.tables import imports, rejects
 from api.db.database import Database
-from api.http.errors import Conflict
 from api.jobs.store import LeaseLost
 from api.jobs.tables import State, jobs
 

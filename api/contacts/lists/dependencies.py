@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 def slice_of(request: Request) -> ListSlice:
     """Give the slice of this process."""
-    found: ListSlice = request.app.state.parts.lists
+    found: ListSlice = request.app.state.services.lists
     return found
 
 

@@ -13,10 +13,10 @@ from api.contacts.imports.job import Importer
 from api.contacts.imports.service import ImportService
 from api.contacts.imports.store import ImportStore
 from api.contacts.imports.uploads import UploadService
+from api.contacts.list_store import ListStore
 from api.contacts.lists import delete_job
 from api.contacts.lists.delete_job import ListDeleter
 from api.contacts.lists.service import ListService, ListStores
-from api.contacts.lists.store import ListStore
 from api.db.database import Database
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.contacts.lists import examples
 from api.contacts.lists.dependencies import BASE, DATA, DONE, SHOWN, ListId, Lists, data_of
 from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery

@@ -8,14 +8,15 @@ from msgspec import UNSET
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
 
+from api.common.errors import Conflict, NotFound
 from api.contacts.exports.store import delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
+from api.contacts.imports.rejected_csv import rejected_csv
 from api.contacts.imports.store import ImportStore
 from api.contacts.imports.uploads import UploadService
+from api.contacts.list_store import ContactList, ListFilters, ListStore
 from api.contacts.lists import delete_job
-from api.contacts.lists.csv_export import rejected_csv
 from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery, UploadData, check_fields
-from api.contacts.lists.store import ContactList, ListFilters, ListStore
 from api.contacts.lists.views import (
     DeletedList,
     ListPage,
@@ -26,7 +27,6 @@ from api.contacts.lists.views import (
 )
 from api.contacts.tags.schemas import split_tags
 from api.db.database import Database
-from api.http.errors import Conflict, NotFound
 from api.jobs.store import JobStore
 from wire.errors import BadInput
 
@@ -45,7 +45,7 @@ class ListService:
     """One method a request."""
 
     def __init__(self, kept: ListStores, uploads: UploadService) -> None:
-        self._kept = kept
+        self._stores = kept
         self._uploads = uploads
 
     async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ListView:
@@ -53,17 +53,17 @@ class ListService:
         check_fields(data.assigned_fields, "data.assignedFields")
         file_id = await self._uploads.store(account_id, file, data)
         values = {**_values(data), "status": "UPLOADED", "additional_fields": []}
-        async with self._kept.database.writing() as connection:
-            list_id = await self._kept.lists.add(connection, account_id, values)
-            await self._kept.files.give(connection, file_id, list_id)
+        async with self._stores.database.writing() as connection:
+            list_id = await self._stores.lists.add(connection, account_id, values)
+            await self._stores.files.give(connection, file_id, list_id)
         return await self.get(account_id, list_id)
 
     async def inbound(self, account_id: str, body: InboundBody) -> ListView:
         """Make a list without a file."""
         check_fields(body.assigned_fields, "assignedFields")
         values = {**_values(body), "status": "CREATED", "is_default": False, "is_active": True}
-        async with self._kept.database.writing() as connection:
-            list_id = await self._kept.lists.add(connection, account_id, values)
+        async with self._stores.database.writing() as connection:
+            list_id = await self._stores.lists.add(connection, account_id, values)
         return await self.get(account_id, list_id)
 
     async def change(
@@ -74,67 +74,67 @@ class ListService:
         values = _values(data)
         if not values and file is None:
             raise BadInput("data", "neither a file nor anything to change")
-        _unlocked(await self._kept.lists.get(account_id, list_id))
+        _unlocked(await self._stores.lists.get(account_id, list_id))
         file_id = await self._uploads.store(account_id, file, data) if file else None
-        async with self._kept.database.writing() as connection:
-            _unlocked(await self._kept.lists.hold(connection, account_id, list_id))
+        async with self._stores.database.writing() as connection:
+            _unlocked(await self._stores.lists.hold(connection, account_id, list_id))
             if file_id is not None:
-                await self._kept.files.give(connection, file_id, list_id)
-                await self._kept.imports.forget(connection, list_id)
+                await self._stores.files.give(connection, file_id, list_id)
+                await self._stores.imports.forget(connection, list_id)
                 values.setdefault("status", "UPLOADED")
             if data.status:
-                _mapped(await self._kept.files.of(connection, list_id))
-            await self._kept.lists.change(connection, account_id, list_id, values)
+                _mapped(await self._stores.files.of(connection, list_id))
+            await self._stores.lists.change(connection, account_id, list_id, values)
         return await self.get(account_id, list_id)
 
     async def get(self, account_id: str, list_id: int) -> ListView:
         """Show a list; raises NotFound."""
-        found = await self._kept.lists.get(account_id, list_id)
-        async with self._kept.database.reading() as connection:
+        found = await self._stores.lists.get(account_id, list_id)
+        async with self._stores.database.reading() as connection:
             return (await self._views(connection, [found]))[0]
 
     async def page(self, account_id: str, asked: ListQuery) -> ListPage:
         """Show a page of an account's lists."""
         filters = ListFilters(asked.name, asked.status, split_tags(asked.tags))
-        found, total = await self._kept.lists.page(account_id, filters, asked.limit, asked.offset)
-        async with self._kept.database.reading() as connection:
+        found, total = await self._stores.lists.page(account_id, filters, asked.limit, asked.offset)
+        async with self._stores.database.reading() as connection:
             views = await self._views(connection, found)
         return ListPage(views, total, asked.limit, asked.offset)
 
     async def preview(self, account_id: str, list_id: int) -> Preview:
         """Show the first rows of a list's file; raises NotFound."""
-        await self._kept.lists.get(account_id, list_id)
-        async with self._kept.database.reading() as connection:
-            file = await self._kept.files.of(connection, list_id)
+        await self._stores.lists.get(account_id, list_id)
+        async with self._stores.database.reading() as connection:
+            file = await self._stores.files.of(connection, list_id)
         if file is None:
             raise NotFound("the list has no file")
         return preview_view(file)
 
     async def rejected(self, account_id: str, list_id: int) -> AsyncIterator[bytes]:
         """Give the rows that were rejected, as CSV; raises NotFound, or Conflict until all are."""
-        _unlocked(await self._kept.lists.get(account_id, list_id))
-        async with self._kept.database.reading() as connection:
-            file = await self._kept.files.of(connection, list_id)
-            taken = (await self._kept.imports.of_several(connection, [list_id])).get(list_id)
+        _unlocked(await self._stores.lists.get(account_id, list_id))
+        async with self._stores.database.reading() as connection:
+            file = await self._stores.files.of(connection, list_id)
+            taken = (await self._stores.imports.of_several(connection, [list_id])).get(list_id)
         if taken is None or file is None:
             raise NotFound("no file of the list has been processed")
-        return await rejected_csv(self._kept.imports.rejected(taken.job_id), file.headers)
+        return await rejected_csv(self._stores.imports.rejected(taken.job_id), file.headers)
 
     async def delete(self, account_id: str, list_id: int) -> DeletedList:
         """Take a list out of sight at once, and out of the database in the background."""
         gone = {"is_deleted": True, "is_default": False}
-        async with self._kept.database.writing() as connection:
-            await self._kept.lists.change(connection, account_id, list_id, gone)
-            await self._kept.files.remove(connection, list_id)
+        async with self._stores.database.writing() as connection:
+            await self._stores.lists.change(connection, account_id, list_id, gone)
+            await self._stores.files.remove(connection, list_id)
             await delete_downloads(connection, list_id)
             payload = {"list_id": list_id}
-            await self._kept.jobs.add(connection, delete_job.KIND, account_id, payload)
+            await self._stores.jobs.add(connection, delete_job.KIND, account_id, payload)
         return DeletedList(str(list_id))
 
     async def _views(self, connection: AsyncConnection, found: list[ContactList]) -> list[ListView]:
         ids = [each.id for each in found]
-        files = await self._kept.files.of_several(connection, ids)
-        imports = await self._kept.imports.of_several(connection, ids)
+        files = await self._stores.files.of_several(connection, ids)
+        imports = await self._stores.imports.of_several(connection, ids)
         return [list_view(each, files.get(each.id), imports.get(each.id)) for each in found]
 
 

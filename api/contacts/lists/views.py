@@ -8,7 +8,7 @@ from api.common.timestamps import format_ms
 from api.contacts.imports.file_store import ListFile
 from api.contacts.imports.reader.messages import Action, Fields, Kind
 from api.contacts.imports.store import Import
-from api.contacts.lists.store import ContactList, Status
+from api.contacts.list_store import ContactList, Status
 from api.jobs.tables import State
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth.routes import AuthenticatedUser
+from api.auth.dependencies import AuthenticatedUser
 from api.contacts.contacts.routes import BASE, SHOWN, slice_of
 from api.contacts.ids import ListIdPath
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody

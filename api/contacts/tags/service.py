@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from api.contacts.ids import read_id
-from api.contacts.lists.store import ListStore
+from api.contacts.list_store import ListStore
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database

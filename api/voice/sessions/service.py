@@ -5,8 +5,8 @@ from typing import Any
 from msgspec import Struct
 
 from api.auth.service import Principal
+from api.common.errors import InvalidRequest
 from api.engine_client import call_path, id_in_path
-from api.http.errors import InvalidRequest
 from api.voice.service import VoiceService
 from api.voice.sessions.schemas import (
     AddMembersBody,
@@ -28,7 +28,7 @@ class SessionService(Struct, frozen=True):
     async def begin(self, who: Principal, call_id: str, asked: CallTransferBody) -> bytes:
         """Begin a transfer."""
         if asked.target.number is not None:
-            rights = await self.voice.rights(who)
+            rights = await self.voice.permissions(who)
             rights.check_party(asked.target.number, "target.number")
         body = control.InitTransfer(
             transfer_mode=asked.transfer_mode,
@@ -58,12 +58,12 @@ class SessionService(Struct, frozen=True):
     async def status(self, who: Principal, asked: TransferBody) -> bytes:
         """Show a transfer, live or ended."""
         path = call_path(asked.call_id, _transfer(asked))
-        return await self.voice.engine.raw("GET", path, query={"account": who.account_id})
+        return await self.voice.engine.request_raw("GET", path, query={"account": who.account_id})
 
     async def add(self, who: Principal, asked: AddMembersBody) -> bytes:
         """Call a member in."""
         if asked.target_external_number is not None:
-            rights = await self.voice.rights(who)
+            rights = await self.voice.permissions(who)
             rights.check_party(asked.target_external_number, "targetExternalNumber")
         body = control.AddMember(
             requested_by_agent_id=asked.requested_by_agent_id,
@@ -103,17 +103,17 @@ class SessionService(Struct, frozen=True):
     async def members(self, who: Principal, call_id: str) -> bytes:
         """Show the conference of a call, the live one or the last."""
         path = call_path(call_id, "/conference/members")
-        return await self.voice.engine.raw("GET", path, query={"account": who.account_id})
+        return await self.voice.engine.request_raw("GET", path, query={"account": who.account_id})
 
     async def my(self, who: Principal) -> bytes:
         """Show the live conference that the token's agent is in."""
         if who.agent_id is None:
             raise InvalidRequest("this token is no agent's", "no_agent")
         path = f"/agents/{who.account_id}/{id_in_path(who.agent_id)}/conference"
-        return await self.voice.engine.raw("GET", path)
+        return await self.voice.engine.request_raw("GET", path)
 
     async def _posted(self, call_id: str, deed: str, body: Any) -> bytes:
-        return await self.voice.engine.raw("POST", call_path(call_id, deed), body)
+        return await self.voice.engine.request_raw("POST", call_path(call_id, deed), body)
 
 
 def _transfer(asked: TransferBody) -> str:

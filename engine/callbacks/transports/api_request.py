@@ -29,7 +29,7 @@ class ApiRequestTransport:
     """
 
     def __init__(self, apis: ApiRequestSender, clock: Callable[[], float] = time.time) -> None:
-        self._apis = apis
+        self._sender = apis
         self._clock = clock
 
     async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
@@ -37,7 +37,7 @@ class ApiRequestTransport:
         assert isinstance(place, ApiRequestTarget)  # noqa: S101 - narrows for mypy
         event = msgspec.json.decode(parcel.body, type=dict[str, Any])
         try:
-            await self._apis.deliver(parcel.account, place.id, event, parcel.id)
+            await self._sender.deliver(parcel.account, place.id, event, parcel.id)
         except WebhookFailed as error:
             if error.reason == GONE_REASON:
                 return Gone()

@@ -40,7 +40,7 @@ class GrpcTransport:
         roots: bytes | None = None,
     ) -> None:
         self._guard = guard
-        self._answer_s = answer_s
+        self._timeout_s = answer_s
         self._roots = roots  # certificates to trust; None: gRPC's own
         self._channels: OrderedDict[GrpcTarget, aio.Channel] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
@@ -50,9 +50,9 @@ class GrpcTransport:
         assert isinstance(place, GrpcTarget)  # noqa: S101 - narrows for mypy
         channel = None
         try:
-            async with asyncio.timeout(self._answer_s):
+            async with asyncio.timeout(self._timeout_s):
                 channel = await self._channel(place)
-                return await self._asked(channel, parcel)
+                return await self._call(channel, parcel)
         except TimeoutError:
             return Failed("timeout")
         except AddressRefused:
@@ -61,23 +61,23 @@ class GrpcTransport:
             return Failed("connect")
         except aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNAVAILABLE and self._channels.get(place) is channel:
-                self._drop(place)  # its name may lead elsewhere by now
+                self._close_channel(place)  # its name may lead elsewhere by now
             return _failed(error)
 
     async def close(self) -> None:
         """Close all channels, when nothing is on its way any more."""
         for place in list(self._channels):
-            self._drop(place)
+            self._close_channel(place)
         await asyncio.gather(*self._closing)
 
-    async def _asked(self, channel: aio.Channel, parcel: SignedEvent) -> Outcome:
+    async def _call(self, channel: aio.Channel, parcel: SignedEvent) -> Outcome:
         deliver: Deliver = channel.unary_unary(
             METHOD,
             request_serializer=CallEvent.SerializeToString,
             response_deserializer=Ack.FromString,
         )
         metadata = tuple(parcel.headers.items())
-        ack = await deliver(to_protobuf(parcel.body), timeout=self._answer_s, metadata=metadata)
+        ack = await deliver(to_protobuf(parcel.body), timeout=self._timeout_s, metadata=metadata)
         return Gone() if ack.gone else Delivered()
 
     async def _channel(self, place: GrpcTarget) -> aio.Channel:
@@ -86,10 +86,10 @@ class GrpcTransport:
             address = await self._address(place)
             channel = self._channels.get(place)  # or made meanwhile
         if channel is None:
-            channel = self._channels[place] = self._opened(place, address)
+            channel = self._channels[place] = self._create_channel(place, address)
         self._channels.move_to_end(place)
         if len(self._channels) > MAX_CHANNELS:
-            self._drop(next(iter(self._channels)))
+            self._close_channel(next(iter(self._channels)))
         return channel
 
     async def _address(self, place: GrpcTarget) -> str:
@@ -103,17 +103,17 @@ class GrpcTransport:
             return f"ipv4:{where[0]}:{place.port}"
         raise OSError("no address")
 
-    def _opened(self, place: GrpcTarget, address: str) -> aio.Channel:
+    def _create_channel(self, place: GrpcTarget, address: str) -> aio.Channel:
         options = [*CHANNEL_OPTIONS, ("grpc.default_authority", f"{place.host}:{place.port}")]
         if not place.is_tls:
             return aio.insecure_channel(address, options)
         options.append(("grpc.ssl_target_name_override", place.host))
         return aio.secure_channel(address, grpc.ssl_channel_credentials(self._roots), options)
 
-    def _drop(self, place: GrpcTarget) -> None:
+    def _close_channel(self, place: GrpcTarget) -> None:
         """Tell nothing more over a channel; closed at once, it would cancel what is on its way."""
         channel = self._channels.pop(place)
-        closing = asyncio.get_running_loop().create_task(channel.close(self._answer_s))
+        closing = asyncio.get_running_loop().create_task(channel.close(self._timeout_s))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 

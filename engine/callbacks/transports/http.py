@@ -62,9 +62,9 @@ class HttpTransport:
             return Gone()
         if status in _REDIRECT:
             return Failed("redirect")
-        return Failed(f"status_{status}", self._again_after_s(response))
+        return Failed(f"status_{status}", self._retry_after_s(response))
 
-    def _again_after_s(self, response: ClientResponse) -> float | None:
+    def _retry_after_s(self, response: ClientResponse) -> float | None:
         return parse_retry_after(response.headers.get("Retry-After"), self._clock())
 
 

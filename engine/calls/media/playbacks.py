@@ -6,12 +6,12 @@ from engine.calls.model.sessions import HoldMusic
 from engine.calls.model.state import CallState, Dialing, Gathering, Playing
 
 
-def playback_of(call: Call) -> str | None:
+def active_playback(call: Call) -> str | None:
     """Name the playback that a call waits for, if it does."""
-    return _playback_of(call.state)
+    return _state_playback(call.state)
 
 
-def _playback_of(doing: CallState) -> str | None:
+def _state_playback(doing: CallState) -> str | None:
     match doing:
         case Playing(request=request, clips=clips, suspended=False) if clips:
             return request
@@ -21,20 +21,20 @@ def _playback_of(doing: CallState) -> str | None:
             return None
 
 
-def prompts(call: Call) -> dict[str, int]:
+def active_prompts(call: Call) -> dict[str, int]:
     """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
     greetings = call.state.screenings if isinstance(call.state, Dialing) else ()
     found = (call.state, *(each.state for each in greetings))
     return {
         playback: doing.ends_ms
         for doing in found
-        if isinstance(doing, (Playing, Gathering)) and (playback := _playback_of(doing))
+        if isinstance(doing, (Playing, Gathering)) and (playback := _state_playback(doing))
     }
 
 
-def playbacks_of(call: Call) -> tuple[str, ...]:
+def awaited_playbacks(call: Call) -> tuple[str, ...]:
     """Name the playbacks whose end means something to a call: its prompt, and tunes."""
-    return (*prompts(call), *(tune.playback for tune in playing_hold_music(call)))
+    return (*active_prompts(call), *(tune.playback for tune in playing_hold_music(call)))
 
 
 def playing_hold_music(call: Call) -> list[HoldMusic]:

@@ -13,8 +13,10 @@ from engine.calls.model.events import DigitPressed, Event, PlaybackEnded
 from engine.calls.model.leg import LastDigit
 from engine.calls.model.state import CallState, Dialing, Gathering, Playing, RecordingVoicemail
 
-LATE_MS = 300  # AMI stamps a key so long after ARI at most (measured: 30, docs/asterisk.md)
-SOON_MS = 50  # ARI tells a key before AMI does, or so soon after it (measured: 4)
+MAX_AMI_DELAY_MS = (
+    300  # AMI stamps a key so long after ARI at most (measured: 30, docs/asterisk.md)
+)
+ARI_DELAY_MS = 50  # ARI tells a key before AMI does, or so soon after it (measured: 4)
 DigitsByLeg = Mapping[str, Sequence[DigitPressed]]  # by leg, in order
 
 
@@ -48,7 +50,7 @@ def digits_in_gap(
         told = LastDigit(kept.digit, kept.held_ms, kept.pbx_ms, kept.missed)
         found += _after([key for key in keys if key.leg == leg], told)
     # Taken as if ARI had told them: what else is taken of them, with the outage's, is known again.
-    missed = (replace(key, missed=False) for key in found if key.up_ms <= now - SOON_MS)
+    missed = (replace(key, missed=False) for key in found if key.up_ms <= now - ARI_DELAY_MS)
     return tuple(sorted(missed, key=lambda key: key.pbx_ms))
 
 
@@ -64,9 +66,9 @@ def undelivered_digits(call: Call, heard: DigitsByLeg, now: int) -> tuple[DigitP
     So its websocket is lost, and nobody has noticed yet.
     """
     since = dict(_counted(call))  # a key just before that was told, and AMI tells it a moment later
-    until_ms = now - SOON_MS
+    until_ms = now - ARI_DELAY_MS
     keys = missing_digits(call, heard, {})
-    return tuple(k for k in keys if since.get(k.leg, now) + SOON_MS <= k.up_ms <= until_ms)
+    return tuple(k for k in keys if since.get(k.leg, now) + ARI_DELAY_MS <= k.up_ms <= until_ms)
 
 
 def digits_after_prompts(
@@ -82,7 +84,7 @@ def digits_after_prompts(
     return tuple(key for key in keys if since.get(key.leg, key.up_ms + 1) <= key.up_ms)
 
 
-def is_known(call: Call, pressed: DigitPressed) -> bool:
+def is_already_delivered(call: Call, pressed: DigitPressed) -> bool:
     """Tell whether ARI tells a key that has been taken from AMI."""
     leg = call.leg(pressed.leg)
     last = leg.last_digit if leg is not None else None
@@ -134,4 +136,4 @@ def _before(keys: Sequence[DigitPressed], first: DigitPressed) -> Sequence[Digit
 def _is(key: DigitPressed, digit: str, held_ms: int, pbx_ms: int) -> bool:
     """Tell whether AMI has told this very key."""
     is_alike = (key.digit, key.held_ms) == (digit, held_ms)
-    return is_alike and 0 <= key.pbx_ms - pbx_ms <= LATE_MS
+    return is_alike and 0 <= key.pbx_ms - pbx_ms <= MAX_AMI_DELAY_MS

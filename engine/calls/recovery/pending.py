@@ -1,7 +1,7 @@
 """What a recovery does again: what was stored, may not have been done, and still matters."""
 
 from engine.calls.media.plan import UNBRIDGED, desired_media
-from engine.calls.media.playbacks import playing_hold_music, prompts
+from engine.calls.media.playbacks import active_prompts, playing_hold_music
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.commands import (
     AddToBridge,
@@ -58,7 +58,7 @@ def _is_still_heard(command: Command, call: Call, seen: PbxSnapshot, now: int) -
     """Tell it of what somebody hears, or is heard by; anything else is due."""
     match command:
         case Play(playback=playback):
-            wanted = now < prompts(call).get(playback, 0)
+            wanted = now < active_prompts(call).get(playback, 0)
             wanted = wanted or any(tune.playback == playback for tune in playing_hold_music(call))
             return wanted and playback not in seen.playbacks
         case StartVoicemail(name=name):

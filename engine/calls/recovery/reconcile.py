@@ -6,7 +6,7 @@ One path for a crash, a takeover and a lost websocket (design section 3.6).
 from collections.abc import Iterable
 
 from engine.calls.media.plan import desired_media, required_bridges
-from engine.calls.media.playbacks import playing_hold_music, prompts
+from engine.calls.media.playbacks import active_prompts, playing_hold_music
 from engine.calls.model import causes
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.commands import (
@@ -88,7 +88,7 @@ def _calls(command: Command, leg: Leg) -> bool:
 
 def _playbacks(call: Call, outbox: tuple[Command, ...], seen: PbxSnapshot, now: int) -> list[Event]:
     events: list[Event] = []
-    for playback, ends_ms in prompts(call).items():
+    for playback, ends_ms in active_prompts(call).items():
         unsent = now < ends_ms and any(_plays(each, playback) for each in outbox)
         if playback not in seen.playbacks and not unsent:
             events.append(PlaybackEnded(playback))

@@ -94,12 +94,12 @@ def emit_completed(call: Call, record: CallRecord, now: int) -> tuple[Call, Emit
         answered_by=call.answered_by,
         reason=call.reason or causes.reason(call.cause) or None,
         duration=(call.ended_ms - call.answered_ms) // 1000 if call.answered_ms else 0,
-        **call_recording_fields(call),
+        **main_recording_fields(call),
         record=record,
     )
 
 
-def call_recording_fields(call: Call) -> dict[str, Any]:
+def main_recording_fields(call: Call) -> dict[str, Any]:
     """Say where the call's recording is, or its last message, and how long it lasts."""
     kept = [each for each in call.recordings if each.state != "lost"]
     tape = next((e for e in kept if e.purpose == "call"), kept[-1] if kept else None)

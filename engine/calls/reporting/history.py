@@ -7,7 +7,7 @@ from engine.calls.model.call import Call, CollectedDigits, is_expected
 from engine.calls.model.events import LegEnded
 from engine.calls.model.leg import EndedLeg, Leg
 
-MAX_KEPT = 100  # of each: it is stored with every step of the call
+MAX_HISTORY = 100  # of each: it is stored with every step of the call
 
 
 def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, EndedLeg]:
@@ -20,8 +20,8 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
     call = replace(
         call,
         legs=tuple(each for each in call.legs if each.id != leg.id),
-        ended_legs=kept[-MAX_KEPT:],
-        ended_legs_omitted=call.ended_legs_omitted + max(0, len(kept) - MAX_KEPT),
+        ended_legs=kept[-MAX_HISTORY:],
+        ended_legs_omitted=call.ended_legs_omitted + max(0, len(kept) - MAX_HISTORY),
     )
     return update_hold_time(call, now), past
 
@@ -46,4 +46,4 @@ def update_hold_time(call: Call, now: int) -> Call:
 
 def add_collected_digits(call: Call, gathered: CollectedDigits) -> Call:
     """Remember what a gather collected."""
-    return replace(call, collected=(*call.collected, gathered)[-MAX_KEPT:])
+    return replace(call, collected=(*call.collected, gathered)[-MAX_HISTORY:])

@@ -1,1 +1,1 @@
-"""What people do to a live call: leg control, transfers, conferences, coaching."""
+"""Actions on live calls: leg control, transfers, conferences, coaching."""

@@ -1,4 +1,4 @@
-"""Coaching: a member of a conference is heard by one other alone, by a snoop on that one's leg."""
+"""Coaching: only one other member hears the coach, through a snoop on that member's leg."""
 
 from msgspec.structs import replace
 
@@ -15,28 +15,28 @@ from engine.calls.session_end import set_mute
 from engine.calls.sessions.members import update_member
 
 
-def coach(call: Call, asked: CoachRequested, now: int) -> Step:
-    """Let a member be heard by one other alone, or by all again."""
-    member = call.conference.member(asked.leg) if call.conference else None
-    if member is None or member.coaches == asked.coached:
+def coach(call: Call, request: CoachRequested, now: int) -> Step:
+    """Let only one other member hear this member, or all members again."""
+    member = call.conference.member(request.leg) if call.conference else None
+    if member is None or member.coaches == request.coached:
         return call, ()
     hangups = (Hangup(member.snoop, causes.NORMAL),) if member.snoop else ()
-    member = replace(member, coaches=asked.coached, snoop="", is_snooping=False)
-    if not asked.coached:
-        call, commands = update_member(call, member, now, told=False)
+    member = replace(member, coaches=request.coached, snoop="", is_snooping=False)
+    if not request.coached:
+        call, commands = update_member(call, member, now, notify=False)
         return call, (*commands, *hangups)
     call, snoop = allocate_id(call, "s")
-    call, commands = update_member(call, replace(member, snoop=snoop), now, told=False)
-    return call, (*commands, *hangups, Snoop(snoop, asked.coached))
+    call, commands = update_member(call, replace(member, snoop=snoop), now, notify=False)
+    return call, (*commands, *hangups, Snoop(snoop, request.coached))
 
 
 def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step:
-    """Follow the snoops; one that is gone, or can't meet its coach, ends the coaching."""
+    """Track the snoops; one that ends, or can't be bridged with its coach, ends the coaching."""
     coaches = [each for each in conference.members if each.snoop]
     for each in coaches:
         match event:
             case LegCreated(each.snoop):
-                return update_member(call, replace(each, is_snooping=True), now, told=False)
+                return update_member(call, replace(each, is_snooping=True), now, notify=False)
             case LegEnded(each.snoop):
                 return _remove_coaching(call, each, now)
             case BridgeFailed(bridge) if bridge == coach_bridge(each.snoop):
@@ -46,26 +46,26 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
 
 
 def _remove_stray_coaches(call: Call, event: Event) -> tuple[RemoveFromBridge, ...]:
-    """Take a coach out who did not get to its snoop, and by now is to be in no bridge."""
+    """Remove from the main bridge coaches who could not join their snoop and now need no bridge."""
     if not isinstance(event, BridgeFailed) or not isinstance(call.state, Bridged):
         return ()
-    room, outside = call.state.bridge, desired_media(call)
-    late = (leg for leg in event.legs if leg in outside and not outside[leg].bridge)
-    return tuple(RemoveFromBridge(room, leg) for leg in late) if event.bridge != room else ()
+    bridge, media = call.state.bridge, desired_media(call)
+    strays = (leg for leg in event.legs if leg in media and not media[leg].bridge)
+    return tuple(RemoveFromBridge(bridge, leg) for leg in strays) if event.bridge != bridge else ()
 
 
 def end_coaching(call: Call, coached: str, now: int) -> Step:
-    """End the coaching of a leg that leaves."""
+    """End all coaching of a leg that leaves."""
     commands: tuple[Command, ...] = ()
     for each in call.conference.members if call.conference else ():
         if each.coaches == coached:
-            call, told = _remove_coaching(call, each, now)
-            commands = (*commands, *told, Hangup(each.snoop, causes.NORMAL))
+            call, more = _remove_coaching(call, each, now)
+            commands = (*commands, *more, Hangup(each.snoop, causes.NORMAL))
     return call, commands
 
 
 def _remove_coaching(call: Call, member: Member, now: int) -> Step:
-    """Silence a coach whose other side has gone: nobody is to hear it by accident."""
-    free = replace(member, coaches="", snoop="", is_snooping=False)
-    call, _ = update_member(call, free, now, told=False)
+    """Reset a coach and mute it, so that the others do not hear it by accident."""
+    member = replace(member, coaches="", snoop="", is_snooping=False)
+    call, _ = update_member(call, member, now, notify=False)
     return set_mute(call, member.leg, combine_mutes(call.muted(member.leg), "in"), now)

@@ -1,4 +1,4 @@
-"""The conversation that a dial leads to: parties come and go; it ends when one is left."""
+"""The conversation after a dial: parties join and leave; it ends when one is left."""
 
 from msgspec.structs import replace
 
@@ -22,82 +22,82 @@ from wire.verbs import Action
 from wire.webhooks import DialResult
 
 
-def on_event(call: Call, doing: Bridged, event: Event, now: int) -> Step:
-    """End it when its time is up; mend a bridge; keep an answer that comes meanwhile."""
+def on_event(call: Call, state: Bridged, event: Event, now: int) -> Step:
+    """Handle its deadline, a failed bridge, and instructions that arrive meanwhile."""
     match event:
         case DeadlinePassed():
-            return hang_up_parties(call, doing, doing.legs, now)
-        case BridgeFailed(bridge, legs=legs) if bridge == doing.bridge:
-            return _unjoined(call, doing, legs, now)
+            return hang_up_parties(call, state, state.legs, now)
+        case BridgeFailed(bridge, legs=legs) if bridge == state.bridge:
+            return _retry_bridge(call, state, legs, now)
         case ActionReceived(request, action) if (
-            doing.awaiting and request == doing.awaiting.request
+            state.awaiting and request == state.awaiting.request
         ):
-            return replace(call, state=_then(doing, action)), instructions.prefetch(action)
-        case ActionFailed(request, reason) if doing.awaiting and request == doing.awaiting.request:
-            call = instructions.use_fallback(call, doing.awaiting, reason)
-            return replace(call, state=_then(doing, doing.awaiting.fallback)), ()
+            return replace(call, state=_continue_with(state, action)), instructions.prefetch(action)
+        case ActionFailed(request, reason) if state.awaiting and request == state.awaiting.request:
+            call = instructions.use_fallback(call, state.awaiting, reason)
+            return replace(call, state=_continue_with(state, state.awaiting.fallback)), ()
         case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed() if (
-            doing.awaiting
+            state.awaiting
         ):
-            return _told(call, doing, event), ()
+            return _apply_flow_result(call, state, event), ()
         case _:
             return call, ()
 
 
-def _told(call: Call, doing: Bridged, event: flow.FlowResult) -> Call:
-    """Let a flow know what it waited for; it goes on after the conversation."""
-    if doing.awaiting is None or event.request != doing.awaiting.request:
+def _apply_flow_result(call: Call, state: Bridged, event: flow.FlowResult) -> Call:
+    """Apply the result that a flow waits for; the flow continues after the conversation."""
+    if state.awaiting is None or event.request != state.awaiting.request:
         return call
-    return replace(flow.apply_result(call, event), state=_then(doing, None))
+    return replace(flow.apply_result(call, event), state=_continue_with(state, None))
 
 
-def _unjoined(call: Call, doing: Bridged, legs: tuple[str, ...], now: int) -> Step:
-    """Join legs without those who belong elsewhere by now; put out who can't be joined."""
-    here = desired_media(call)
-    left = tuple(leg for leg in legs if here.get(leg, UNBRIDGED).bridge == doing.bridge)
+def _retry_bridge(call: Call, state: Bridged, legs: tuple[str, ...], now: int) -> Step:
+    """Bridge the legs that still belong here; hang up the parties that can't be bridged."""
+    media = desired_media(call)
+    left = tuple(leg for leg in legs if media.get(leg, UNBRIDGED).bridge == state.bridge)
     if left != legs:
-        return call, (AddToBridge(doing.bridge, left),) if left else ()
-    lost = tuple(leg for leg in doing.legs if leg in legs)
-    return hang_up_parties(call, doing, doing.legs if call.main in legs else lost, now)
+        return call, (AddToBridge(state.bridge, left),) if left else ()
+    lost = tuple(leg for leg in state.legs if leg in legs)
+    return hang_up_parties(call, state, state.legs if call.main in legs else lost, now)
 
 
-def _then(doing: Bridged, action: Action | None) -> Bridged:
-    return replace(doing, verb=replace(doing.verb, action=action), awaiting=None)
+def _continue_with(state: Bridged, action: Action | None) -> Bridged:
+    return replace(state, verb=replace(state.verb, action=action), awaiting=None)
 
 
-def hang_up_parties(call: Call, doing: Bridged, legs: tuple[str, ...], now: int) -> Step:
-    """Put parties out."""
+def hang_up_parties(call: Call, state: Bridged, legs: tuple[str, ...], now: int) -> Step:
+    """Hang up parties and end the conversation if none is left."""
     hangups = tuple(Hangup(leg, causes.NORMAL) for leg in legs)
-    call, commands = drop_parties(call, doing, legs, causes.NORMAL, now)
+    call, commands = drop_parties(call, state, legs, causes.NORMAL, now)
     return call, (*(each for each in commands if each not in hangups), *hangups)
 
 
-def drop_parties(call: Call, doing: Bridged, gone: tuple[str, ...], cause: int, now: int) -> Step:
-    """Go on without parties that have left, none of them the main one."""
-    left = tuple(leg for leg in doing.legs if leg not in gone)
+def drop_parties(call: Call, state: Bridged, gone: tuple[str, ...], cause: int, now: int) -> Step:
+    """Remove parties that have left, not the main leg; end the conversation if none is left."""
+    left = tuple(leg for leg in state.legs if leg not in gone)
     if left:
-        return replace(call, state=replace(doing, legs=left)), ()
-    return end(call, doing, "completed", cause, now)
+        return replace(call, state=replace(state, legs=left)), ()
+    return end(call, state, "completed", cause, now)
 
 
-def end(call: Call, doing: Bridged, status: str, cause: int, now: int) -> Step:
-    """End the conversation: the tree goes on with the main leg, which nobody holds any more."""
-    call, told = end_sessions(call, "conversation_ended", now)
+def end(call: Call, state: Bridged, status: str, cause: int, now: int) -> Step:
+    """End the conversation and take the main leg off hold; the tree continues on it."""
+    call, commands = end_sessions(call, "conversation_ended", now)
     call, more = release_leg(call, call.main, now)
-    told += more
-    if doing.awaiting is not None:
+    commands += more
+    if state.awaiting is not None:
         return replace(
-            call, state=replace(doing.awaiting, deadline_ms=now + instructions.WEBHOOK_TIMEOUT_MS)
-        ), told
-    data = doing.verb.data
+            call, state=replace(state.awaiting, deadline_ms=now + instructions.WEBHOOK_TIMEOUT_MS)
+        ), commands
+    data = state.verb.data
     result = DialResult(
         status=status,
         cause=cause,
-        duration=(now - doing.since_ms) // 1000,
-        number=doing.number,
-        channel_id=doing.leg,
-        answered_by=doing.answered_by,
+        duration=(now - state.since_ms) // 1000,
+        number=state.number,
+        channel_id=state.leg,
+        answered_by=state.answered_by,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
     )
-    return replace(call, state=Advance(doing.verb.action, "dial", result)), told
+    return replace(call, state=Advance(state.verb.action, "dial", result)), commands

@@ -1,4 +1,4 @@
-"""Music of one's own for who waits: fetched once, then round and round until nobody waits."""
+"""Custom music on hold: fetched once, then looped until no leg waits."""
 
 from msgspec.structs import replace
 
@@ -11,46 +11,46 @@ from engine.calls.model.sessions import HoldMusic
 from engine.calls.session_end import with_conference, with_transfer
 from wire.media import Audio
 
-MAX_CLIPS = 20  # of one request: a short tune comes round without a pause
+MAX_CLIPS = 20  # per playback: a short file loops without a pause
 
 
 def fetch_music(
     call: Call, url: str | None
 ) -> tuple[Call, HoldMusic | None, tuple[FetchMedia, ...]]:
-    """Ask for a tune, if there is an address; until it is there, the usual music is heard."""
+    """Fetch the music at a URL, if given; until then the default music plays."""
     if url is None:
         return call, None, ()
     call, request = allocate_id(call, "p")
     return call, HoldMusic(request), (FetchMedia(request, (Audio(url),)),)
 
 
-def next_loop(call: Call, tune: HoldMusic | None, event: Event) -> tuple[Call, HoldMusic | None]:
-    """Begin a round when the tune is there, and another when one is over."""
+def next_loop(call: Call, music: HoldMusic | None, event: Event) -> tuple[Call, HoldMusic | None]:
+    """Start a loop when the music has arrived, and the next one when a loop has ended."""
     match event:
-        case MediaFetched(request, clips) if tune and request == tune.request and clips:
-            tune = replace(tune, clips=clips * MAX_CLIPS)
-        case PlaybackEnded(playback, failed=False) if tune and playback == tune.playback:
+        case MediaFetched(request, clips) if music and request == music.request and clips:
+            music = replace(music, clips=clips * MAX_CLIPS)
+        case PlaybackEnded(playback, failed=False) if music and playback == music.playback:
             pass
-        case PlaybackEnded(playback) if tune and playback == tune.playback:
-            return call, replace(tune, playback="", clips=())  # it can't be played: usual music
+        case PlaybackEnded(playback) if music and playback == music.playback:
+            return call, replace(music, playback="", clips=())  # it can't be played: default music
         case _:
-            return call, tune
-    return _round(call, tune)
+            return call, music
+    return _start_loop(call, music)
 
 
 def restart_loop(call: Call, leg: str) -> Call:
-    """Begin another round of the tune that a leg hears, if it hears one."""
-    seat = desired_media(call).get(leg)
-    if seat is None or not isinstance(seat.sound, HoldMusic):
+    """Restart the custom music that a leg hears, if any."""
+    media = desired_media(call).get(leg)
+    if media is None or not isinstance(media.sound, HoldMusic):
         return call
-    call, tune = _round(call, seat.sound)
+    call, music = _start_loop(call, media.sound)
     if call.transfer is not None:
-        return with_transfer(call, replace(call.transfer, hold_music=tune))
+        return with_transfer(call, replace(call.transfer, hold_music=music))
     if call.conference is not None:
-        return with_conference(call, replace(call.conference, hold_music=tune))
+        return with_conference(call, replace(call.conference, hold_music=music))
     return call
 
 
-def _round(call: Call, tune: HoldMusic) -> tuple[Call, HoldMusic]:
+def _start_loop(call: Call, music: HoldMusic) -> tuple[Call, HoldMusic]:
     call, playback = allocate_id(call, "p")
-    return call, replace(tune, playback=playback)
+    return call, replace(music, playback=playback)

@@ -1,4 +1,4 @@
-"""What people do to one leg of a live call: silence it, hold it, call it in, hang it up."""
+"""Control of one leg of a live call: mute, hold, invite, hang up."""
 
 from msgspec.structs import replace
 
@@ -31,15 +31,15 @@ from engine.calls.verbs.prompt import stop_sound
 from wire import verbs
 from wire.verbs import Action
 
-OnLeg = LegHangupRequested | MuteRequested | HoldRequested
+LegRequest = LegHangupRequested | MuteRequested | HoldRequested
 
 
-def apply(call: Call, event: OnLeg, now: int) -> Step:
-    """Do what was asked of a leg, which is there; what holds already changes nothing."""
+def apply(call: Call, event: LegRequest, now: int) -> Step:
+    """Apply a request to an existing leg; do nothing if it already holds."""
     leg = call.leg(event.leg)
     match event:
         case LegHangupRequested():
-            # Who answers before the hangup has come to it is not let in any more.
+            # A leg that answers before the hangup reaches it is no longer admitted.
             call = update_leg(call, event.leg, hangup_requested=True)
             return call, (Hangup(event.leg, causes.NORMAL),)
         case MuteRequested(direction=direction):
@@ -51,50 +51,50 @@ def apply(call: Call, event: OnLeg, now: int) -> Step:
 
 
 def _mute(call: Call, leg: str, muted: Muted, now: int) -> Step:
-    """Mute a leg; what is played to it is stopped for that, else its end would be waited for."""
-    call, told = set_mute(call, leg, muted, now)
-    if not told or not stop_sound(call.state):
-        return restart_loop(call, leg) if told else call, told
+    """Mute a leg; a playback is stopped and resumed, as the mute would wait for its end."""
+    call, events = set_mute(call, leg, muted, now)
+    if not events or not stop_sound(call.state):
+        return restart_loop(call, leg) if events else call, events
     call, stops = _suspend(call, leg, now)
     call, plays = _resume(call, leg, now) if stops else (call, ())
-    return call, (*told, *stops, *plays)
+    return call, (*events, *stops, *plays)
 
 
 def _hold(call: Call, leg: Leg, now: int) -> Step:
     held = leg.with_hold(now)
-    call, told = emit_leg(update_hold_time(with_leg(call, held), now), "leg-held", held, now)
+    call, event = emit_leg(update_hold_time(with_leg(call, held), now), "leg-held", held, now)
     call, stops = _suspend(call, leg.id, now)
-    return call, (told, *stops)
+    return call, (event, *stops)
 
 
 def _unhold(call: Call, leg: Leg, now: int) -> Step:
-    call, told = release_leg(call, leg.id, now)
+    call, events = release_leg(call, leg.id, now)
     call, plays = _resume(call, leg.id, now)
-    return call, (*told, *plays)
+    return call, (*events, *plays)
 
 
 def _suspend(call: Call, leg: str, now: int) -> Step:
     match call.state:
-        case Playing() as doing if leg == call.main:
-            return play.suspend(call, doing, now)
-        case Gathering() as doing if leg == doing.leg:
-            return gather.suspend(call, doing, now)
+        case Playing() as state if leg == call.main:
+            return play.suspend(call, state, now)
+        case Gathering() as state if leg == state.leg:
+            return gather.suspend(call, state, now)
         case _:
             return call, ()
 
 
 def _resume(call: Call, leg: str, now: int) -> Step:
     match call.state:
-        case Playing() as doing if leg == call.main:
-            return play.resume(call, doing, now)
-        case Gathering() as doing if leg == doing.leg:
-            return gather.resume(call, doing, now)
+        case Playing() as state if leg == call.main:
+            return play.resume(call, state, now)
+        case Gathering() as state if leg == state.leg:
+            return gather.resume(call, state, now)
         case _:
             return call, ()
 
 
 def dial(call: Call, event: DialRequested, now: int) -> Step:
-    """Call one more party in; while others are dialled, it is one of them."""
+    """Invite one more party; during a dial it becomes one of the dialled legs."""
     call, _leg, commands = invite(call, event.party, event.ring_s, now, event.caller_id)
     if isinstance(call.state, Dialing):
         return move_to_dial(call, call.state), commands
@@ -104,38 +104,38 @@ def dial(call: Call, event: DialRequested, now: int) -> Step:
 def invite(
     call: Call, party: str, ring_s: float, now: int, caller_id: str = ""
 ) -> tuple[Call, str, tuple[Command, ...]]:
-    """Call a party that will join the conversation when it answers; gives its leg's id."""
+    """Call a party that joins the conversation when it answers; also returns its leg's id."""
     call, leg_id = allocate_id(call, "l")
     leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s)
-    call, told = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
+    call, event = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
     call = replace(call, invited=(*call.invited, leg_id))
-    return call, leg_id, (told, Originate(leg_id, party, caller_id or call.caller_id))
+    return call, leg_id, (event, Originate(leg_id, party, caller_id or call.caller_id))
 
 
 def clear_invite(call: Call, leg: str) -> Call:
-    """Wait for a leg no more: it has come, or it will not."""
+    """Remove a leg from the invited legs: it has joined, or it will not."""
     return replace(call, invited=tuple(each for each in call.invited if each != leg))
 
 
-def move_to_dial(call: Call, doing: Dialing) -> Call:
-    """Make the invited one of those who are dialled: the first to answer wins."""
-    until = [leg.ring_deadline_ms for leg in call.legs if leg.id in call.invited]
-    doing = replace(
-        doing, legs=(*doing.legs, *call.invited), deadline_ms=max(doing.deadline_ms, *until)
+def move_to_dial(call: Call, state: Dialing) -> Call:
+    """Make the invited legs dialled legs: the first to answer wins."""
+    deadlines = [leg.ring_deadline_ms for leg in call.legs if leg.id in call.invited]
+    state = replace(
+        state, legs=(*state.legs, *call.invited), deadline_ms=max(state.deadline_ms, *deadlines)
     )
-    return replace(call, state=doing, invited=())
+    return replace(call, state=state, invited=())
 
 
 def join(call: Call, leg: str, now: int) -> Step:
-    """Let an invited leg that has answered into the conversation, or make one with it."""
+    """Add an invited leg that has answered to the conversation, or start one with it."""
     call = clear_invite(call, leg)
     if isinstance(call.state, Bridged):
         return replace(call, state=replace(call.state, legs=(*call.state.legs, leg))), ()
     call, bridge = allocate_id(call, "b")
     invited = call.leg(leg)
     data = dial_data(invited.party if invited else "")
-    asking = call.state if isinstance(call.state, AwaitingInstructions) else None
-    talking = Bridged(
+    awaiting = call.state if isinstance(call.state, AwaitingInstructions) else None
+    bridged = Bridged(
         verb=verbs.Dial(data, _interrupted_verb(call.state)),
         leg=leg,
         legs=(leg,),
@@ -143,11 +143,11 @@ def join(call: Call, leg: str, now: int) -> Step:
         since_ms=now,
         deadline_ms=call.must_end_ms,
         number=data.number if isinstance(data.number, str) else None,
-        awaiting=asking,
+        awaiting=awaiting,
     )
-    return replace(call, state=talking), stop_sound(call.state)
+    return replace(call, state=bridged), stop_sound(call.state)
 
 
-def _interrupted_verb(doing: CallState) -> Action | None:
-    """Give what a conversation interrupts: it begins anew afterwards."""
-    return doing.verb if isinstance(doing, (Playing, Gathering, RecordingVoicemail)) else None
+def _interrupted_verb(state: CallState) -> Action | None:
+    """Return the verb that a conversation interrupts; it restarts afterwards."""
+    return state.verb if isinstance(state, (Playing, Gathering, RecordingVoicemail)) else None

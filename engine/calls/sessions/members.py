@@ -1,4 +1,4 @@
-"""Members of a conference: how they are made, changed and told, and why they are not there."""
+"""Members of a conference: creation, changes, and reasons for leaving."""
 
 from msgspec.structs import replace
 
@@ -12,7 +12,7 @@ MAX_LEFT_MEMBERS = 20
 
 
 def as_member(call: Call, leg_id: str, now: int) -> Member:
-    """Make a member of who is there, or has been called in before."""
+    """Return a member for a connected or already invited leg."""
     leg = call.leg(leg_id)
     if leg is None or leg.state == "up":
         party, agent = (leg.party, leg.agent) if leg else ("", "")
@@ -22,7 +22,7 @@ def as_member(call: Call, leg_id: str, now: int) -> Member:
 
 
 def member_reason(member: Member, cause: int) -> str:
-    """Say why a member is not there."""
+    """Return why a member has left or could not join."""
     if member.state == "connected":
         return "hangup"
     reasons = {
@@ -35,14 +35,14 @@ def member_reason(member: Member, cause: int) -> str:
 
 
 def _bounded(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Forget who left long ago: a conference may go on for days."""
-    gone = sorted((each.left_ms, each.leg) for each in members if not each.is_live)
-    forgotten = {leg for _, leg in gone[:-MAX_LEFT_MEMBERS]}
-    return tuple(each for each in members if each.leg not in forgotten)
+    """Drop the members that left first: a conference may last for days."""
+    left = sorted((each.left_ms, each.leg) for each in members if not each.is_live)
+    dropped = {leg for _, leg in left[:-MAX_LEFT_MEMBERS]}
+    return tuple(each for each in members if each.leg not in dropped)
 
 
-def update_member(call: Call, member: Member, now: int, *, told: bool = True) -> Step:
-    """Put a member in, in place of what it was or as the last, and tell its state."""
+def update_member(call: Call, member: Member, now: int, *, notify: bool = True) -> Step:
+    """Replace or append a member, and emit its state unless `notify` is false."""
     conference = call.conference
     if conference is None:
         return call, ()
@@ -51,7 +51,7 @@ def update_member(call: Call, member: Member, now: int, *, told: bool = True) ->
         members = (*members, member)
     conference = replace(conference, members=_bounded(members))
     call = with_conference(call, conference)
-    if not told:
+    if not notify:
         return call, ()
-    call, tell = emit_member(call, conference, member, now)
-    return call, (tell,)
+    call, event = emit_member(call, conference, member, now)
+    return call, (event,)

@@ -1,4 +1,4 @@
-"""What people ask of a live call, handed to what does it; what can't be done changes nothing."""
+"""Dispatches control requests of a live call; a rejected request changes nothing."""
 
 from engine.calls.media import call_recording
 from engine.calls.model.call import Call, Step, agent_of, is_expected
@@ -24,40 +24,40 @@ from engine.calls.sessions.preconditions import check_request
 
 
 def on_request(call: Call, event: ControlRequest, now: int) -> Step:
-    """Do what was asked, if it can be done."""
+    """Apply a request if its preconditions hold."""
     if check_request(call, event) is not None:
         return call, ()
     match event:
         case LegHangupRequested() | MuteRequested() | HoldRequested():
             return leg_control.apply(call, event, now)
-        case RecordingRequested(wanted):
-            return call_recording.apply_request(call, wanted, now)
+        case RecordingRequested(action):
+            return call_recording.apply_request(call, action, now)
         case DialRequested() if call.conference is None:
             return leg_control.dial(call, event, now)
         case _ if isinstance(call.state, Bridged):
-            return _in_talk(call, call.state, event, now)
+            return _on_bridged(call, call.state, event, now)
         case _:
             return call, ()
 
 
 def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
-    """Make a phone's REFER the same transfer, blind: the phone wants to be let go."""
+    """Turn a phone's REFER into a blind transfer: the phone wants to leave the call."""
     others = [leg.id for leg in call.legs if leg.id != event.leg and is_expected(call, leg.id)]
-    asked = TransferRequested(
+    request = TransferRequested(
         mode="blind",
         source=event.leg,
         customer=others[0] if others else "",
         party=event.party,
         source_agent=agent_of(call, event.leg),
     )
-    # A call of the phone's own, which Replaces names, is another call of ours: not to be joined.
-    if event.replaces or not event.party or check_request(call, asked) is not None:
+    # Replaces names another call of the phone, which is a separate call here: it can't be joined.
+    if event.replaces or not event.party or check_request(call, request) is not None:
         return call, (AnswerRefer(event.leg, accepted=False),)
-    call, commands = transfer.start(call, asked, now)
+    call, commands = transfer.start(call, request, now)
     return call, (AnswerRefer(event.leg, accepted=True), *commands)
 
 
-def _in_talk(call: Call, doing: Bridged, event: ControlRequest, now: int) -> Step:
+def _on_bridged(call: Call, state: Bridged, event: ControlRequest, now: int) -> Step:
     match event:
         case TransferRequested():
             return transfer.start(call, event, now)
@@ -66,10 +66,10 @@ def _in_talk(call: Call, doing: Bridged, event: ControlRequest, now: int) -> Ste
         case TransferCancelRequested():
             return transfer.cancel(call, event, now)
         case AddMemberRequested():
-            return conference.add(call, doing, event, now)
+            return conference.add_member(call, state, event, now)
         case DialRequested(party, ring_s, caller_id):
-            return conference.add(
-                call, doing, AddMemberRequested(party, "", ring_s), now, caller_id
+            return conference.add_member(
+                call, state, AddMemberRequested(party, "", ring_s), now, caller_id
             )
         case KickRequested():
             return conference.kick(call, event, now)

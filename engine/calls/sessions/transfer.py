@@ -1,8 +1,8 @@
-"""Transfer: the customer is handed from the source to a target, who is called meanwhile.
+"""Transfer: the customer moves from the source to a target, which is called meanwhile.
 
 starting -> ringback -> answered -> completed; blind: starting -> ringback -> blind_transferred.
 From every live state: failed (the target), canceled (the source), abandoned (the customer).
-Who hears whom in each follows in `seating`. (Design section 7, "Transfer".)
+`media.plan` derives who hears whom in each state. (Design section 7, "Transfer".)
 """
 
 from msgspec.structs import replace
@@ -24,97 +24,99 @@ from engine.calls.sessions import conversation
 from engine.calls.sessions.hold_music import fetch_music, next_loop
 from engine.calls.sessions.leg_control import clear_invite, invite
 
-MAX_KEPT = 20
+MAX_KEPT_TRANSFERS = 20
 
 
-def start(call: Call, asked: TransferRequested, now: int) -> Step:
-    """Call the target; in a blind transfer the source is let go at once.
+def start(call: Call, request: TransferRequested, now: int) -> Step:
+    """Call the target; in a blind transfer the source is hung up at once.
 
-    A conference of which only source and customer are left ends with it.
+    A conference of which only source and customer are left ends.
     """
     ended: tuple[Command, ...] = ()
     if call.conference is not None:
         call, ended = end_conference(call, call.conference, "transfer", now)
     call, session = allocate_id(call, "t")
-    call, target, commands = invite(call, asked.party, asked.ring_s, now)
-    call, tune, fetches = fetch_music(clear_invite(call, target), asked.music)
+    call, target, commands = invite(call, request.party, request.ring_s, now)
+    call, music, fetches = fetch_music(clear_invite(call, target), request.music)
     transfer = Transfer(
         id=session,
-        mode=asked.mode,
-        source=asked.source,
-        customer=asked.customer,
+        mode=request.mode,
+        source=request.source,
+        customer=request.customer,
         target=target,
-        party=asked.party,
+        party=request.party,
         started_ms=now,
-        source_agent=asked.source_agent,
-        target_name=asked.target_name,
-        hold_music=tune,
+        source_agent=request.source_agent,
+        target_name=request.target_name,
+        hold_music=music,
     )
-    call = replace(call, transfers=(*call.transfers[-MAX_KEPT:], transfer))
-    call, told = emit_transfer(call, transfer, now)
-    if asked.mode == "attended":
-        return call, (*ended, told, *commands, *fetches)
-    call, freed_too = _let_go(call, transfer, now)
-    hangup = Hangup(asked.source, causes.NORMAL)
-    return call, (*ended, told, *freed_too, *commands, *fetches, hangup)
+    call = replace(call, transfers=(*call.transfers[-MAX_KEPT_TRANSFERS:], transfer))
+    call, event = emit_transfer(call, transfer, now)
+    if request.mode == "attended":
+        return call, (*ended, event, *commands, *fetches)
+    call, released = _drop_source(call, transfer, now)
+    hangup = Hangup(request.source, causes.NORMAL)
+    return call, (*ended, event, *released, *commands, *fetches, hangup)
 
 
 def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
-    """Follow the target, and the three parties' comings and goings."""
+    """Track the target, and the legs of the three parties."""
     match event:
         case LegRinging(leg) if leg == transfer.target and transfer.state == "starting":
-            return _told(call, replace(transfer, state="ringback"), now)
+            return _enter_state(call, replace(transfer, state="ringback"), now)
         case LegAnswered(leg) if leg == transfer.target and transfer.state != "answered":
-            return _answered(call, transfer, now)
+            return _on_answered(call, transfer, now)
         case LegEnded(leg, cause) if leg == transfer.target:
-            return failed(call, transfer, cause, now)
+            return fail(call, transfer, cause, now)
         case BridgeFailed(legs=legs) if transfer.target in legs:
-            call, commands = failed(call, transfer, causes.TEMPORARY_FAILURE, now)
+            call, commands = fail(call, transfer, causes.TEMPORARY_FAILURE, now)
             return call, (*commands, Hangup(transfer.target, causes.NORMAL))
         case LegEnded(leg) if leg == transfer.source and transfer.mode == "attended":
             return _complete(call, replace(transfer, reason="source_hangup_intentional"), now)
         case _:
-            call, tune = next_loop(call, transfer.hold_music, event)
-            if tune is transfer.hold_music:
+            call, music = next_loop(call, transfer.hold_music, event)
+            if music is transfer.hold_music:
                 return call, ()
-            return with_transfer(call, replace(transfer, hold_music=tune)), ()
+            return with_transfer(call, replace(transfer, hold_music=music)), ()
 
 
-def complete(call: Call, asked: TransferCompletionRequested, now: int) -> Step:
-    """Leave the source out: of a target that still rings, this makes a blind transfer."""
-    transfer = _asked(call, asked.session)
+def complete(call: Call, request: TransferCompletionRequested, now: int) -> Step:
+    """Drop the source; if the target still rings, the transfer becomes blind."""
+    transfer = _active_transfer(call, request.session)
     if transfer is None or transfer.mode == "blind":
-        return call, ()  # it has ended, or is on its way without the source
-    call, commands = _complete(call, replace(transfer, reason=asked.reason, ended_by=asked.by), now)
+        return call, ()  # it has ended, or goes on without the source
+    call, commands = _complete(
+        call, replace(transfer, reason=request.reason, ended_by=request.by), now
+    )
     return call, (*commands, Hangup(transfer.source, causes.NORMAL))
 
 
-def cancel(call: Call, asked: TransferCancelRequested, now: int) -> Step:
-    """Let the target go; the source, if it is there, has the customer back."""
-    transfer = _asked(call, asked.session)
+def cancel(call: Call, request: TransferCancelRequested, now: int) -> Step:
+    """Hang up the target; the source, if still there, gets the customer back."""
+    transfer = _active_transfer(call, request.session)
     if transfer is None:
         return call, ()
-    canceled = replace(transfer, state="canceled", reason=asked.reason, ended_by=asked.by)
+    canceled = replace(transfer, state="canceled", reason=request.reason, ended_by=request.by)
     call, commands = end_transfer(call, canceled, now)
-    call, parted = _without_target(call, canceled, ("canceled", causes.NORMAL), now)
-    return call, (*commands, *parted, Hangup(transfer.target, causes.NORMAL))
+    call, more = _end_if_source_left(call, canceled, ("canceled", causes.NORMAL), now)
+    return call, (*commands, *more, Hangup(transfer.target, causes.NORMAL))
 
 
-def _asked(call: Call, session: str) -> Transfer | None:
-    """Give the transfer that is meant, if it is the live one."""
+def _active_transfer(call: Call, session: str) -> Transfer | None:
+    """Return the active transfer if it has this id."""
     return call.transfer if call.transfer and call.transfer.id == session else None
 
 
-def failed(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
-    """Give the target up; the source, if it is there, has the customer back."""
-    given_up = replace(transfer, state="failed", reason=target_reason(transfer, cause))
-    call, commands = end_transfer(call, given_up, now)
-    call, parted = _without_target(call, given_up, (causes.unanswered_status(cause), cause), now)
-    return call, (*commands, *parted)
+def fail(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
+    """Give up the target; the source, if still there, gets the customer back."""
+    ended = replace(transfer, state="failed", reason=target_reason(transfer, cause))
+    call, commands = end_transfer(call, ended, now)
+    call, more = _end_if_source_left(call, ended, (causes.unanswered_status(cause), cause), now)
+    return call, (*commands, *more)
 
 
 def target_reason(transfer: Transfer, cause: int) -> str:
-    """Say why a target was not reached, or that it has left."""
+    """Return why a target was not reached, or that it hung up."""
     if transfer.state == "answered" and cause != causes.TEMPORARY_FAILURE:
         return "target_hangup"
     reasons = {
@@ -126,29 +128,29 @@ def target_reason(transfer: Transfer, cause: int) -> str:
     return reasons.get(cause, "target_unavailable")
 
 
-def _told(call: Call, transfer: Transfer, now: int) -> Step:
-    call, told = emit_transfer(with_transfer(call, transfer), transfer, now)
-    return call, (told,)
+def _enter_state(call: Call, transfer: Transfer, now: int) -> Step:
+    call, event = emit_transfer(with_transfer(call, transfer), transfer, now)
+    return call, (event,)
 
 
 def _complete(call: Call, transfer: Transfer, now: int) -> Step:
-    """Go on without the source: joined if the target has answered, else as a blind transfer."""
+    """Go on without the source: completed if the target has answered, else as a blind transfer."""
     if transfer.state == "answered":
         call, commands = end_transfer(call, replace(transfer, state="completed"), now)
     else:
-        call, commands = _told(call, replace(transfer, mode="blind"), now)
-    call, freed_too = _let_go(call, transfer, now)
-    return call, (*commands, *freed_too)
+        call, commands = _enter_state(call, replace(transfer, mode="blind"), now)
+    call, released = _drop_source(call, transfer, now)
+    return call, (*commands, *released)
 
 
-def _answered(call: Call, transfer: Transfer, now: int) -> Step:
+def _on_answered(call: Call, transfer: Transfer, now: int) -> Step:
     if transfer.mode == "attended":
-        return _told(call, replace(transfer, state="answered"), now)
+        return _enter_state(call, replace(transfer, state="answered"), now)
     return end_transfer(call, replace(transfer, state="blind_transferred"), now)
 
 
-def _let_go(call: Call, transfer: Transfer, now: int) -> Step:
-    """Leave the customer and the target in the conversation; the tree goes on with the customer."""
+def _drop_source(call: Call, transfer: Transfer, now: int) -> Step:
+    """Keep customer and target in the conversation; the tree continues on the customer's leg."""
     call, commands = release_leg(call, transfer.customer, now)
     call, more = release_leg(call, transfer.target, now)
     if isinstance(call.state, Bridged):
@@ -156,9 +158,9 @@ def _let_go(call: Call, transfer: Transfer, now: int) -> Step:
     return replace(call, main=transfer.customer), (*commands, *more)
 
 
-def _without_target(call: Call, ended: Transfer, outcome: tuple[str, int], now: int) -> Step:
-    """Let the source talk to the customer again; if it is gone, the tree goes on."""
-    doing = call.state
-    if not isinstance(doing, Bridged) or ended.source in {call.main, *doing.legs}:
+def _end_if_source_left(call: Call, ended: Transfer, outcome: tuple[str, int], now: int) -> Step:
+    """End the conversation if the source has left; else source and customer go on."""
+    state = call.state
+    if not isinstance(state, Bridged) or ended.source in {call.main, *state.legs}:
         return call, ()
-    return conversation.end(call, doing, *outcome, now)
+    return conversation.end(call, state, *outcome, now)

@@ -1,6 +1,6 @@
-"""Auditing calls over RPC: a log is run through this engine's core again, and compared.
+"""RPC operations that replay a call's log through the current core and compare the result.
 
-All it needs is in the store, so any engine does it for any call.
+Everything is in the store, so any engine can audit any call.
 """
 
 import asyncio
@@ -30,88 +30,78 @@ from wire.errors import BadInput
 from wire.events import CallEvent
 from wire.replay import Difference, EndedCalls, Replay
 
-MAX_DIFFERENCES = 20  # differences; what follows the first mostly follows from it
+MAX_DIFFERENCES = 20  # later differences mostly follow from the first
 MAX_LISTED = 10_000
-STEPS_PER_TURN = 50  # moments, before live calls have their turn
+STEPS_PER_TURN = 50  # then live calls get their turn on the event loop
 PAGE_SIZE = 1_000
-MAX_CLOCK_SKEW_MS = 60_000  # that the store's may be ahead of an engine's
+MAX_CLOCK_SKEW_MS = 60_000  # the store's clock may be ahead of an engine's
 _event = msgspec.json.Decoder(CallEvent)
 
 
-class _Run(Struct, frozen=True):
-    """A log that was run as far as it goes, and why no further."""
+class _ReplayRun(Struct, frozen=True):
+    """The replayed steps of a log, and the error that stopped the replay."""
 
     moments: tuple[ReplayStep, ...]
-    broken: str = ""
+    error: str = ""
 
 
-class AuditHandlers:
-    """One method a request."""
-
-    def __init__(self, store: Store, slots: int) -> None:
-        self._store = store
-        self._slots = range(slots)
-
-    def routes(self) -> list[web.RouteDef]:
-        """Say what is answered where."""
-        return [
-            web.get("/calls/ended", self.ended),
-            web.get("/calls/{call}/replay", self.replay),
-        ]
+class AuditHandlers(Struct, frozen=True):
+    store: Store
+    slots: int
 
     async def ended(self, request: web.Request) -> web.Response:
-        """List the calls that ended last and are on the stream, of one account if named."""
+        """List the latest ended calls that are still on the stream, or those of one account."""
         limit = _limit(request.query.get("limit", "100"))
         found: list[CallEvent] = []
-        for slot in self._slots:
-            found += await self._last(slot, limit, request.query.get("account"))
+        for slot in range(self.slots):
+            found += await self._latest_ended(slot, limit, request.query.get("account"))
         found.sort(key=lambda event: -event.timestamp)
         return json_response(EndedCalls(tuple(event.call_id for event in found[:limit])))
 
     async def replay(self, request: web.Request) -> web.Response:
-        """Audit a call, live or ended."""
+        """Audit a live or ended call."""
         call_id, account = request.match_info["call"], request.query.get("account")
         slot, _node = slot_and_node(call_id) or (-1, "")
-        state = await self._store.read(slot, call_id) if slot in self._slots else None
-        record = _record(state) if state is not None else None
+        state = await self.store.read(slot, call_id) if slot in range(self.slots) else None
+        record = _stored_call(state) if state is not None else None
         if record is None or account not in {None, record.call.account}:
             raise NotFound(f"no call {call_id}")
-        # What came since the record was read is not looked at.
-        log = (await self._store.log(slot, call_id))[: record.log_length]
+        # Entries logged after the record was read are ignored.
+        log = (await self.store.log(slot, call_id))[: record.log_length]
         run = await _run(log)
-        return json_response(_compared(record, log, run, await self._told(slot, record)))
+        return json_response(_compare(record, log, run, await self._published_events(slot, record)))
 
-    async def _told(self, slot: int, record: StoredCall) -> list[CallEvent]:
-        """Read the call's events off the stream, until its last or the end of it."""
+    async def _published_events(self, slot: int, record: StoredCall) -> list[CallEvent]:
+        """Read the call's events from the stream, up to its last event or the end."""
         call, found = record.call, list[CallEvent]()
         about = f'"{call.id}"'.encode()
         place = f"{max(0, call.created_ms - MAX_CLOCK_SKEW_MS)}-0"
         while len(found) < call.event_seq:
-            page = await self._store.stream.read_after({slot: place}, limit=PAGE_SIZE)
+            page = await self.store.stream.read_after({slot: place}, limit=PAGE_SIZE)
             if not page:
                 break
             place = page[-1][1]
-            mine = _decoded(body for _, _, body in page if about in body)
+            mine = _decode(body for _, _, body in page if about in body)
             found += [
                 e for e in mine if e.call_id == call.id and e.sequence_number < call.event_seq
             ]
         return found
 
-    async def _last(self, slot: int, limit: int, account: str | None) -> list[CallEvent]:
+    async def _latest_ended(self, slot: int, limit: int, account: str | None) -> list[CallEvent]:
         found: list[CallEvent] = []
         place = "+"
         while len(found) < limit:
-            page = await self._store.stream.read_before(slot, place, PAGE_SIZE)
+            page = await self.store.stream.read_before(slot, place, PAGE_SIZE)
             if not page:
                 break
             place = page[-1][0]
-            ends = _decoded(body for _, body in page if b'"event":"completed"' in body)
+            ends = _decode(body for _, body in page if b'"event":"completed"' in body)
             found += [end for end in ends if account in {None, end.account_id}]
         return found[:limit]
 
 
-def _decoded(bodies: Iterable[bytes]) -> Iterator[CallEvent]:
-    """Read events, but for those of a kind that only a newer version knows."""
+def _decode(bodies: Iterable[bytes]) -> Iterator[CallEvent]:
+    """Decode events; skip kinds that only a newer version knows."""
     for body in bodies:
         with suppress(msgspec.ValidationError):
             yield _event.decode(body)
@@ -123,33 +113,33 @@ def _limit(given: str) -> int:
     raise BadInput("limit", f"expected a number from 1 to {MAX_LISTED}")
 
 
-def _record(state: bytes) -> StoredCall:
+def _stored_call(state: bytes) -> StoredCall:
     try:
         return decode_stored_call(state)
     except msgspec.DecodeError as error:
         raise Conflict(f"this version can't read how the call is stored: {error}") from None
 
 
-async def _run(log: Sequence[bytes]) -> _Run:
+async def _run(log: Sequence[bytes]) -> _ReplayRun:
     moments: list[ReplayStep] = []
     try:
         for moment in replay(log):
             moments.append(moment)
             if len(moments) % STEPS_PER_TURN == 0:
                 await asyncio.sleep(0)
-    except Exception as error:  # noqa: BLE001 - a core that breaks upon a log is a finding
-        return _Run(tuple(moments), f"{type(error).__name__}: {error}")
-    return _Run(tuple(moments))
+    except Exception as error:  # noqa: BLE001 - a core that fails on a log is a finding
+        return _ReplayRun(tuple(moments), f"{type(error).__name__}: {error}")
+    return _ReplayRun(tuple(moments))
 
 
-def _compared(
-    record: StoredCall, log: Sequence[bytes], run: _Run, events: Sequence[CallEvent]
+def _compare(
+    record: StoredCall, log: Sequence[bytes], run: _ReplayRun, events: Sequence[CallEvent]
 ) -> Replay:
     moments, hole = run.moments, find_gap(log)
-    is_whole = hole is None and not run.broken
+    is_whole = hole is None and not run.error
     found = [_difference("commands", each, moments) for each in compare_decisions(moments)]
-    if run.broken:
-        broken = Mismatch(f"the core breaks upon the next line: {run.broken}", len(moments) - 1)
+    if run.error:
+        broken = Mismatch(f"the core fails on the next line: {run.error}", len(moments) - 1)
         found.append(_difference("commands", broken, moments))
     told = compare_events(moments, events, is_whole=is_whole)
     found += [_difference("events", each, moments) for each in told.mismatches]

@@ -1,9 +1,9 @@
-"""Calls over RPC: start, list, read, and their story."""
+"""RPC operations that start, list and show calls."""
 
-from collections.abc import Sequence
 from itertools import chain
 
 from aiohttp import web
+from msgspec import Struct
 
 from engine.callbacks.targets import CallbackTargets
 from engine.calls.model.ids import slot_and_node
@@ -25,87 +25,65 @@ from wire.tree import Limits, check_action, check_party
 from wire.views import Calls
 
 
-class CallHandlers:
-    """One method a request."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
-        self,
-        switch: CallService,
-        store: Store,
-        limits: Limits,
-        everyone: FanOut,
-        accounts: CallbackTargets,
-        terms: DialPolicy,
-    ) -> None:
-        self._terms = terms
-        self._accounts = accounts
-        self._everyone = everyone
-        self._switch = switch
-        self._store = store
-        self._limits = limits
-
-    def routes(self) -> Sequence[web.RouteDef]:
-        """Say what is answered where."""
-        return [
-            web.post("/calls", self.originate),
-            web.get("/calls", self.list),
-            web.get("/calls/{call}", self.get),
-            web.get("/calls/{call}/timeline", self.timeline),
-        ]
+class CallHandlers(Struct, frozen=True):
+    service: CallService
+    store: Store
+    limits: Limits
+    fan_out: FanOut
+    targets: CallbackTargets
+    dial_policy: DialPolicy
 
     async def originate(self, request: web.Request) -> web.Response:
-        """Start a call; a requestId that has its call already is answered with that call."""
-        asked = await read_body(request, rpc.Originate)
-        if asked.action is not None:
-            check_action(asked.action, self._limits, "action")
-        check_party(asked.from_, self._limits, "from")
-        check_party(asked.to, self._limits, "to")
-        _check_on_machine(asked, self._limits)
-        check_custom_data(asked.custom_data, "customData")
-        check_custom_data(asked.contact, "contact")
+        """Start a call, or return the call that this requestId already started."""
+        body = await read_body(request, rpc.Originate)
+        if body.action is not None:
+            check_action(body.action, self.limits, "action")
+        check_party(body.from_, self.limits, "from")
+        check_party(body.to, self.limits, "to")
+        _check_machine_action(body, self.limits)
+        check_custom_data(body.custom_data, "customData")
+        check_custom_data(body.contact, "contact")
         await check_callback_target(
-            self._accounts, self._store, asked.account, asked.status_callback_url
+            self.targets, self.store, body.account, body.status_callback_url
         )
-        await check_flow(self._store, asked.account, asked.flow_id)
-        await self._check_terms(asked)
-        call = await self._switch.originate(asked)
-        if call.account != asked.account:
+        await check_flow(self.store, body.account, body.flow_id)
+        await self._check_dial_policy(body)
+        call = await self.service.originate(body)
+        if call.account != body.account:
             raise Conflict("the requestId is in use")
         return json_response(rpc.Started(call.id), 201)
 
-    async def _check_terms(self, asked: rpc.Originate) -> None:
-        if asked.from_first:
-            await check_dial_policy(self._terms, asked.account, asked.from_, "from")
-        await check_dial_policy(self._terms, asked.account, asked.to, "to")
+    async def _check_dial_policy(self, body: rpc.Originate) -> None:
+        if body.from_first:
+            await check_dial_policy(self.dial_policy, body.account, body.from_, "from")
+        await check_dial_policy(self.dial_policy, body.account, body.to, "to")
 
     async def list(self, request: web.Request) -> web.Response:
-        """List the live calls of all engines, of one account if named."""
-        lists = [one.calls for one in await self._everyone.collect(request, Calls)]
-        ours = map(call_view, live_calls(self._switch, request.query.get("account")))
-        # One that moved from engine to engine just now may be told twice.
-        views = {view.call_id: view for view in chain(*lists, ours)}
+        """List the live calls of all engines, or of one account."""
+        remote = [calls.calls for calls in await self.fan_out.collect(request, Calls)]
+        local = map(call_view, live_calls(self.service, request.query.get("account")))
+        # A call that moves between engines may be reported by both.
+        views = {view.call_id: view for view in chain(*remote, local)}
         return json_response(Calls(tuple(views.values())))
 
     async def get(self, request: web.Request) -> web.Response:
-        """Show a call, live or ended."""
-        call = await call_of(self._switch, request, request.query.get("account"))
+        call = await call_of(self.service, request, request.query.get("account"))
         return json_response(call_view(call))
 
     async def timeline(self, request: web.Request) -> web.Response:
-        """Tell a call's story."""
-        call = await call_of(self._switch, request, request.query.get("account"))
+        call = await call_of(self.service, request, request.query.get("account"))
         slot, _node = slot_and_node(call.id) or (0, "")
-        return json_response(timeline_view(call, await self._store.log(slot, call.id)))
+        return json_response(timeline_view(call, await self.store.log(slot, call.id)))
 
 
-def _check_on_machine(asked: rpc.Originate, limits: Limits) -> None:
-    if isinstance(asked.machine_detection, bool):
+def _check_machine_action(body: rpc.Originate, limits: Limits) -> None:
+    if isinstance(body.machine_detection, bool):
         return
     path = "machineDetection.onMachine"
-    match asked.machine_detection.on_machine:
+    match body.machine_detection.on_machine:
         case "continue" | "hangup":
             pass
-        case _ if asked.from_first:
+        case _ if body.from_first:
             raise BadInput(path, "continue or hangup, with fromFirst")
         case action:
             check_action(action, limits, path)

@@ -1,6 +1,7 @@
-"""Conferences over RPC: members called in, put out, coached; looked at by call or by agent."""
+"""RPC operations on conferences: add, kick and coach members; show by call or by agent."""
 
 from aiohttp import web
+from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
@@ -27,92 +28,79 @@ from wire.errors import BadInput
 from wire.tree import Limits
 
 
-class ConferenceHandlers:
-    """One method a request."""
-
-    def __init__(
-        self, switch: CallService, limits: Limits, everyone: FanOut, terms: DialPolicy
-    ) -> None:
-        self._terms = terms
-        self._everyone = everyone
-        self._switch = switch
-        self._limits = limits
-
-    def routes(self) -> list[web.RouteDef]:
-        """Say what is answered where."""
-        return [
-            web.post("/calls/{call}/conference/members", self.add),
-            web.get("/calls/{call}/conference/members", self.members),
-            web.post("/calls/{call}/conference/kick", self.kick),
-            web.post("/calls/{call}/conference/leave", self.leave),
-            web.post("/calls/{call}/conference/coach", self.coach),
-            web.get("/agents/{account}/{agent}/conference", self.of_agent),
-        ]
+class ConferenceHandlers(Struct, frozen=True):
+    service: CallService
+    limits: Limits
+    fan_out: FanOut
+    dial_policy: DialPolicy
 
     async def add(self, request: web.Request) -> web.Response:
-        """Call a member in; one who is there, or on the way, is not called again."""
-        asked = await read_body(request, AddMember)
-        event = member_request(asked, self._limits)
+        """Dial a member in; a member that is connected or ringing is not dialed again."""
+        body = await read_body(request, AddMember)
+        event = member_request(body, self.limits)
         call = await authorize_dial(
-            self._terms, self._switch, request, asked.account, event.party, "targetExternalNumber"
+            self.dial_policy,
+            self.service,
+            request,
+            body.account,
+            event.party,
+            "targetExternalNumber",
         )
-        check_legs(call, asked.source_channel_id, asked.customer_channel_id)
-        if call.conference and _has(call.conference, event):
+        check_legs(call, body.source_channel_id, body.customer_channel_id)
+        if call.conference and _has_member(call.conference, event):
             return json_response(conference_view(call, call.conference))
-        call = await self._switch.request(call.id, event)
+        call = await self.service.request(call.id, event)
         return json_response(conference_view(call, call.conferences[-1]))
 
     async def members(self, request: web.Request) -> web.Response:
-        """Show the live conference, or the last, of a call that may have ended."""
-        call = await call_of(self._switch, request, request.query.get("account"))
+        """Show the active or latest conference of a live or ended call."""
+        call = await call_of(self.service, request, request.query.get("account"))
         return json_response(conference_view(call, last_conference(call)))
 
     async def kick(self, request: web.Request) -> web.Response:
-        """Put a member out."""
-        asked = await read_body(request, KickMember)
-        if asked.target_agent_id is None and asked.target_channel_id is None:
+        body = await read_body(request, KickMember)
+        if body.target_agent_id is None and body.target_channel_id is None:
             raise BadInput("targetChannelId", "one of targetAgentId or targetChannelId is required")
-        call = await live_call_of(self._switch, request, asked.account)
-        conference = conference_of(call, asked.conference_session_id)
-        member = member_of(conference, asked.target_channel_id, asked.target_agent_id)
-        event = KickRequested(conference.id, member.leg, asked.requester_agent_id)
-        return _shown(await self._switch.request(call.id, event), conference.id)
+        call = await live_call_of(self.service, request, body.account)
+        conference = conference_of(call, body.conference_session_id)
+        member = member_of(conference, body.target_channel_id, body.target_agent_id)
+        event = KickRequested(conference.id, member.leg, body.requester_agent_id)
+        return _response(await self.service.request(call.id, event), conference.id)
 
     async def leave(self, request: web.Request) -> web.Response:
-        """Let a member leave."""
-        asked = await read_body(request, LeaveConference)
-        call = await live_call_of(self._switch, request, asked.account)
-        session = asked.conference_session_id
-        event = KickRequested(session, asked.channel_id, asked.agent_id, is_leave=True)
-        return _shown(await self._switch.request(call.id, event), session)
+        body = await read_body(request, LeaveConference)
+        call = await live_call_of(self.service, request, body.account)
+        session = body.conference_session_id
+        event = KickRequested(session, body.channel_id, body.agent_id, is_leave=True)
+        return _response(await self.service.request(call.id, event), session)
 
     async def coach(self, request: web.Request) -> web.Response:
-        """Let a member be heard by one other only, or by all again."""
-        asked = await read_body(request, Coach)
-        call = await live_call_of(self._switch, request, asked.account)
-        session = asked.conference_session_id
-        event = CoachRequested(session, asked.channel_id, asked.coached_channel_id or "")
-        return _shown(await self._switch.request(call.id, event), session)
+        """Make a member audible to one other member only, or to all again."""
+        body = await read_body(request, Coach)
+        call = await live_call_of(self.service, request, body.account)
+        session = body.conference_session_id
+        event = CoachRequested(session, body.channel_id, body.coached_channel_id or "")
+        return _response(await self.service.request(call.id, event), session)
 
     async def of_agent(self, request: web.Request) -> web.Response:
-        """Show the live conference that an agent is in."""
+        """Show the active conference of an agent, on any engine."""
         account, agent = request.match_info["account"], request.match_info["agent"]
-        if found := conference_of_agent(self._switch, account, agent):
+        if found := conference_of_agent(self.service, account, agent):
             return json_response(conference_view(*found))
-        for shown in await self._everyone.collect(request, ConferenceView):
-            return json_response(shown)
+        for view in await self.fan_out.collect(request, ConferenceView):
+            return json_response(view)
         raise no_conference(agent)
 
 
-def _shown(call: Call, session: str) -> web.Response:
+def _response(call: Call, session: str) -> web.Response:
     return json_response(conference_view(call, conference_of(call, session)))
 
 
-def _has(conference: Conference, asked: AddMemberRequested) -> bool:
-    if asked.session not in {"", conference.id}:
+def _has_member(conference: Conference, request: AddMemberRequested) -> bool:
+    if request.session not in {"", conference.id}:
         return False
     live = [each for each in conference.members if each.is_live]
     return any(
-        each.party == asked.party or (asked.agent_id and each.agent_id == asked.agent_id)
+        each.party == request.party or (request.agent_id and each.agent_id == request.agent_id)
         for each in live
     )

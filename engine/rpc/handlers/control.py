@@ -1,6 +1,7 @@
-"""Control of a live call's legs over RPC: mute, hold, call one more, hang up."""
+"""RPC operations on the legs of a live call: mute, hold, dial and hang up."""
 
 from aiohttp import web
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.model.requests import (
@@ -20,74 +21,56 @@ from wire import control
 from wire.tree import Limits, check_party
 
 
-class ControlHandlers:
-    """One method a request."""
-
-    def __init__(self, switch: CallService, limits: Limits, terms: DialPolicy) -> None:
-        self._terms = terms
-        self._switch = switch
-        self._limits = limits
-
-    def routes(self) -> list[web.RouteDef]:
-        """Say what is answered where."""
-        return [
-            web.post("/calls/{call}/mute", self.mute),
-            web.post("/calls/{call}/unmute", self.unmute),
-            web.post("/calls/{call}/hold", self.hold),
-            web.post("/calls/{call}/unhold", self.unhold),
-            web.post("/calls/{call}/dial", self.dial),
-            web.post("/calls/{call}/hangup", self.hangup),
-        ]
+class ControlHandlers(Struct, frozen=True):
+    service: CallService
+    limits: Limits
+    dial_policy: DialPolicy
 
     async def mute(self, request: web.Request) -> web.Response:
-        """Mute a leg in a direction."""
-        asked = await read_body(request, control.MuteLeg)
-        return await self._steered(
-            request, asked.account, MuteRequested(asked.channel_id, asked.direction)
+        body = await read_body(request, control.MuteLeg)
+        return await self._request(
+            request, body.account, MuteRequested(body.channel_id, body.direction)
         )
 
     async def unmute(self, request: web.Request) -> web.Response:
-        """Let a leg be heard and hear again."""
-        asked = await read_body(request, control.LegControl)
-        return await self._steered(request, asked.account, MuteRequested(asked.channel_id, ""))
+        body = await read_body(request, control.LegControl)
+        return await self._request(request, body.account, MuteRequested(body.channel_id, ""))
 
     async def hold(self, request: web.Request) -> web.Response:
-        """Put a leg on hold."""
-        asked = await read_body(request, control.LegControl)
-        return await self._steered(request, asked.account, HoldRequested(asked.channel_id, True))
+        body = await read_body(request, control.LegControl)
+        return await self._request(request, body.account, HoldRequested(body.channel_id, True))
 
     async def unhold(self, request: web.Request) -> web.Response:
-        """Take a leg off hold."""
-        asked = await read_body(request, control.LegControl)
-        return await self._steered(request, asked.account, HoldRequested(asked.channel_id, False))
+        body = await read_body(request, control.LegControl)
+        return await self._request(request, body.account, HoldRequested(body.channel_id, False))
 
     async def dial(self, request: web.Request) -> web.Response:
-        """Call one more party into the call; tells the leg that it has, or has already."""
-        asked = await read_body(request, control.DialInto)
-        check_party(asked.target, self._limits, "target")
+        """Dial a party into the call; return its leg, which may be ringing already."""
+        body = await read_body(request, control.DialInto)
+        check_party(body.target, self.limits, "target")
         call = await authorize_dial(
-            self._terms, self._switch, request, asked.account, asked.target, "target"
+            self.dial_policy, self.service, request, body.account, body.target, "target"
         )
-        if called := ringing_leg(call, asked.target):
-            return json_response(control.DialedLeg(call.id, called))
-        event = DialRequested(asked.target, asked.timeout, asked.caller_id or "")
-        call = await self._switch.request(call.id, event)
+        if ringing := ringing_leg(call, body.target):
+            return json_response(control.DialedLeg(call.id, ringing))
+        event = DialRequested(body.target, body.timeout, body.caller_id or "")
+        call = await self.service.request(call.id, event)
         return json_response(control.DialedLeg(call.id, call.legs[-1].id))  # the newest leg is last
 
     async def hangup(self, request: web.Request) -> web.Response:
-        """End one leg when a channel or an agent is named, else the call."""
-        asked = await read_body(request, control.HangupCall)
-        call = await live_call_of(self._switch, request, asked.account)
-        leg = asked.channel_id or (leg_of(call, asked.agent_id) if asked.agent_id else None)
+        """Hang up the leg of a channel or agent, or the whole call if none is named."""
+        body = await read_body(request, control.HangupCall)
+        call = await live_call_of(self.service, request, body.account)
+        leg = body.channel_id or (leg_of(call, body.agent_id) if body.agent_id else None)
         if leg is not None:
             return json_response(
-                call_view(await self._switch.request(call.id, LegHangupRequested(leg)))
+                call_view(await self.service.request(call.id, LegHangupRequested(leg)))
             )
-        await self._switch.hang_up(call.id, "api")
+        await self.service.hang_up(call.id, "api")
         return json_response(replace(call_view(call), state="ending"))
 
-    async def _steered(
+    async def _request(
         self, request: web.Request, account: str | None, event: ControlRequest
     ) -> web.Response:
-        call = await live_call_of(self._switch, request, account)
-        return json_response(call_view(await self._switch.request(call.id, event)))
+        call = await live_call_of(self.service, request, account)
+        return json_response(call_view(await self.service.request(call.id, event)))

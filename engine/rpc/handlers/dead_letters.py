@@ -1,14 +1,15 @@
-"""Dead letters over RPC: the events for an account's targets that were given up."""
+"""RPC operations on dead letters: callback events whose delivery was given up."""
 
 import re
 from collections.abc import AsyncIterator, Collection
 
 import msgspec
 from aiohttp import web
+from msgspec import Struct
 
 from engine.callbacks.targets import CallbackTargets
-from engine.rpc.handlers.number_routes import name_in
 from engine.rpc.json_body import json_response, read_body
+from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.store.outbox import DeadLetter, Outbox
 from wire.callback_targets import AUTO_SET
@@ -17,70 +18,63 @@ from wire.errors import BadInput
 from wire.patterns import DEAD_LETTER_ID, PATTERNS
 
 MAX_LISTED = 100
-MAX_RESENT = 1_000  # of a slot, at once
+MAX_RESENT = 1_000  # per slot and request
 
 
-class DeadLetterHandlers:
-    """One method a request."""
+class DeadLetterHandlers(Struct, frozen=True):
+    outbox: Outbox
+    targets: CallbackTargets
+    slots: int
 
-    def __init__(self, outbox: Outbox, accounts: CallbackTargets, slots: int) -> None:
-        self._outbox = outbox
-        self._accounts = accounts
-        self._slots = slots
-
-    def routes(self) -> list[web.RouteDef]:
-        """Say what is answered where."""
-        one = "/callbacks/{account}"
-        return [web.get(f"{one}/dead", self.dead), web.post(f"{one}/resend", self.resend)]
-
-    async def dead(self, request: web.Request) -> web.Response:
-        """List an account's dead letters."""
+    async def list(self, request: web.Request) -> web.Response:
         account = name_in(request, "account")
-        first, after = _place(request.query.get("after", ""), self._slots)
+        first, after = _parse_id(request.query.get("after", ""), self.slots)
         letters: list[DeadLetterView] = []
-        for slot in range(first, self._slots):
+        for slot in range(first, self.slots):
             limit = MAX_LISTED + 1 - len(letters)
-            found = await self._outbox.dead_letters(slot, account, after, limit) if limit else []
-            letters += [_shown(slot, each) for each in found]
+            found = await self.outbox.dead_letters(slot, account, after, limit) if limit else []
+            letters += [_view(slot, each) for each in found]
             after = ""
         return json_response(DeadLetters(tuple(letters[:MAX_LISTED]), len(letters) > MAX_LISTED))
 
     async def resend(self, request: web.Request) -> web.Response:
-        """Send dead letters again: those that are named, or all."""
+        """Requeue the named dead letters, or all of them."""
         account = name_in(request, "account")
-        asked = await read_body(request, Resend)
-        if asked.all == bool(asked.ids):
-            raise BadInput("ids", "either ids, or all")
-        await self._check_way(account, asked.ids)
+        body = await read_body(request, Resend)
+        if body.all == bool(body.ids):
+            raise BadInput("ids", "either ids or all")
+        await self._check_target(account, body.ids)
         resent = 0
-        for slot in range(self._slots):
-            entries = [_place(each, self._slots)[1] for each in asked.ids if _is_of(each, slot)]
-            if entries or asked.all:
-                resent += await self._outbox.resend(slot, account, entries, MAX_RESENT)
+        for slot in range(self.slots):
+            entries = [
+                _parse_id(each, self.slots)[1] for each in body.ids if _is_in_slot(each, slot)
+            ]
+            if entries or body.all:
+                resent += await self.outbox.resend(slot, account, entries, MAX_RESENT)
         return json_response(Resent(resent))
 
-    async def _check_way(self, account: str, ids: Collection[str]) -> None:
-        """Refuse letters to a target that takes none: they would be given up again at once."""
-        if await self._accounts.auto_set(account) is not None:
+    async def _check_target(self, account: str, ids: Collection[str]) -> None:
+        """Reject a resend to a missing or stopped target: it would fail again at once."""
+        if await self.targets.auto_set(account) is not None:
             return
         async for letter_id, letter in self._letters(account):
             if _target(letter) == AUTO_SET and (not ids or letter_id in ids):
-                found = await self._accounts.settings(account)
+                found = await self.targets.settings(account)
                 if found and found.is_stopped:
-                    told = f"the target of account {account} is stopped, since it answered 410"
-                    raise Conflict(f"{told}: it takes nothing until it is put again", "stopped")
+                    detail = f"the target of account {account} is stopped: it answered 410"
+                    raise Conflict(f"{detail}; set it again to restart delivery", "stopped")
                 raise Conflict(f"account {account} has no target to deliver to", "no_target")
 
     async def _letters(self, account: str) -> AsyncIterator[tuple[str, DeadLetter]]:
-        for slot in range(self._slots):
+        for slot in range(self.slots):
             after = ""
-            while found := await self._outbox.dead_letters(slot, account, after, MAX_RESENT):
+            while found := await self.outbox.dead_letters(slot, account, after, MAX_RESENT):
                 for each in found:
                     yield f"{slot}.{each.entry}", each
                 after = found[-1].entry
 
 
-def _shown(slot: int, letter: DeadLetter) -> DeadLetterView:
+def _view(slot: int, letter: DeadLetter) -> DeadLetterView:
     return DeadLetterView(
         id=f"{slot}.{letter.entry}",
         call_id=letter.call_id,
@@ -97,8 +91,8 @@ def _target(letter: DeadLetter) -> str:
     return letter.delivery_key.partition(" ")[2]
 
 
-def _place(letter: str, slots: int) -> tuple[int, str]:
-    """Read where a letter lies: its slot, and its entry there."""
+def _parse_id(letter: str, slots: int) -> tuple[int, str]:
+    """Return the slot of a dead letter and its entry id in that slot."""
     if not letter:
         return 0, ""
     if re.search(DEAD_LETTER_ID, letter) is None:
@@ -107,5 +101,5 @@ def _place(letter: str, slots: int) -> tuple[int, str]:
     return min(int(slot), slots), entry
 
 
-def _is_of(letter: str, slot: int) -> bool:
+def _is_in_slot(letter: str, slot: int) -> bool:
     return letter.partition(".")[0] == str(slot)

@@ -1,4 +1,4 @@
-"""The stream of call events, as server-sent events that can be taken up again by Last-Event-ID."""
+"""RPC stream of call events as server-sent events; Last-Event-ID resumes it."""
 
 import re
 
@@ -6,6 +6,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.json_body import json_response, read_query
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -15,76 +16,81 @@ from wire.errors import BadInput
 from wire.schemas import event_schema
 
 POLL_TIMEOUT_MS = 1_000
-PAGE_SIZE = 1_000  # of each slot
-_place = msgspec.json.Decoder(dict[int, str])
+PAGE_SIZE = 1_000  # per slot
+_positions = msgspec.json.Decoder(dict[int, str])
 _ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
 Positions = dict[int, str]
 
 
-class _Head(Struct, rename="camel"):
-    """What every version of an event has: a newer engine may have told it."""
+class _EventHeader(Struct, rename="camel"):
+    """The fields that every version of an event has: a newer engine may have written it."""
 
     event: str
     call_id: str
     account_id: str
 
 
-_head = msgspec.json.Decoder(_Head)
+_header = msgspec.json.Decoder(_EventHeader)
 
 
-class _Wanted(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Which events; all, if nothing is said."""
+class _Filter(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Filters; without one, all events match."""
 
     call_id: str | None = None
     account: str | None = None
 
 
-class EventHandlers:
-    """One method a request."""
+class EventHandlers(Struct, frozen=True):
+    store: Store
+    slots: int
+    groups: ConsumerGroupHandlers
 
-    def __init__(self, store: Store, slots: int) -> None:
-        self._stream = store.stream
-        self._slots = slots
+    async def read(self, request: web.Request) -> web.StreamResponse:
+        """Read a batch for a consumer group if the query names one, else stream."""
+        if "group" in request.query:
+            return await self.groups.read(request)
+        return await self._send_events(request)
 
-    async def stream(self, request: web.Request) -> web.StreamResponse:
-        """Send every event from now on, or from Last-Event-ID; `callId`, `account` narrow it."""
-        wanted = read_query(request, _Wanted)
-        after = await self._after(request.headers.get("Last-Event-ID"))
-        lost = await self._lost(after)
+    async def _send_events(self, request: web.Request) -> web.StreamResponse:
+        """Send all events from now or from Last-Event-ID; `callId` and `account` filter them."""
+        query = read_query(request, _Filter)
+        after = await self._start_positions(request.headers.get("Last-Event-ID"))
+        lost = await self._lost_events(after)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         while True:
             try:
-                found = await self._stream.read_after(after, POLL_TIMEOUT_MS, PAGE_SIZE)
-                if len(found) >= PAGE_SIZE:  # who is so far behind may be overtaken
-                    lost = await self._lost(after)
+                found = await self.store.stream.read_start_positions(
+                    after, POLL_TIMEOUT_MS, PAGE_SIZE
+                )
+                if len(found) >= PAGE_SIZE:  # a slow client may fall behind the trimmed stream
+                    lost = await self._lost_events(after)
             except StoreDown:
-                return response  # the headers are out: the listener comes back and is told then
-            lines = [_gap(lost)] if lost else []
-            lines += [_line(after, each, wanted) for each in found]
+                return response  # headers are sent: the client reconnects and gets the error then
+            lines = [_lost_message(lost)] if lost else []
+            lines += [_message(after, each, query) for each in found]
             lost = []
-            # A comment when nothing came: it finds out whether the listener is still there.
+            # The comment of an idle stream detects a closed connection.
             await response.write(b"".join(lines) or b":\n\n")
 
     async def schema(self, _request: web.Request) -> web.Response:
-        """Publish the JSON Schema of an event."""
         return json_response(event_schema())
 
-    async def _after(self, last: str | None) -> Positions:
-        newest = await self._stream.newest_ids(range(self._slots))
+    async def _start_positions(self, last: str | None) -> Positions:
+        newest = await self.store.stream.newest_ids(range(self.slots))
         if last is None:
             return newest
         try:
-            given = _place.decode(last)
+            given = _positions.decode(last)
         except (msgspec.DecodeError, UnicodeError):
             given = {-1: ""}
-        if not given.keys() <= newest.keys() or not all(map(_is_entry, given.values())):
-            raise BadInput("Last-Event-ID", "not one of this stream's ids")
+        if not given.keys() <= newest.keys() or not all(map(_is_entry_id, given.values())):
+            raise BadInput("Last-Event-ID", "not an id of this stream")
         return newest | given
 
-    async def _lost(self, after: Positions) -> list[LostEvents]:
-        """List where entries may have been cut off between a place and the oldest one kept."""
-        oldest = await self._stream.oldest_ids(range(self._slots))
+    async def _lost_events(self, after: Positions) -> list[LostEvents]:
+        """List the slots whose entries may be trimmed between a position and the oldest entry."""
+        oldest = await self.store.stream.oldest_ids(range(self.slots))
         return [
             LostEvents(slot, after[slot], entry)
             for slot, entry in oldest.items()
@@ -92,25 +98,25 @@ class EventHandlers:
         ]
 
 
-def _is_entry(text: str) -> bool:
-    # Redis' ids are of 64 bits each, and it refuses to read after what is none.
+def _is_entry_id(text: str) -> bool:
+    # A Redis id has two 64-bit parts; Redis rejects larger ones.
     return _ENTRY.fullmatch(text) is not None and max(entry_order(text)) < 2**64
 
 
-def _gap(lost: list[LostEvents]) -> bytes:
+def _lost_message(lost: list[LostEvents]) -> bytes:
     return b"event: lost\ndata: %b\n\n" % msgspec.json.encode(lost)
 
 
-def _line(after: Positions, found: tuple[int, str, bytes], wanted: _Wanted) -> bytes:
-    slot, entry, body = found
-    after[slot] = entry
-    event = _head.decode(body)
-    if wanted.call_id not in {None, event.call_id}:
+def _message(positions: Positions, entry: tuple[int, str, bytes], query: _Filter) -> bytes:
+    slot, entry_id, body = entry
+    positions[slot] = entry_id
+    event = _header.decode(body)
+    if query.call_id not in {None, event.call_id}:
         return b""
-    if wanted.account not in {None, event.account_id}:
+    if query.account not in {None, event.account_id}:
         return b""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (
-        msgspec.json.encode(after),
+        msgspec.json.encode(positions),
         event.event.encode(),
         body,
     )

@@ -1,6 +1,7 @@
-"""The PBX nodes over RPC: how they are, and whether they get new calls."""
+"""RPC operations on PBX nodes: status, drain and undrain."""
 
 from aiohttp import web
+from msgspec import Struct
 
 from engine.rpc.json_body import json_response
 from engine.rpc.problems import NotFound
@@ -9,49 +10,36 @@ from engine.runtime.service import CallService
 from wire import rpc
 
 
-class NodeHandlers:
-    """One method a request."""
-
-    def __init__(self, switch: CallService) -> None:
-        self._switch = switch
-
-    def routes(self) -> list[web.RouteDef]:
-        """Say what is answered where."""
-        return [
-            web.get("/nodes", self.list),
-            web.post("/nodes/{node}/drain", self.drain),
-            web.post("/nodes/{node}/undrain", self.undrain),
-        ]
+class NodeHandlers(Struct, frozen=True):
+    service: CallService
 
     async def list(self, _request: web.Request) -> web.Response:
-        """List the nodes as this engine sees them."""
-        return json_response(rpc.Nodes(tuple(map(self._view, self._switch.nodes.values()))))
+        return json_response(rpc.Nodes(tuple(map(self._view, self.service.nodes.values()))))
 
     async def drain(self, request: web.Request) -> web.Response:
-        """Give a node no new call; its live ones go on."""
-        return await self._put(request, is_drained=True)
+        """Stop new calls to a node; live calls continue."""
+        return await self._set_drained(request, is_drained=True)
 
     async def undrain(self, request: web.Request) -> web.Response:
-        """Give a node new calls again."""
-        return await self._put(request, is_drained=False)
+        return await self._set_drained(request, is_drained=False)
 
-    async def _put(self, request: web.Request, is_drained: bool) -> web.Response:
+    async def _set_drained(self, request: web.Request, is_drained: bool) -> web.Response:
         name = request.match_info["node"]
-        node = self._switch.nodes.get(name)
+        node = self.service.nodes.get(name)
         if node is None:
             raise NotFound(f"no node {name}")
-        await self._switch.drained_nodes.set_drained(name, is_drained)
+        await self.service.drained_nodes.set_drained(name, is_drained)
         return json_response(self._view(node))
 
     def _view(self, node: Node) -> rpc.NodeView:
-        placement = self._switch.placement
+        placement = self.service.placement
         standing, obstacle = placement.status(node.name), placement.unavailable(node)
         terms, health = standing.limits, standing.health
         return rpc.NodeView(
             name=node.name,
             connected=bool(node.shards) and not node.is_paused,
             calls=placement.calls(node.name),
-            drained=node.name in self._switch.drained_nodes.nodes,
+            drained=node.name in self.service.drained_nodes.nodes,
             unavailable_reason=obstacle.code if obstacle else "",
             weight=terms.weight,
             max_calls=terms.max_calls,

@@ -11,7 +11,7 @@ from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
 from engine.calls.model.state import Bridged, Dialing, Gathering, Playing
 from engine.calls.replay import replay
-from engine.rpc.handlers.recordings import recording_views
+from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
 from wire.events import Kind

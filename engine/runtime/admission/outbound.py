@@ -9,36 +9,36 @@ from msgspec.structs import asdict, replace
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
-from engine.calls.model.recording import Archive
+from engine.calls.model.party import is_by_trunk
+from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.state import Starting
-from engine.calls.verbs.dial import reaching
-from engine.runtime.admission.limits import is_by_trunk
-from engine.runtime.admission.placement import NoRoom, Placement
-from engine.runtime.admission.routes import Told
-from engine.runtime.admission.settings import Rules, Tails
+from engine.calls.verbs.dial import dial_data
+from engine.runtime.admission.placement import NoCapacity, Placement
+from engine.runtime.admission.routes import DefaultTargetLookup
+from engine.runtime.admission.settings import CallIds, CallSettings
 from engine.runtime.base.clock import Clock
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.commit_ack import NotOwner, awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
-from wire.answer_detection import MachineDetection, settings
-from wire.callback_targets import Target, parse_target
+from wire.answer_detection import MachineDetection, detection_settings
+from wire.callback_targets import CallTarget, parse_call_target
 from wire.rpc import Originate
 from wire.verbs import Action, Verb
 
-TRIES = 256  # the only one of 64 slots that is ours is missed once in 50 times
+MAX_ID_ATTEMPTS = 256  # the only one of 64 slots that is ours is missed once in 50 times
 
 
-class Calls(Protocol):
+class LocalCalls(Protocol):
     """What is known of the calls and slots of this engine; `switch.Switch` is the real one."""
 
     placement: Placement
     follow: Callable[[str], None]
 
-    def has(self, slot: int) -> bool:
+    def owns(self, slot: int) -> bool:
         """Tell whether a slot is this engine's."""
 
-    def slots(self) -> set[int]:
+    def owned_slots(self) -> set[int]:
         """Tell which slots are this engine's."""
 
     def find(self, call: str) -> tuple[CallShard, Actor] | None:
@@ -48,10 +48,17 @@ class Calls(Protocol):
         """Read a call, live or ended; raises StoreDown."""
 
 
-class Maker:
+class OutboundCalls:
     """Makes the calls that are asked for."""
 
-    def __init__(self, calls: Calls, clock: Clock, rules: Rules, tails: Tails, told: Told) -> None:
+    def __init__(
+        self,
+        calls: LocalCalls,
+        clock: Clock,
+        rules: CallSettings,
+        tails: CallIds,
+        told: DefaultTargetLookup,
+    ) -> None:
         self._calls = calls
         self._clock = clock
         self._rules = rules
@@ -66,28 +73,32 @@ class Maker:
         # Nothing is waited for from here on: with a slot that went, its node would seem away.
         tail = asked.request_id or self._heard_tail(asked, self._clock.now_ms())
         slot = slot_of(tail, self._rules.slots)
-        if not self._calls.has(slot):
+        if not self._calls.owns(slot):
             raise NotOwner(slot if asked.request_id else None)
-        target = parse_target(told, "statusCallbackUrl") if told else None
+        target = parse_call_target(told, "statusCallbackUrl") if told else None
         by_trunk = is_by_trunk(first_party(asked))
         desk = self._calls.placement.choose(asked.node, slot, by_trunk=by_trunk)
         return await self._begun(self._made(asked, desk, tail, target), desk)
 
-    def _made(self, asked: Originate, desk: CallShard, tail: str, target: Target | None) -> Call:
+    def _made(
+        self, asked: Originate, desk: CallShard, tail: str, target: CallTarget | None
+    ) -> Call:
         now = self._clock.now_ms()
-        chosen = call_id(desk.place.slot, desk.place.node, tail)
-        archive = self._rules.archive(desk.place, asked.account, now)
+        chosen = call_id(desk.context.slot, desk.context.node, tail)
+        archive = self._rules.archive(desk.context, asked.account, now)
         if asked.is_recorded and archive is None:
-            raise NoRoom("no_archive", "recordings can't be kept: see recordings_url, ami_password")
-        latest_ms, shown = now + self._rules.longest_ms, self._rules.caller_id
-        return originated(chosen, asked, now, latest_ms, shown, archive, target)
+            raise NoCapacity(
+                "no_archive", "recordings can't be kept: see recordings_url, ami_password"
+            )
+        latest_ms, shown = now + self._rules.max_duration_ms, self._rules.caller_id
+        return outbound_call(chosen, asked, now, latest_ms, shown, archive, target)
 
     async def _begun(self, call: Call, desk: CallShard) -> Call:
         self._calls.follow(call.id)
-        with awaiting_commit(desk.promises) as promise:
-            actor = desk.open(call, promise.stored)
+        with awaiting_commit(desk.pending_acks) as promise:
+            actor = desk.start_call(call, promise.confirm)
             # It begins as soon as the store is back: say so rather than let it be asked twice.
-            await promise.kept(f"call {call.id} is not stored yet")
+            await promise.wait(f"call {call.id} is not stored yet")
         return actor.call
 
     async def _existing(self, request_id: str) -> Call | None:
@@ -102,7 +113,7 @@ class Maker:
         """Choose an id that falls to a slot in which the call can begin, if there is one."""
         by_trunk = is_by_trunk(first_party(asked))
         has_room = cache(partial(self._calls.placement.has_room, asked.node, by_trunk=by_trunk))
-        ours = self._calls.slots()
+        ours = self._calls.owned_slots()
         return (
             self._tail_in(has_room, now_ms)
             or self._tail_in(ours.__contains__, now_ms)
@@ -111,18 +122,18 @@ class Maker:
 
     def _tail_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
         """Find an id whose slot fits, if that does not take too many tries."""
-        tails = (self._tails.new(now_ms) for _ in range(TRIES))
+        tails = (self._tails.new(now_ms) for _ in range(MAX_ID_ATTEMPTS))
         return next((each for each in tails if fits(slot_of(each, self._rules.slots))), None)
 
 
-def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
+def outbound_call(  # noqa: PLR0913, PLR0917 - what a call is made of
     call_id: str,
     asked: Originate,
     now: int,
     latest_ms: int,
     caller_id: str,
-    archive: Archive | None = None,
-    target: Target | None = None,
+    archive: RecordingDestination | None = None,
+    target: CallTarget | None = None,
 ) -> Call:
     """Make the call of an originate; caller_id is what is shown when `from` is no number."""
     main = f"{call_id}.l0"
@@ -134,18 +145,18 @@ def originated(  # noqa: PLR0913, PLR0917 - what a call is made of
         from_=asked.from_,
         to=asked.to,
         main=main,
-        legs=(Leg(main, first_party(asked), "requested", now, ring_s=asked.timeout),),
-        doing=_starting(asked, now + int(asked.timeout * 1000)),
+        legs=(Leg(main, first_party(asked), "requested", now, ring_timeout_s=asked.timeout),),
+        state=_starting(asked, now + int(asked.timeout * 1000)),
         created_ms=now,
-        latest_ms=latest_ms,
+        must_end_ms=latest_ms,
         caller_id=shown,
-        serial=1,
+        id_seq=1,
         custom_data=asked.custom_data,
         contact=asked.contact,
-        archive=archive,
-        recorded=archive is not None and asked.is_recorded,
+        recording_destination=archive,
+        recording_enabled=archive is not None and asked.is_recorded,
         labels=asked.labels,
-        target=target,
+        callback_target=target,
     )
 
 
@@ -155,7 +166,7 @@ def first_party(asked: Originate) -> str:
 
 
 def _starting(asked: Originate, until_ms: int) -> Starting:
-    detection = settings(asked.machine_detection)
+    detection = detection_settings(asked.machine_detection)
     if detection is None or asked.from_first:
         return Starting(_tree(asked), until_ms)
     return Starting(_tree(asked), until_ms, detection, _on_machine(asked))
@@ -167,12 +178,12 @@ def _tree(asked: Originate) -> Action | None:
         action = verbs.Flow(verbs.FlowData(asked.flow_id), action)
     if not asked.from_first:
         return action
-    data = replace(reaching(asked.to), machine_detection=_on_dial(asked))
+    data = replace(dial_data(asked.to), machine_detection=_on_dial(asked))
     return verbs.Dial(data, action, asked.timeout)
 
 
 def _on_dial(asked: Originate) -> MachineDetection | bool:
-    detection = settings(asked.machine_detection)
+    detection = detection_settings(asked.machine_detection)
     if detection is None:
         return False
     hangs_up = _on_machine(asked) == "hangup"

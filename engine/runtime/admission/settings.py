@@ -1,4 +1,4 @@
-"""What holds for every call, and how calls that begin are named."""
+"""Settings that hold for every call, and the ids of new calls."""
 
 import os
 from collections.abc import Callable
@@ -6,34 +6,37 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from engine.calls.model.recording import Archive
-from engine.runtime.admission.limits import ANY, Terms
+from engine.calls.model.recording import RecordingDestination
+from engine.runtime.admission.limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
 
 
-class Rules(Struct, frozen=True):
-    """What holds for every call: how many slots there are, how long it may live, what it shows."""
+class CallSettings(Struct, frozen=True):
+    """The number of slots, the limits of this engine and of the trunk, and calls' defaults."""
 
     slots: int
-    longest_ms: int
-    caller_id: str = ""
-    recordings: str = ""  # the address that recordings are told below; none are kept without
-    trunk: Terms = ANY
+    max_duration_ms: int
+    caller_id: str = ""  # shown when a call names none
+    recordings_url: str = ""  # base URL that recordings are published under; empty: no recordings
+    trunk: CapacityLimits = UNLIMITED
+    max_calls: int = 5_000  # live at once in this engine
+    max_calls_per_s: float = 400
 
-    def archive(self, place: ShardContext, account: str, now_ms: int) -> Archive | None:
-        """Choose where a call's recordings will be filed, if they can be."""
-        if place.tapes is None or not self.recordings:
+    def recording_destination(
+        self, shard: ShardContext, account: str, now_ms: int
+    ) -> RecordingDestination | None:
+        """Return where a new call's recordings will be archived; None: nowhere."""
+        if shard.recorder is None or not self.recordings_url:
             return None
         day = datetime.fromtimestamp(now_ms / 1000, UTC).date()
-        return Archive(self.recordings, f"{account}/{day}")
+        return RecordingDestination(self.recordings_url, f"{account}/{day}")
 
 
-class Tails:
-    """The last parts of calls' ids: sortable by time, and never the same."""
+class CallIds:
+    """Generates the last parts of call ids: unique, and sortable by time."""
 
     def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
         self._random_bytes = random_bytes
 
     def new(self, now_ms: int) -> str:
-        """Make one."""
         return f"{now_ms:011x}{self._random_bytes(6).hex()}"

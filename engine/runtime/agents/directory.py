@@ -15,7 +15,7 @@ from wire.agents import Agent
 from wire.patterns import NAME
 
 log = structlog.get_logger()
-MOST_ACCOUNTS = 1_000
+MAX_ACCOUNTS = 1_000
 
 
 class Documents(Protocol):
@@ -60,7 +60,7 @@ class Directory:
         self._template = agent_endpoint
         self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
         self._endpoints = TtlCache(self._endpoint, now_ms, fresh_ms)
-        self._callers = TtlCache(self._agents, now_ms, fresh_ms, MOST_ACCOUNTS)
+        self._callers = TtlCache(self._agents, now_ms, fresh_ms, MAX_ACCOUNTS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
@@ -69,7 +69,7 @@ class Directory:
         An agent that no document names is at the endpoint of the template, and so are all while
         the store is down. The trunk is nobody's phone.
         """
-        if known := self._endpoints.fresh((account, agent_id)):
+        if known := self._endpoints.get_fresh((account, agent_id)):
             done(known.value)
             return
         task = asyncio.get_running_loop().create_task(self._resolved(account, agent_id, done))
@@ -80,7 +80,7 @@ class Directory:
         """Tell which agent calls from an endpoint; None: it must be asked for with `agent_of`."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
-        known = self._callers.fresh(account)
+        known = self._callers.get_fresh(account)
         return self._caller(known.value, endpoint) if known else None
 
     async def agent_of(self, account: str, endpoint: str) -> Caller:
@@ -91,7 +91,7 @@ class Directory:
             callers = await self._callers.get(account)
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agents not read", account=account, error=str(error))
-            last = self._callers.last(account)
+            last = self._callers.get_stale(account)
             callers = last.value if last else Callers()
         return self._caller(callers, endpoint)
 
@@ -117,7 +117,7 @@ class Directory:
             done(await self._endpoints.get(key))
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agent not read", account=account, agent_id=agent_id, error=str(error))
-            known = self._endpoints.last(key)
+            known = self._endpoints.get_stale(key)
             done(known.value if known else self._unless_trunk(self.default(agent_id), agent_id))
 
     async def _endpoint(self, key: tuple[str, str]) -> str | None:

@@ -8,20 +8,20 @@ import structlog
 
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
-from engine.runtime.agents.presence import AGAIN_S, TECHNOLOGY
+from engine.runtime.agents.presence import RETRY_DELAY_S, TECHNOLOGY
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 
 log = structlog.get_logger()
-PERIOD_S = 30.0
+POLL_INTERVAL_S = 30.0
 _endpoints = msgspec.json.Decoder(list[Endpoint])
 
 
-class Phones:
+class EndpointList:
     """What a node has configured, as last seen; `run` looks."""
 
     def __init__(
-        self, pbx: Pbx, is_trunk: Callable[[str], bool], period_s: float = PERIOD_S
+        self, pbx: Pbx, is_trunk: Callable[[str], bool], period_s: float = POLL_INTERVAL_S
     ) -> None:
         self._pbx = pbx
         self._is_trunk = is_trunk
@@ -42,5 +42,5 @@ class Phones:
                 self._names = frozenset(each for each in names if not self._is_trunk(each))
             except PbxUnavailable as error:
                 log.debug("endpoints not seen", error=str(error))
-                pause_s = AGAIN_S
+                pause_s = RETRY_DELAY_S
             await asyncio.sleep(pause_s)

@@ -30,8 +30,8 @@ from wire.base import tag_of
 log = structlog.get_logger()
 APP = "switchroom-presence"  # the same in every life: Asterisk keeps what an app listens to
 TECHNOLOGY = "PJSIP"
-AGAIN_S = 1.0
-AT_A_TIME = 50  # a request line has a length
+RETRY_DELAY_S = 1.0
+SUBSCRIPTION_BATCH = 50  # a request line has a length
 UNUSED_EVENTS = tuple(
     tag_of(shape)
     for shape in events.Event.__args__
@@ -71,7 +71,7 @@ class NodePresence:
         """Tell whether there is such an endpoint here."""
         return endpoint in (self._states or {})
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Look, and again from time to time: endpoints that are configured later join then."""
         self._task = asyncio.get_running_loop().create_task(self._kept())
 
@@ -83,7 +83,7 @@ class NodePresence:
             if self._states is not None:
                 self._states[name] = state
 
-    def on_lost(self, _reason: str) -> None:
+    def on_disconnected(self, _reason: str) -> None:
         """Know nothing."""
         self._forget()
 
@@ -112,7 +112,7 @@ class NodePresence:
                 pause_s = self._period_s
             except (PbxUnavailable, msgspec.DecodeError) as error:
                 log.warning("presence not seen", node=self.node, error=str(error))
-                pause_s = AGAIN_S
+                pause_s = RETRY_DELAY_S
             await asyncio.sleep(pause_s)
 
     async def _look(self) -> None:
@@ -120,8 +120,8 @@ class NodePresence:
         self._told = {}
         states = await self._listed()
         if missing := sorted(states.keys() - await self._listening()):
-            for first in range(0, len(missing), AT_A_TIME):
-                await self._listen(missing[first : first + AT_A_TIME])
+            for first in range(0, len(missing), SUBSCRIPTION_BATCH):
+                await self._listen(missing[first : first + SUBSCRIPTION_BATCH])
             states = await self._listed()
         self._states = {**states, **self._told}
 

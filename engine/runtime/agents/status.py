@@ -4,34 +4,34 @@ from collections.abc import Iterator, Mapping
 
 from engine.calls.model.call import Call
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.endpoints import Phones
+from engine.runtime.agents.endpoints import EndpointList
 from engine.runtime.agents.presence import NodePresence
-from engine.runtime.service import Switch
+from engine.runtime.service import CallService
 from wire.agents import Agent, AgentView, Presence
 
 
-class Roster:
+class AgentStatus:
     """Looks agents up in this engine's nodes and calls.
 
     By node: `phones` are known to each engine, `presences` to the one that hears who registers.
     """
 
-    def __init__(self, directory: Directory, switch: Switch) -> None:
+    def __init__(self, directory: Directory, switch: CallService) -> None:
         self.directory = directory
         self.presences: dict[str, NodePresence] = {}
-        self.phones: dict[str, Phones] = {}
+        self.endpoint_lists: dict[str, EndpointList] = {}
         self.switch = switch
 
-    def unlisted(self, agent_id: str) -> Agent | None:
+    def by_template(self, agent_id: str) -> Agent | None:
         """Give the agent whom no document names, if a node knows the template's endpoint."""
         endpoint = self.directory.default(agent_id)
         heard = any(each.knows(endpoint) for each in self.presences.values())
-        is_known = heard or any(each.knows(endpoint) for each in self.phones.values())
+        is_known = heard or any(each.knows(endpoint) for each in self.endpoint_lists.values())
         return Agent(endpoint) if is_known else None
 
     def party_of(self, number: str) -> str:
         """Name whom a phone means by a number that it asks for: an agent's extension, or itself."""
-        return f"agent:{number}" if number and self.unlisted(number) else number
+        return f"agent:{number}" if number and self.by_template(number) else number
 
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Show agents of an account, by id."""
@@ -50,7 +50,7 @@ class Roster:
 
     def _calls(self, account: str) -> Iterator[Call]:
         for node in self.switch.nodes.values():
-            for desk in node.desks.values():
+            for desk in node.shards.values():
                 for actor in desk.actors.values():
                     if actor.call.account == account:
                         yield actor.call

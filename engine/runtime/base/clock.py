@@ -1,4 +1,4 @@
-"""The one clock of an engine: wall time in milliseconds, and a timer on it."""
+"""The engine's clock: wall time in milliseconds, and timers on it."""
 
 import asyncio
 import time
@@ -7,33 +7,31 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """A timer that can be called off."""
+    """A pending timer."""
 
     def cancel(self) -> None:
-        """Call it off; harmless when it has fired."""
+        """Cancel the timer; harmless once it has fired."""
 
 
 class Clock(Protocol):
-    """What the shell knows of time."""
+    """The only source of time in the runtime; the simulator replaces it."""
 
     def now_ms(self) -> int:
-        """Give the wall clock's milliseconds."""
+        """Return milliseconds since 1970."""
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        """Call back at a wall-clock moment, or at once if it has passed."""
+        """Call back at that time, or on the next loop turn if it has passed."""
 
 
 class LoopClock:
-    """The event loop's clock, tied to the wall clock once: one that jumps moves no timer."""
+    """The event loop's clock plus a fixed offset, so that wall-clock jumps move no timer."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._offset_s = time.time() - loop.time()
 
     def now_ms(self) -> int:
-        """Give milliseconds since 1970."""
         return int((self._loop.time() + self._offset_s) * 1000)
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        """Call back on the loop, never before the moment."""
         return self._loop.call_at(when_ms / 1000 - self._offset_s, callback)

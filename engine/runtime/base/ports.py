@@ -1,144 +1,132 @@
-"""What the shell needs of the world around it, so that the simulator can stand in for each."""
+"""Interfaces between the runtime and everything that the simulator replaces."""
 
 from collections.abc import Callable
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from engine.ari.request import Done, Reply, Request
+from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.call import Call
-from engine.calls.model.commands import TapeCommand
+from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
-from engine.calls.model.io_commands import Errand, LoadNode, Prefetch
+from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.store.change import Change
+from engine.store.lease import LeaseView
 from wire.media import Clip, Source
 
 
 class Pbx(Protocol):
-    """One PBX node that takes requests; `ari.client.Ari` is the real one."""
+    """The ARI requests of one PBX node; `engine.ari.client` implements it."""
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
-        """Send a request; those of one key that may not block keep their order."""
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
+        """Send a request; non-blocking requests of one key keep their order."""
 
     async def ask(self, request: Request) -> Reply:
-        """Ask, off every call's path."""
+        """Send a request that belongs to no call and return its reply."""
 
 
 class Writer(Protocol):
-    """The store's way in for one slot: what is written is committed in order, then `done` runs."""
+    """Commits one slot's changes in order and calls `done` after each commit."""
 
-    healthy: bool  # whether the last commit found the store
-
-    @property
-    def overloaded(self) -> bool:
-        """Whether so much waits that no new call should begin."""
+    is_healthy: bool  # whether the last commit reached the store
 
     @property
-    def depth(self) -> int:
-        """How many changes wait."""
-
-    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
-        """Queue a change; never waits. One upon which nothing is done need not hurry."""
-
-    def restore(self, change: Change) -> None:
-        """Queue a change that stores what is in memory anyway, however much waits."""
-
-
-class LeaseView(Protocol):
-    """A lease as those see it who act under its token."""
-
-    token: int
+    def is_overloaded(self) -> bool:
+        """Whether the backlog is too long to start a new call."""
 
     @property
-    def holds(self) -> bool:
-        """Whether nobody else can have the slot yet."""
+    def pending_count(self) -> int:
+        """Number of changes that wait for their commit."""
+
+    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
+        """Queue a change without waiting; a change without side effects need not be urgent."""
+
+    def rewrite(self, change: Change) -> None:
+        """Queue a change that rewrites state held in memory, whatever the backlog."""
 
 
 class CallbackDispatcher(Protocol):
-    """What brings to customers what calls tell; `callbacks.courier.Courier` is the real one."""
+    """Delivers status callbacks; implemented by `callbacks.dispatcher`."""
 
-    def open(self, slot: int, lease: LeaseView) -> None:
-        """Deliver for a slot from now on, first what its last owner left."""
+    def open_slot(self, slot: int, lease: LeaseView) -> None:
+        """Start delivery for a slot, first of what its last owner left."""
 
-    def drop(self, slot: int) -> None:
-        """Leave a slot to its next owner."""
+    def close_slot(self, slot: int) -> None:
+        """Stop delivery for a slot that another engine takes over."""
 
-    async def settled(self, slot: int) -> None:
-        """Begin nothing more for a slot, and wait until what was delivered is noted."""
+    async def drain(self, slot: int) -> None:
+        """Start no more deliveries for a slot, and wait until finished ones are recorded."""
 
-    def take(self, slot: int, change: Change) -> None:
-        """Hand on what was told just now, and is stored."""
+    def enqueue(self, slot: int, change: Change) -> None:
+        """Deliver the events of a committed change."""
 
-    def overflowed(self, slot: int, count: int) -> None:
-        """Note that events found no room."""
+    def record_overflow(self, slot: int, count: int) -> None:
+        """Record that a full outbox dropped events."""
 
 
 class NullDispatcher:
-    """Tells nobody anything."""
+    """Delivers nothing."""
 
-    def open(self, slot: int, lease: LeaseView) -> None:
-        """Do nothing."""
+    def open_slot(self, slot: int, lease: LeaseView) -> None: ...
 
-    def drop(self, slot: int) -> None:
-        """Do nothing."""
+    def close_slot(self, slot: int) -> None: ...
 
-    async def settled(self, slot: int) -> None:
-        """Do nothing."""
+    async def drain(self, slot: int) -> None: ...
 
-    def take(self, slot: int, change: Change) -> None:
-        """Do nothing."""
+    def enqueue(self, slot: int, change: Change) -> None: ...
 
-    def overflowed(self, slot: int, count: int) -> None:
-        """Do nothing."""
+    def record_overflow(self, slot: int, count: int) -> None: ...
 
 
 class AgentResolver(Protocol):
-    """Where agents' phones are; `agents.Directory` is the real one."""
+    """Finds agents' endpoints; `engine.runtime.agents.directory` implements it."""
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
-        """Give `done` the endpoint of an agent, at once or later, once; None: there is none."""
+        """Call `done` once, now or later, with an agent's endpoint; None: unknown agent."""
 
 
 DialRefusal = Literal["", "not_allowed", "do_not_call", "terms_unknown"]
 
 
 class DialDecision(Struct, frozen=True):
-    """Whether a party may be called, and what it is shown."""
+    """Whether a party may be called, and with which caller id."""
 
-    refusal: DialRefusal
+    rejection: DialRefusal
     caller_id: str = ""
 
 
 class DialPolicy(Protocol):
-    """Who knows what accounts may dial; `terms.TermsBook` is the real one."""
+    """Decides whom an account may call; `engine.runtime.policy` implements it."""
 
-    def judge(
+    def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
-        """Give `done` the verdict on a party, at once or later, once."""
+        """Call `done` once, now or later, with the decision on a party."""
 
 
 class CallRecorder(Protocol):
-    """What records calls, beside them; `recorder.Recorder` is the real one."""
+    """Records calls beside their steps; `engine.runtime.recording` implements it."""
 
-    def run(self, command: TapeCommand, call: str, done: Callable[[Event | None], None]) -> None:
-        """Do a command; `done` gets the event that it leads to, if it does."""
+    def run(
+        self, command: RecordingCommand, call: str, done: Callable[[Event | None], None]
+    ) -> None:
+        """Run a command and call `done` once with its result, if it has one."""
 
-    def leave(self, call: str) -> None:
-        """Do no more for a call: it is another engine's."""
+    def abandon(self, call: str) -> None:
+        """Stop the work for a call that another engine takes over."""
 
 
 class IoRunner(Protocol):
-    """What is fetched from outside for a call while it waits."""
+    """Runs a call's I/O commands; `engine.runtime.io.runner` implements it."""
 
-    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        """Give the clips of sources that are all at hand; None when one must be fetched."""
+    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        """Return the clips of all sources; None when one must be fetched."""
 
-    def node(self, errand: LoadNode, call: Call) -> Event | None:
-        """Give what a node is, if that is at hand."""
+    def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
+        """Return the event that loads a flow node, if the flow is cached."""
 
-    def prefetch(self, command: Prefetch) -> None:
-        """Get audio ready without being waited for."""
+    def prefetch(self, command: PrefetchMedia) -> None:
+        """Fetch audio in the background."""
 
-    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run an errand; `done` gets the event that ends it, once."""
+    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
+        """Run a command and call `done` once with its result."""

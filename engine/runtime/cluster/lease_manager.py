@@ -1,75 +1,41 @@
-"""The keeper: sees that this engine holds its share of the slots, no more and no less.
+"""Keeps this engine's share of the slots: heartbeats, renewals, releases and claims.
 
-Every beat says that the engine lives, learns who else does, renews the leases (`leases.py`), gives
-back what is too much and claims what is free (`share.py`). An engine that alone can't reach a node
-has no share, and gives all its slots back at once.
+Each heartbeat announces the engine, reads which others are alive, renews the leases
+(`slot_leases.py`), releases excess slots and claims free ones (`rebalancer.py`). An engine that
+can't reach a node that others reach has no share, and releases all its slots at once.
 """
 
 import asyncio
-from collections.abc import Callable
 
 import msgspec
 import structlog
 
-from engine.observe.metrics import Meter
+from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.cluster.membership import Peer, Peers
-from engine.runtime.cluster.reachability import Reach
-from engine.runtime.cluster.rebalancer import Share
-from engine.runtime.cluster.slot_leases import Leases
-from engine.runtime.cluster.timings import Rhythm, Slots
+from engine.runtime.cluster.membership import Peer
+from engine.runtime.cluster.reachability import Reachability
+from engine.runtime.cluster.rebalancer import Rebalancer
+from engine.runtime.cluster.slot_leases import SlotLeases
 from engine.store.errors import StoreDown
-from engine.store.store import Store
 
 log = structlog.get_logger()
 
 
-class Keeper:
-    """Holds slots for one engine; `run` is its one task."""
+class LeaseManager:
+    """Holds slots for one engine, whose RPC is at `url`; `run` is its only task."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
-        self,
-        store: Store,
-        peers: Peers,
-        url: str,
-        *,
-        slots: Slots,
-        count: int,
-        rhythm: Rhythm,
-        monotonic: Callable[[], float],
-        reach: Reach | None = None,
-        meter: Meter | None = None,
-    ) -> None:
+    def __init__(self, context: ClusterContext, url: str) -> None:
         self.is_leaving = False
-        self._store = store
-        self._peers = peers
+        self.reachability = Reachability(context.monotonic, self.wake)
+        self._context = context
+        self._store = context.store
+        self._members = context.members
+        self._timings = context.timings
         self._url = url
-        self._slots = slots
-        self._count = count
-        self._rhythm = rhythm
-        self._leases = Leases(
-            store,
-            peers.me,
-            slots=slots,
-            rhythm=rhythm,
-            monotonic=monotonic,
-            meter=meter or Meter(),
-        )
-        self._leases.count_from_zero(count)
-        self._share = Share(
-            store,
-            peers,
-            self._leases,
-            slots=slots,
-            count=count,
-            rhythm=rhythm,
-            monotonic=monotonic,
-        )
-        self._leases.on_forgotten = self._share.wait_for_others
+        self._leases = SlotLeases(context, self.suspect, self._on_store_lost)
+        self._rebalancer = Rebalancer(context, self._leases)
         self._wake = asyncio.Event()
-        self._reach = reach or Reach(monotonic)
-        self._reach.on_change = self.look
-        self._beating = asyncio.Lock()
+        self._running = asyncio.Lock()
 
     async def run(self) -> None:
         """Keep the slots until cancelled."""
@@ -77,94 +43,99 @@ class Keeper:
             group.create_task(self._listen())
             while True:
                 self._wake.clear()
-                await self.beat()
+                await self.run_once()
                 try:
-                    async with asyncio.timeout(self._rhythm.beat_s):
+                    async with asyncio.timeout(self._timings.heartbeat_s):
                         await self._wake.wait()
                 except TimeoutError:
                     pass
 
-    async def beat(self) -> None:
-        """Say that the engine lives, renew, and come nearer to this engine's share."""
-        async with self._beating:
+    async def run_once(self) -> None:
+        """Send a heartbeat, renew the leases, and move towards the fair share."""
+        async with self._running:
             try:
                 if self.is_leaving:
-                    await self._learn()
+                    await self._refresh_peers()
                     return
-                await self._tell()
-                self._share.look_at_connection()
+                await self._heartbeat()
+                self._rebalancer.check_connection()
                 await self._leases.renew()
-                await self._share.give_back()
-                if await self._share.claim():
-                    self.look()  # others hear by the next beat what is whose
+                await self._rebalancer.release_excess()
+                if await self._rebalancer.claim_missing():
+                    self.wake()  # the next heartbeat tells others about the new slots
             except StoreDown as error:
-                log.warning("the store is away", error=str(error))
-            self._leases.pause_if_over()
+                log.warning("store down: leases not renewed", error=str(error))
+            self._leases.pause_expired()
 
     async def leave(self) -> None:
-        """Give all slots back: another engine goes on with their calls. Raises StoreDown."""
+        """Release all slots, so that other engines continue their calls. Raises StoreDown."""
         self.is_leaving = True
-        async with self._beating:
-            await self._store.beat(self._peers.me, "", 0)
-            await self._leases.give_back(*self.held)
+        async with self._running:
+            await self._store.heartbeat(self._members.me, "", 0)
+            await self._leases.release(*self.held)
 
-    def doubt(self, slot: int) -> None:
-        """Look at once whose a slot is: something says that it may be another's."""
+    def suspect(self, slot: int) -> None:
+        """Pause a slot that another engine may have, and check its lease at once."""
         if slot in self.held:
             self._leases.pause(slot)
             self._wake.set()
 
     @property
     def held(self) -> dict[int, Lease]:
-        """The slots held, with their leases."""
+        """The leases held, by slot."""
         return self._leases.held
 
-    def look(self) -> None:
-        """Look at once who has what: somebody waits for it."""
+    def wake(self) -> None:
+        """Run the next heartbeat at once."""
         self._wake.set()
 
     def url_of(self, slot: int | None) -> str | None:
-        """Tell where the engine is that has a slot, or, for None, any slot; None: nobody else."""
-        return self._peers.url_of(slot)
+        """Return the URL of the other engine that has a slot (None: any slot), if there is one."""
+        return self._members.url_of(slot)
 
     @property
-    def others(self) -> list[str]:
-        """Tell where the other engines are."""
-        return [peer.url for peer in self._peers.others]
+    def peer_urls(self) -> list[str]:
+        return [peer.url for peer in self._members.peers]
 
     @property
     def is_settled(self) -> bool:
-        """Whether this engine has its share, and others that live have the rest.
+        """Whether this engine has its share, and live engines have the rest.
 
-        One that died lives on in its last beat: who is started in its place has no share yet.
+        A dead engine counts as live until its last heartbeat expires, so an engine started in its
+        place has no share yet.
         """
-        has_share = self.is_leaving or self._share.is_fair
-        slots = (slot for slot in range(self._count) if slot not in self.held)
-        return has_share and all(self._peers.url_of(slot) for slot in slots)
+        has_share = self.is_leaving or self._rebalancer.has_fair_share
+        slots = (slot for slot in range(self._context.slots) if slot not in self.held)
+        return has_share and all(self._members.url_of(slot) for slot in slots)
 
     async def _listen(self) -> None:
+        """Wake on every change of slots or engines."""
         while True:
             try:
-                async for _ in self._store.changes():
+                async for _ in self._store.membership_changes():
                     self._wake.set()
             except StoreDown:
-                await asyncio.sleep(self._rhythm.beat_s)
+                await asyncio.sleep(self._timings.heartbeat_s)
 
-    async def _tell(self) -> None:
+    async def _heartbeat(self) -> None:
+        reachability = self.reachability
         me = Peer(
             self._url,
             tuple(sorted(self.held)),
-            self._slots.calls_by_node(),
-            self._reach.hears,
-            # Who has no slot yet should hear a node before it gets some.
-            self._reach.deaf if self.held else self._reach.unheard,
+            self._context.host.calls_by_node(),
+            reachability.reachable,
+            # An engine without slots should prove that it reaches a node before it gets some.
+            reachability.unreachable if self.held else reachability.unproven,
         )
         body = msgspec.json.encode(me).decode()
-        # As long as a lease: with the engine its slots become free, and it counts no more.
-        alive = await self._store.beat(self._peers.me, body, self._rhythm.lease_ms)
-        if self._peers.told(alive):
-            self._share.wait_for_others()
+        # Lasts as long as a lease: an engine leaves the membership when its slots become free.
+        alive = await self._store.heartbeat(self._members.me, body, self._timings.lease_ms)
+        if self._members.update(alive):
+            self._rebalancer.delay_claims()
 
-    async def _learn(self) -> None:
-        """Look who has what now: who still asks this engine is handed on."""
-        self._peers.told(await self._store.beat(self._peers.me, "", 0))
+    async def _refresh_peers(self) -> None:
+        """Read who has the slots now: requests that still arrive here are forwarded."""
+        self._members.update(await self._store.heartbeat(self._members.me, "", 0))
+
+    def _on_store_lost(self) -> None:
+        self._rebalancer.delay_claims()

@@ -1,7 +1,7 @@
-"""The engines that live, as each says of itself in its beat, and whose the slots are.
+"""The live engines, as their heartbeats describe them, and who holds which slot.
 
-Who alone can't reach a node stands back: it has no share while others reach what it does not. If
-nobody hears a node, it is the node that is dead, and nobody stands back.
+An engine that can't reach nodes that others reach is not eligible for slots. A node that no engine
+reaches is dead, and makes no engine ineligible.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,105 +13,112 @@ from msgspec import Struct
 log = structlog.get_logger()
 
 
-class Peer(Struct, frozen=True):
-    """What an engine says of itself: where its RPC is, which slots it holds, its calls by node.
+class Peer(
+    Struct, frozen=True, rename={"reachable": "hears", "unreachable": "deaf"}
+):  # as engines of other versions name them
+    """An engine's heartbeat: the URL of its RPC, its slots, its calls by node.
 
-    `hears` and `deaf` name nodes, as `reach.Reach` tells them; of others it does not know.
+    `reachable` and `unreachable` name nodes (see `Reachability`); of others it does not know yet.
     """
 
     url: str
     slots: tuple[int, ...] = ()
     calls: dict[str, int] = {}
-    hears: tuple[str, ...] = ()
-    deaf: tuple[str, ...] = ()
+    reachable: tuple[str, ...] = ()
+    unreachable: tuple[str, ...] = ()
 
 
-class Peers:
-    """All engines that live, this one among them."""
+class Membership:
+    """All live engines, including this one, `me`."""
 
     def __init__(self, me: str) -> None:
         self.me = me
-        self._known: dict[str, Peer] = {me: Peer("")}
-        self._sharing = [me]
+        self._engines: dict[str, Peer] = {me: Peer("")}
+        self._eligible = [me]
 
-    def told(self, alive: Mapping[str, str]) -> bool:
-        """Take what a beat brought; tells whether one that lived is missing."""
-        before = self._known
-        self._known = {name: peer for name, body in alive.items() if (peer := _read(name, body))}
-        self._sharing = sharing({self.me: Peer(""), **self._known})
-        return not before.keys() <= self._known.keys()
+    def update(self, alive: Mapping[str, str]) -> bool:
+        """Take the heartbeats of all live engines; returns whether an earlier one is missing."""
+        before = self._engines
+        self._engines = {
+            name: peer for name, body in alive.items() if (peer := _decode(name, body))
+        }
+        self._eligible = eligible_engines({self.me: Peer(""), **self._engines})
+        return not before.keys() <= self._engines.keys()
 
     @property
-    def others(self) -> list[Peer]:
-        """List the other engines."""
-        return [peer for name, peer in self._known.items() if name != self.me]
+    def peers(self) -> list[Peer]:
+        """The other engines."""
+        return [peer for name, peer in self._engines.items() if name != self.me]
 
     def url_of(self, slot: int | None) -> str | None:
-        """Tell where the other engine is that has a slot, or, for None, any slot."""
-        holders = (p.url for p in self.others if (p.slots if slot is None else slot in p.slots))
+        """Return the URL of the other engine that has a slot (None: any slot), if there is one."""
+        holders = (p.url for p in self.peers if (p.slots if slot is None else slot in p.slots))
         return next(holders, None)
 
     def holder(self, slot: int) -> str:
-        """Name the other engine that says it has a slot; empty when none does."""
-        others = ((name, peer) for name, peer in self._known.items() if name != self.me)
+        """Return the name of the other engine that claims to have a slot, or an empty string."""
+        others = ((name, peer) for name, peer in self._engines.items() if name != self.me)
         return next((name for name, peer in others if slot in peer.slots), "")
 
     @property
-    def engines(self) -> int:
-        """How many engines live and have a share, or would have one with slots enough."""
-        return len(self._sharing)
+    def engine_count(self) -> int:
+        """How many engines are eligible for slots."""
+        return len(self._eligible)
 
     @property
-    def missed(self) -> frozenset[str]:
-        """Name the nodes for which this engine stands back: others reach them, it does not."""
-        if self.me in self._sharing:
+    def unreachable_nodes(self) -> frozenset[str]:
+        """The nodes that make this engine ineligible: others reach them, it does not."""
+        if self.me in self._eligible:
             return frozenset()
-        return _heard(self._known.values()).intersection(self._known[self.me].deaf)
+        reached = _reachable(self._engines.values())
+        return reached.intersection(self._engines[self.me].unreachable)
 
     def calls(self, node: str) -> int:
-        """Count the calls that the others have on a node, or, as TRUNK, on the trunk."""
-        return sum(peer.calls.get(node, 0) for peer in self.others)
+        """Count the calls that other engines have on a node, or, as TRUNK, on the trunk."""
+        return sum(peer.calls.get(node, 0) for peer in self.peers)
 
-    def share(self, slots: int) -> int:
-        """Tell how many of the slots are this engine's: all shares are equal, but for one."""
-        if self.me not in self._sharing:
+    def fair_share(self, slots: int) -> int:
+        """Return how many slots this engine should have: shares differ by one at most."""
+        if self.me not in self._eligible:
             return 0
-        each, left = divmod(slots, len(self._sharing))
-        return each + (self._sharing.index(self.me) < left)
+        each, left = divmod(slots, len(self._eligible))
+        return each + (self._eligible.index(self.me) < left)
 
-    def fair(self, slots: int) -> tuple[int, int]:
-        """Tell the least and the most that this engine may hold without harm to another."""
-        if self.me not in self._sharing:
+    def fair_range(self, slots: int) -> tuple[int, int]:
+        """Return the lowest and highest number of slots that is fair to the others."""
+        if self.me not in self._eligible:
             return 0, 0
-        each, left = divmod(slots, len(self._sharing))
+        each, left = divmod(slots, len(self._eligible))
         return each, each + (left > 0)
 
-    def lack(self, slots: int) -> bool:
-        """Tell whether one of those that share has less than the least of the shares."""
-        least = slots // len(self._sharing)
+    def has_underloaded(self, slots: int) -> bool:
+        """Return whether an eligible engine has less than the lowest share."""
+        lowest = slots // len(self._eligible)
         return any(
-            len(self._known[name].slots) < least for name in self._sharing if name in self._known
+            len(self._engines[name].slots) < lowest
+            for name in self._eligible
+            if name in self._engines
         )
 
 
-def _heard(peers: Iterable[Peer]) -> frozenset[str]:
-    return frozenset(node for peer in peers for node in peer.hears)
+def _reachable(peers: Iterable[Peer]) -> frozenset[str]:
+    return frozenset(node for peer in peers for node in peer.reachable)
 
 
-def sharing(peers: Mapping[str, Peer]) -> list[str]:
-    """Name the engines that share the slots: those that miss the fewest of the nodes heard.
+def eligible_engines(peers: Mapping[str, Peer]) -> list[str]:
+    """Return the names of the engines that lack the fewest of the reachable nodes.
 
-    So one is always left, whatever each of them misses.
+    So at least one is eligible, whatever each of them lacks.
     """
-    nodes = _heard(peers.values())
-    missed = {name: len(nodes.intersection(peer.deaf)) for name, peer in peers.items()}
-    fewest = min(missed.values())
-    return sorted(name for name, count in missed.items() if count == fewest)
+    nodes = _reachable(peers.values())
+    lacking = {name: len(nodes.intersection(peer.unreachable)) for name, peer in peers.items()}
+    fewest = min(lacking.values())
+    return sorted(name for name, count in lacking.items() if count == fewest)
 
 
-def _read(name: str, body: str) -> Peer | None:
+def _decode(name: str, body: str) -> Peer | None:
     try:
         return msgspec.json.decode(body, type=Peer)
     except msgspec.DecodeError:
-        log.warning("an engine that can't be understood", engine=name)
+        log.warning("invalid heartbeat from engine", engine=name)
         return None

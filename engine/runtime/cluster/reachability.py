@@ -1,8 +1,8 @@
-"""Which nodes this engine reaches, as it tells the other engines: slow to trust, slow to forgive.
+"""Which PBX nodes this engine reaches, as it reports them to other engines.
 
-Other engines act on it: who alone misses a node hands its slots over (`peers.py`). So a node that
-dies or begins must look the same to all of them: one that hears it is believed only after every
-other has had the time to hear it, too.
+Others act on it: an engine that alone can't reach a node releases its slots (`membership.py`). So a
+node that dies or starts must look the same to all engines: that one reaches it counts only after
+every other one has had time to reach it, too.
 """
 
 from collections.abc import Callable
@@ -11,92 +11,103 @@ import structlog
 from msgspec import Struct
 
 log = structlog.get_logger()
-DEAF_S = 1.4  # without an answer, and two questions in a row were in vain: a stall loses only one
-STEADY_S = 5.0  # of answers, and one that was deaf is not any more: others may miss none at all
-TRUSTED_S = 8.0  # of answers only, and it counts against those that are deaf
+# Without a reply, and two probes in a row failed: a short stall fails only one.
+UNREACHABLE_AFTER_S = 1.4
+RECOVERED_AFTER_S = 5.0  # of replies: by then a node is stable for the other engines, too
+PROVEN_AFTER_S = 8.0  # of replies without a failure: it counts against engines that lack the node
 
 
-class _Ear(Struct):
-    """What is known of one node; seconds."""
+class NodeProbe(Struct):
+    """Results of probing one node; monotonic seconds."""
 
-    last_s: float  # of the last answer, or when it was first asked
-    since_s: float | None = None  # from when on every question was answered
-    steady_s: float | None = None  # from when on no two in a row were in vain
-    missed: int = 0
-    is_deaf: bool = False
+    last_reply_s: float  # or when probing started
+    all_replied_since_s: float | None = None
+    steady_since_s: float | None = None  # no two failures in a row since
+    failures: int = 0  # in a row
+    is_unreachable: bool = False
 
 
-class Reach:
-    """What the questions to each node came to; `monotonic` gives seconds."""
+class Reachability:
+    """Tracks the probes of each node; `on_change` is called when peers should know at once."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self.on_change: Callable[[], None] = _nothing  # what others should know at once
+    def __init__(
+        self, monotonic: Callable[[], float], on_change: Callable[[], None] = lambda: None
+    ) -> None:
         self._monotonic = monotonic
-        self._ears: dict[str, _Ear] = {}
+        self._on_change = on_change
+        self._probes: dict[str, NodeProbe] = {}
 
     @property
-    def hears(self) -> tuple[str, ...]:
-        """Name the nodes that have answered for long enough to be believed in."""
-        trusted_s = self._monotonic() - TRUSTED_S
-        ears = self._ears.items()
-        return tuple(sorted(n for n, e in ears if e.since_s is not None and e.since_s <= trusted_s))
+    def reachable(self) -> tuple[str, ...]:
+        """The nodes that have replied to every probe for PROVEN_AFTER_S."""
+        latest_s = self._monotonic() - PROVEN_AFTER_S
+        return tuple(
+            sorted(
+                name
+                for name, probe in self._probes.items()
+                if probe.all_replied_since_s is not None and probe.all_replied_since_s <= latest_s
+            )
+        )
 
     @property
-    def deaf(self) -> tuple[str, ...]:
-        """Name the nodes that this engine can't reach, or could not until a moment ago."""
-        return tuple(sorted(name for name, ear in self._ears.items() if ear.is_deaf))
+    def unreachable(self) -> tuple[str, ...]:
+        """The nodes that can't be reached, or have not recovered for long enough."""
+        return tuple(sorted(name for name, probe in self._probes.items() if probe.is_unreachable))
 
     @property
-    def unheard(self) -> tuple[str, ...]:
-        """Name these, and those whose last question was in vain or is the first."""
-        ears = self._ears.items()
-        return tuple(sorted(name for name, ear in ears if ear.is_deaf or ear.since_s is None))
+    def unproven(self) -> tuple[str, ...]:
+        """The unreachable nodes, and those whose last probe failed or is the first."""
+        return tuple(
+            sorted(
+                name
+                for name, probe in self._probes.items()
+                if probe.is_unreachable or probe.all_replied_since_s is None
+            )
+        )
 
-    def begin(self, node: str) -> None:
-        """Know of a node that will be asked."""
-        self._ears[node] = _Ear(self._monotonic())
+    def add_node(self, node: str) -> None:
+        """Register a node that will be probed."""
+        self._probes[node] = NodeProbe(self._monotonic())
 
-    def note(self, node: str, is_answered: bool) -> None:
-        """Take what a question came to."""
-        ear, now_s = self._ears[node], self._monotonic()
-        was_silent, was_deaf = ear.since_s is None, ear.is_deaf
+    def record(self, node: str, is_answered: bool) -> None:
+        """Record the result of one probe."""
+        probe, now_s = self._probes[node], self._monotonic()
+        was_silent, was_unreachable = probe.all_replied_since_s is None, probe.is_unreachable
         if is_answered:
-            _answered(ear, now_s)
+            _record_reply(probe, now_s)
         else:
-            _missed(ear, now_s)
-        if ear.is_deaf != was_deaf:
-            _told(node, ear)
-        if (ear.since_s is None, ear.is_deaf) != (was_silent, was_deaf):
-            self.on_change()
+            _record_failure(probe, now_s)
+        if probe.is_unreachable != was_unreachable:
+            _log_change(node, probe)
+        is_silent = probe.all_replied_since_s is None
+        if (is_silent, probe.is_unreachable) != (was_silent, was_unreachable):
+            self._on_change()
 
-    def end(self, node: str) -> None:
-        """Forget a node."""
-        self._ears.pop(node, None)
-
-
-def _answered(ear: _Ear, now_s: float) -> None:
-    ear.last_s, ear.missed = now_s, 0
-    if ear.since_s is None:
-        ear.since_s = now_s
-    if ear.steady_s is None:
-        ear.steady_s = now_s
-    ear.is_deaf = ear.is_deaf and now_s - ear.steady_s < STEADY_S
+    def remove_node(self, node: str) -> None:
+        self._probes.pop(node, None)
 
 
-def _missed(ear: _Ear, now_s: float) -> None:
-    ear.missed += 1
-    ear.since_s = None
-    if ear.missed > 1:
-        ear.steady_s = None
-        ear.is_deaf = ear.is_deaf or now_s - ear.last_s >= DEAF_S
+def _record_reply(probe: NodeProbe, now_s: float) -> None:
+    probe.last_reply_s, probe.failures = now_s, 0
+    if probe.all_replied_since_s is None:
+        probe.all_replied_since_s = now_s
+    if probe.steady_since_s is None:
+        probe.steady_since_s = now_s
+    is_recovered = now_s - probe.steady_since_s >= RECOVERED_AFTER_S
+    probe.is_unreachable = probe.is_unreachable and not is_recovered
 
 
-def _told(node: str, ear: _Ear) -> None:
-    if ear.is_deaf:
-        log.warning("node can't be reached", node=node, questions=ear.missed)
+def _record_failure(probe: NodeProbe, now_s: float) -> None:
+    probe.failures += 1
+    probe.all_replied_since_s = None
+    if probe.failures > 1:
+        probe.steady_since_s = None
+        is_silent = now_s - probe.last_reply_s >= UNREACHABLE_AFTER_S
+        probe.is_unreachable = probe.is_unreachable or is_silent
+
+
+def _log_change(node: str, probe: NodeProbe) -> None:
+    if probe.is_unreachable:
+        log.warning("node unreachable", node=node, probes=probe.failures)
     else:
-        log.info("node is reached again", node=node)
-
-
-def _nothing() -> None:
-    """Nobody needs to know."""
+        log.info("node reachable again", node=node)

@@ -1,144 +1,136 @@
-"""An engine's share of the slots: what is too much is given back, what is lacking is claimed.
+"""Moves this engine towards its fair share of the slots: releases excess, claims missing slots.
 
-A slot changes hands one at a time, and only while somebody takes it: who died a moment ago is still
-counted, and would have the calls of slots stand still that are given back for it.
+Slots are released one at a time, and only while another engine claims them: an engine that died a
+moment ago still counts as a member, and calls of slots released for it would stop.
 """
 
-from collections.abc import Callable
 from math import inf
 
 import structlog
 
+from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.cluster.membership import Peers
-from engine.runtime.cluster.slot_leases import Leases
-from engine.runtime.cluster.timings import Rhythm, Slots
-from engine.store.store import Store
+from engine.runtime.cluster.slot_leases import SlotLeases
 
 log = structlog.get_logger()
-UNSTEADY_LEASES = 3
+MAX_UNSTEADY_LEASES = 3
 
 
-class Share:
-    """Brings what one engine holds nearer to its share, beat after beat."""
+class Rebalancer:
+    """Adjusts the held slots by one step per heartbeat."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
-        self,
-        store: Store,
-        peers: Peers,
-        leases: Leases,
-        *,
-        slots: Slots,
-        count: int,
-        rhythm: Rhythm,
-        monotonic: Callable[[], float],
-    ) -> None:
-        self._store = store
-        self._peers = peers
+    def __init__(self, context: ClusterContext, leases: SlotLeases) -> None:
+        self._context = context
+        self._store = context.store
+        self._members = context.members
+        self._timings = context.timings
         self._leases = leases
-        self._slots = slots
-        self._count = count
-        self._rhythm = rhythm
-        self._monotonic = monotonic
-        self._offered: int | None = None  # the slot that was given back last
-        self._gives_from_s = 0.0
+        self._offered: int | None = None  # the slot that was released last
+        self._release_from_s = 0.0
         self._connections = 0
         self._connected_s = self._unsteady_since_s = -inf
-        self._claims_from_s = 0.0
-        self._claims_lost_from_s = 0.0
+        self._claim_from_s = 0.0
+        self._claim_lost_from_s = 0.0
 
     @property
-    def is_fair(self) -> bool:
-        """Whether this engine has no less than others may have."""
-        return len(self._leases.held) >= self._peers.fair(self._count)[0]
+    def has_fair_share(self) -> bool:
+        """Whether this engine holds at least as many slots as it should."""
+        return len(self._leases.held) >= self._members.fair_range(self._context.slots)[0]
 
-    def look_at_connection(self) -> None:
-        """Claim nothing for a while on a new one: its server may lack a renewal (decision 0030).
+    def check_connection(self) -> None:
+        """After a reconnect, claim nothing for a while: the new server may lack a renewal.
 
-        Nor is anything offered, which nobody would take. One that breaks again and again is waited
-        for no longer than `UNSTEADY_LEASES`: slots of the dead are somebody's then all the same.
+        See decision 0030. Nothing is released either, as no engine would claim it. If the
+        connection breaks again and again, claims wait for `MAX_UNSTEADY_LEASES` at most, so that
+        the slots of dead engines are still taken over.
         """
         before, self._connections = self._connections, self._store.connections
         if before in {0, self._connections}:
             return
-        now_s, lease_s = self._monotonic(), self._rhythm.lease_s
+        now_s, lease_s = self._context.monotonic(), self._timings.lease_s
         if now_s - self._connected_s >= lease_s:
             self._unsteady_since_s = now_s
         self._connected_s = now_s
-        until_s = min(now_s, self._unsteady_since_s + (UNSTEADY_LEASES - 1) * lease_s) + lease_s
-        self._claims_from_s = until_s
-        self._gives_from_s = max(self._gives_from_s, until_s + self._rhythm.beat_s)
+        until_s = min(now_s, self._unsteady_since_s + (MAX_UNSTEADY_LEASES - 1) * lease_s) + lease_s
+        self._claim_from_s = until_s
+        self._release_from_s = max(self._release_from_s, until_s + self._timings.heartbeat_s)
 
-    def wait_for_others(self) -> None:
-        """Leave others the time to store again what the store may have lost of theirs."""
-        self._claims_lost_from_s = self._monotonic() + self._rhythm.lease_s
+    def delay_claims(self) -> None:
+        """Give other engines time to restore slots that the store may have lost."""
+        self._claim_lost_from_s = self._context.monotonic() + self._timings.lease_s
 
-    async def give_back(self) -> None:
-        """Give one slot too many back, and the next a beat later: no engine is flooded."""
+    async def release_excess(self) -> None:
+        """Release one excess slot, the next one a heartbeat later: no engine is flooded."""
         held = self._leases.held
-        if held and (missed := self._peers.missed):
-            log.warning("other engines reach a node that this one does not", nodes=sorted(missed))
-            await self._leases.give_back(*held)
-        is_time = self._monotonic() >= self._gives_from_s
-        if is_time and await self._was_taken() and self._has_too_many:
-            await self._offer(min(held, key=self._slots.calls))
+        if held and (nodes := self._members.unreachable_nodes):
+            log.warning(
+                "node reachable by peers but not by this engine; releasing slots",
+                nodes=sorted(nodes),
+            )
+            await self._leases.release(*held)
+        is_time = self._context.monotonic() >= self._release_from_s
+        if is_time and await self._was_claimed() and self._has_too_many:
+            await self._release(min(held, key=self._context.host.calls))
 
-    async def claim(self) -> bool:
-        """Claim free slots, up to this engine's share; tells whether any was to be had."""
-        if self._lacking <= 0 or self._is_waiting:
+    async def claim_missing(self) -> bool:
+        """Claim free slots up to this engine's fair share; returns whether it got any."""
+        if self._missing <= 0 or self._is_waiting:
             return False
-        lacking, taken = self._lacking, list[tuple[int, Lease]]()
+        missing, claimed = self._missing, list[tuple[int, Lease]]()
+        free = [slot for slot in range(self._context.slots) if slot not in self._leases.held]
         try:
-            for slot in [each for each in range(self._count) if each not in self._leases.held]:
-                if len(taken) < lacking and await self._is_to_be_had(slot):
-                    lease = await self._claimed(slot)
+            for slot in free:
+                if len(claimed) < missing and await self._is_claimable(slot):
+                    lease = await self._claim(slot)
                     if lease is not None:
-                        taken.append((slot, lease))
-        finally:  # what is held is gone on with, also when no more could be claimed
-            await self._leases.take(taken)
-        return bool(taken)
+                        claimed.append((slot, lease))
+        finally:  # continue the claimed slots even if a later claim failed
+            await self._leases.take(claimed)
+        return bool(claimed)
 
     @property
     def _is_waiting(self) -> bool:
-        return self._monotonic() < self._claims_from_s
+        return self._context.monotonic() < self._claim_from_s
 
     @property
     def _has_too_many(self) -> bool:
-        """Whether somebody fares better for one less: else a slot would only change its place."""
-        most = self._peers.fair(self._count)[1]
-        return len(self._leases.held) > most or (
-            self._lacking < 0 and self._peers.lack(self._count)
+        """Whether another engine gains by a release; otherwise a slot would just move."""
+        highest = self._members.fair_range(self._context.slots)[1]
+        return len(self._leases.held) > highest or (
+            self._missing < 0 and self._members.has_underloaded(self._context.slots)
         )
 
     @property
-    def _lacking(self) -> int:
-        return self._peers.share(self._count) - len(self._leases.held)
+    def _missing(self) -> int:
+        """How many slots this engine lacks; negative when it has too many."""
+        return self._members.fair_share(self._context.slots) - len(self._leases.held)
 
-    async def _claimed(self, slot: int) -> Lease | None:
-        return await self._leases.claim(slot, self._peers.holder(slot))
+    async def _claim(self, slot: int) -> Lease | None:
+        return await self._leases.claim(slot, self._members.holder(slot))
 
-    async def _offer(self, slot: int) -> None:
-        self._gives_from_s = self._monotonic() + self._rhythm.beat_s
+    async def _release(self, slot: int) -> None:
+        self._release_from_s = self._context.monotonic() + self._timings.heartbeat_s
         self._offered = slot
-        await self._leases.give_back(slot)
+        await self._leases.release(slot)
 
-    async def _was_taken(self) -> bool:
-        """Tell whether somebody has the slot that was given back last; if not, go on with it."""
+    async def _was_claimed(self) -> bool:
+        """Return whether another engine has the slot released last; reclaim it if not."""
         slot = self._offered
         if slot is None or slot in self._leases.held:
             return True
         if self._is_waiting:
             return False
-        lease = await self._claimed(slot)
-        self._offered = None  # now, not before: the store may have been away
+        lease = await self._claim(slot)
+        self._offered = None  # only now: the store may have been down
         if lease is None:
             return True
-        log.warning("nobody took a slot that was given back", slot=slot)
-        self._gives_from_s = self._monotonic() + self._rhythm.lease_s  # by then the dead are known
+        log.warning("released slot not claimed, reclaiming", slot=slot)
+        # By then, dead engines are known.
+        self._release_from_s = self._context.monotonic() + self._timings.lease_s
         await self._leases.take([(slot, lease)])
         return False
 
-    async def _is_to_be_had(self, slot: int) -> bool:
-        """Tell whether nobody is waited for who has a slot that the store may have lost."""
-        is_waiting = self._monotonic() < self._claims_lost_from_s
+    async def _is_claimable(self, slot: int) -> bool:
+        """Return False while the owner of a slot that the store may have lost gets its time."""
+        is_waiting = self._context.monotonic() < self._claim_lost_from_s
         return not is_waiting or await self._store.owner(slot) != ""

@@ -1,176 +1,169 @@
-"""The leases of this engine: claimed, renewed, lost and given back, and what its slots do then.
+"""The leases of this engine's slots: claim, renew, release, and react to their loss.
 
-A lease counts from before its renewal was asked for, and ends a little early: nobody else can have
-the slot yet.
+A lease starts when its renewal was requested, not when the reply came, and ends a little early:
+until then no other engine can have the slot.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
 
-from engine.observe.metrics import Meter
+from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.cluster.timings import Rhythm, Slots
-from engine.store.errors import Rewound, StoreDown
-from engine.store.store import Store
+from engine.store.errors import CommitsLost, StoreDown
 
 log = structlog.get_logger()
 CHANGES = ("acquired", "lost", "released", "paused", "restored")
 
 
-class Leases:
-    """Those of the slots held, by slot; `me` is as whom they are claimed."""
+class SlotLeases:
+    """The held leases, by slot.
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
+    `on_suspect` gets a slot that another engine may have; `on_store_lost` is called when the store
+    has lost changes.
+    """
+
+    def __init__(
         self,
-        store: Store,
-        me: str,
-        *,
-        slots: Slots,
-        rhythm: Rhythm,
-        monotonic: Callable[[], float],
-        meter: Meter,
+        context: ClusterContext,
+        on_suspect: Callable[[int], None],
+        on_store_lost: Callable[[], None],
     ) -> None:
         self.held: dict[int, Lease] = {}
-        self.on_forgotten: Callable[[], None] = _nothing  # the store has lost what it knew
-        self._store = store
-        self._me = me
-        self._slots = slots
-        self._rhythm = rhythm
-        self._monotonic = monotonic
-        self._changes = meter.store.slots
+        self._on_suspect = on_suspect
+        self._on_store_lost = on_store_lost
+        self._store = context.store
+        self._engine = context.members.me
+        self._host = context.host
+        self._timings = context.timings
+        self._monotonic = context.monotonic
+        self._changes = context.metrics.store.slot_changes
         self._paused: set[int] = set()
-
-    def count_from_zero(self, slots: int) -> None:
-        """Let every change of every slot be counted, also those that never come."""
-        for slot in range(slots):
-            for change in CHANGES:
-                self._changes.begin(slot, change)
+        for slot in range(context.slots):
+            for change in CHANGES:  # shown as zero from the start
+                self._changes.initialize(slot, change)
 
     async def claim(self, slot: int, holder: str = "") -> Lease | None:
-        """Hold a slot; None while it is another's; `holder` says that he has it (see Store).
+        """Claim a slot; None while another engine has it, `holder` if it says so (see Store).
 
         Raises StoreDown.
         """
         ends_s = self._ends_s()
-        token = await self._store.claim(slot, self._me, self._rhythm.lease_ms, holder)
+        token = await self._store.claim(slot, self._engine, self._timings.lease_ms, holder)
         if token is None:
             return None
         self._forget(slot)
-        lease = self.held[slot] = Lease(token, ends_s, self._monotonic)
+        suspect = partial(self._on_suspect, slot)
+        lease = self.held[slot] = Lease(token, ends_s, self._monotonic, suspect)
         return lease
 
     async def take(self, claimed: Sequence[tuple[int, Lease]]) -> None:
-        """Go on with the calls of slots that were claimed; has none that raises StoreDown."""
-        await _all([self._taken(slot, lease) for slot, lease in claimed])
+        """Continue the calls of claimed slots, if there are any; raises StoreDown."""
+        await _run_all([self._take(slot, lease) for slot, lease in claimed])
 
     async def renew(self) -> None:
-        """Let all last; those that are another's by now are dropped. Raises StoreDown."""
-        await _all([self._renewed(slot, lease) for slot, lease in self.held.items()])
+        """Renew all leases; drop the slots that another engine has by now. Raises StoreDown."""
+        await _run_all([self._renew(slot, lease) for slot, lease in self.held.items()])
 
-    async def give_back(self, *slots: int) -> None:
-        """Leave slots to others, with all that was decided stored; raises StoreDown."""
-        await _all([self._given_back(slot) for slot in slots])
+    async def release(self, *slots: int) -> None:
+        """Release slots once their changes are stored; raises StoreDown."""
+        await _run_all([self._release(slot) for slot in slots])
 
     def pause(self, slot: int) -> None:
-        """Let a slot stand still until its lease has been renewed."""
+        """Pause a slot until its lease is renewed."""
         if slot not in self._paused:
             self._paused.add(slot)
-            self._changed(slot, "paused")
-            self._slots.pause(slot)
+            self._count(slot, "paused")
+            self._host.pause(slot)
 
-    def pause_if_over(self) -> None:
-        """Let those stand still whose leases have run out."""
+    def pause_expired(self) -> None:
         for slot, lease in self.held.items():
             if not lease.holds:
                 self.pause(slot)
 
-    async def _taken(self, slot: int, lease: Lease) -> None:
+    async def _take(self, slot: int, lease: Lease) -> None:
         try:
-            await self._slots.take(slot, lease)
+            await self._host.take(slot, lease)
         except StoreDown:
             self._lose(slot)
             raise
-        self._changed(slot, "acquired")
+        self._count(slot, "acquired")
 
-    async def _renewed(self, slot: int, lease: Lease) -> None:
+    async def _renew(self, slot: int, lease: Lease) -> None:
         ends_s = self._ends_s()
         if await self._is_renewed(slot, lease):
             if not lease.holds:
-                self.pause(slot)  # its desks may have stood still already
-            lease.lasts(ends_s)
-            self._go_on(slot)
-        elif await self._store.owner(slot) in {"", self._me}:
-            await self._found_again(slot)
+                self.pause(slot)  # its shards may have paused by themselves already
+            lease.extend(ends_s)
+            self._resume(slot)
+        elif await self._store.owner(slot) in {"", self._engine}:
+            await self._reclaim(slot)
         else:
             self._lose(slot)
 
     async def _is_renewed(self, slot: int, lease: Lease) -> bool:
-        number = self._slots.number(slot)
+        number = self._host.last_commit(slot)
         try:
-            return await self._store.renew(slot, lease.token, self._rhythm.lease_ms, number)
-        except Rewound:
-            self._rewound(slot)
+            return await self._store.renew(slot, lease.token, self._timings.lease_ms, number)
+        except CommitsLost:
+            self._rewrite(slot)
             return True
 
-    def _rewound(self, slot: int) -> None:
-        """Store anew what was lost: the store failed over to one that had not heard of it."""
-        log.error("the store has lost changes", slot=slot, calls=self._slots.calls(slot))
-        self._changed(slot, "restored")
-        self.on_forgotten()
-        self._slots.write_again(slot)
+    def _rewrite(self, slot: int) -> None:
+        """Store lost changes again: the store failed over to a replica that lacked them."""
+        log.error("store lost changes", slot=slot, calls=self._host.calls(slot))
+        self._count(slot, "restored")
+        self._on_store_lost()
+        self._host.rewrite_lost(slot)
 
-    async def _found_again(self, slot: int) -> None:
-        """Claim a slot that the store knows nothing of any more; what it lost is in memory here."""
-        log.error("the store has lost a slot", slot=slot, calls=self._slots.calls(slot))
-        self._changed(slot, "restored")
-        self.on_forgotten()
+    async def _reclaim(self, slot: int) -> None:
+        """Claim a slot that the store has lost, and store its calls again from memory."""
+        log.error("store lost a slot", slot=slot, calls=self._host.calls(slot))
+        self._count(slot, "restored")
+        self._on_store_lost()
         lease = await self.claim(slot)
         if lease is None:
             self._lose(slot)
             return
-        await self._slots.store_again(slot, lease)
+        await self._host.restore(slot, lease)
 
-    async def _given_back(self, slot: int) -> None:
-        log.info("slot given back", slot=slot, calls=self._slots.calls(slot))
-        self._changed(slot, "released")
-        await self._slots.settled(slot)
+    async def _release(self, slot: int) -> None:
+        log.info("slot released", slot=slot, calls=self._host.calls(slot))
+        self._count(slot, "released")
+        await self._host.drain(slot)
         lease = self.held[slot]
         self._forget(slot)
-        self._slots.drop(slot)
+        self._host.drop(slot)
         await self._store.renew(slot, lease.token, 0)
 
     def _lose(self, slot: int) -> None:
-        log.warning("slot lost", slot=slot, calls=self._slots.calls(slot))
-        self._changed(slot, "lost")
+        log.warning("slot lost", slot=slot, calls=self._host.calls(slot))
+        self._count(slot, "lost")
         self._forget(slot)
-        self._slots.drop(slot)
+        self._host.drop(slot)
 
     def _forget(self, slot: int) -> None:
         if lease := self.held.pop(slot, None):
             lease.end()
         self._paused.discard(slot)
 
-    def _go_on(self, slot: int) -> None:
+    def _resume(self, slot: int) -> None:
         if slot in self._paused:
             self._paused.discard(slot)
-            self._slots.go_on(slot)
+            self._host.resume(slot)
 
-    def _changed(self, slot: int, change: str) -> None:
-        self._changes.of(slot)[change] += 1
+    def _count(self, slot: int, change: str) -> None:
+        self._changes.table(slot)[change] += 1
 
     def _ends_s(self) -> float:
-        return self._monotonic() + self._rhythm.ours_s
+        return self._monotonic() + self._timings.valid_s
 
 
-def _nothing() -> None:
-    """Nobody minds."""
-
-
-async def _all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Wait until all of it has ended, also when some of it fails; raises the first failure."""
+async def _run_all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Wait until all of it has ended, even if some fails; raises the first failure."""
     for outcome in await asyncio.gather(*work, return_exceptions=True):
         if outcome is not None:
             raise outcome

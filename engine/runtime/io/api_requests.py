@@ -6,9 +6,9 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from engine.calls.flows.templates import Values
+from engine.calls.flows.templates import Lookup
 from engine.store.errors import StoreDown
-from engine.webhooks.api_sender import ApiAnswer, ApiSender
+from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
 from wire.request import ApiRequest
 
@@ -27,7 +27,7 @@ class ApiRequestRunner:
         self._requests = requests
         self._sender = sender
 
-    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request, filled in; raises WebhookFailed."""
         return await self._sender.send(await self._read(account, api), values, key)
 
@@ -49,7 +49,7 @@ class ApiRequestRunner:
         return msgspec.json.decode(body, type=ApiRequest)
 
 
-def event_values(event: Mapping[str, Any]) -> Values:
+def event_values(event: Mapping[str, Any]) -> Lookup:
     """Give an event's fields by name, as `event.name`, and deeper ones as `event.name.name`."""
 
     def value(name: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 
 import structlog
 
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.store.errors import StoreDown
 from engine.store.stream import GroupState, Stream
 
@@ -19,26 +19,28 @@ POLL_INTERVAL_S = 5.0
 class ConsumerLag:
     """Looks now and then."""
 
-    def __init__(self, stream: Stream, slots: Callable[[], Collection[int]], meter: Meter) -> None:
+    def __init__(
+        self, stream: Stream, slots: Callable[[], Collection[int]], meter: Metrics
+    ) -> None:
         self._stream = stream
         self._slots = slots
-        self._counts = meter.readers
+        self._counts = meter.consumer_groups
         self._lost: dict[tuple[str, int], int] = {}
 
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
             try:
-                await self.look()
+                await self.poll()
             except StoreDown as error:
                 log.info("groups of readers not seen", error=str(error))
             await asyncio.sleep(POLL_INTERVAL_S)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Count what waits; raises StoreDown."""
         slots = sorted(self._slots())
-        states = await self._stream.groups(slots) if slots else []
-        self._counts.stand((each.group, each.lag, each.pending, each.lost) for each in states)
+        states = await self._stream.group_states(slots) if slots else []
+        self._counts.update((each.group, each.lag, each.pending, each.lost) for each in states)
         for each in states:
             self._cry(each)
         self._lost = {(each.group, each.slot): each.lost for each in states}

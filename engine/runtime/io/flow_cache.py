@@ -2,12 +2,12 @@
 
 from typing import Protocol
 
-from engine.calls.flows.templates import Values, fill
+from engine.calls.flows.templates import Lookup, fill
 from engine.calls.flows.variables import value_of
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event
-from engine.calls.model.io_commands import LoadFlow, LoadNode
-from engine.calls.model.io_results import ActionFailed, ActionReplied, FlowEntered, NodeLoaded
+from engine.calls.model.io_commands import LoadFlow, LoadFlowNode
+from engine.calls.model.io_results import ActionFailed, ActionReceived, FlowNodeLoaded, FlowStarted
 from engine.flows.document import read_outline, resolve_node, static_prompts
 from engine.store.errors import StoreDown
 from wire.errors import BadInput
@@ -36,7 +36,7 @@ class FlowCache:
         self._limits = limits
         self._kept: dict[tuple[str, str, int], FlowOutline] = {}
 
-    async def enter(self, errand: LoadFlow, call: Call) -> Event:
+    async def load_flow(self, errand: LoadFlow, call: Call) -> Event:
         """Read the newest version of a flow."""
         try:
             found = await self._flows.flow(call.account, errand.flow_id)
@@ -46,26 +46,26 @@ class FlowCache:
             outline = read_outline(body)
             if outline is None:
                 tree = parse_action(fill(body, call_variables(call)), self._limits)
-                return ActionReplied(errand.request, tree)
+                return ActionReceived(errand.request, tree)
         except (BadInput, StoreDown) as error:
             return ActionFailed(errand.request, str(error))
         if outline.kind == "message":
             text = f"flow {errand.flow_id} is of kind message: no call can run it"
             return ActionFailed(errand.request, text)
         self._keep((call.account, errand.flow_id, version), outline)
-        return FlowEntered(errand.request, errand.flow_id, version, outline.start)
+        return FlowStarted(errand.request, errand.flow_id, version, outline.start)
 
-    def prompts(self, account: str, entered: FlowEntered) -> tuple[Source, ...]:
+    def prompts(self, account: str, entered: FlowStarted) -> tuple[Source, ...]:
         """List the audio that a flow will want, if its version is at hand."""
         outline = self._kept.get((account, entered.flow_id, entered.version))
         return static_prompts(outline) if outline is not None else ()
 
-    def known(self, errand: LoadNode, call: Call) -> Event | None:
+    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
         """Give what a node says, if its version is at hand."""
         outline = self._kept.get(_place(errand, call))
         return None if outline is None else self._node(errand, call, outline)
 
-    async def node(self, errand: LoadNode, call: Call) -> Event:
+    async def load_node(self, errand: LoadFlowNode, call: Call) -> Event:
         """Read a node of the version that the call is at."""
         try:
             found = await self._flows.flow(call.account, errand.flow_id, errand.version)
@@ -78,12 +78,12 @@ class FlowCache:
         self._keep(_place(errand, call), outline)
         return self._node(errand, call, outline)
 
-    def _node(self, errand: LoadNode, call: Call, outline: FlowOutline) -> Event:
+    def _node(self, errand: LoadFlowNode, call: Call, outline: FlowOutline) -> Event:
         try:
             node = resolve_node(outline, errand.node, call_variables(call), self._limits)
         except BadInput as error:
             return ActionFailed(errand.request, str(error))
-        return NodeLoaded(errand.request, errand.node, node)
+        return FlowNodeLoaded(errand.request, errand.node, node)
 
     def _keep(self, place: tuple[str, str, int], outline: FlowOutline) -> None:
         self._kept.pop(place, None)
@@ -92,7 +92,7 @@ class FlowCache:
             del self._kept[next(iter(self._kept))]
 
 
-def call_variables(call: Call) -> Values:
+def call_variables(call: Call) -> Lookup:
     """Give what a call knows by name, as documents are filled in with it."""
 
     def value(name: str) -> object:
@@ -101,5 +101,5 @@ def call_variables(call: Call) -> Values:
     return value
 
 
-def _place(errand: LoadNode, call: Call) -> tuple[str, str, int]:
+def _place(errand: LoadFlowNode, call: Call) -> tuple[str, str, int]:
     return call.account, errand.flow_id, errand.version

@@ -9,30 +9,30 @@ from typing import Any, Protocol
 
 import structlog
 
-from engine.calls.flows.templates import Values
+from engine.calls.flows.templates import Lookup
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import (
-    AskApi,
-    AskWebhook,
-    Errand,
     FetchMedia,
+    IoCommand,
     LoadFlow,
-    LoadNode,
-    Prefetch,
+    LoadFlowNode,
+    PrefetchMedia,
+    SendApiRequest,
+    SendWebhook,
 )
 from engine.calls.model.io_results import (
     ActionFailed,
-    ActionReplied,
-    ApiAnswered,
-    ApiFailed,
-    FlowEntered,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    Attempts,
+    FlowStarted,
     MediaFetched,
-    Tries,
 )
 from engine.media.clip import MediaError
 from engine.runtime.io.flow_cache import FlowCache, call_variables
-from engine.webhooks.action_client import Answer
+from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
 from wire.flow import Scalar
 from wire.media import Clip, Source
@@ -43,11 +43,11 @@ log = structlog.get_logger()
 class ClipSource(Protocol):
     """Where audio comes from."""
 
-    def known(self, source: Source) -> Clip | None:
+    def cached(self, source: Source) -> Clip | None:
         """Give a clip that is at hand."""
 
     async def fetch(self, source: Source) -> Clip:
-        """Get a clip; raises MediaFailed."""
+        """Get a clip; raises MediaError."""
 
     def prefetch(self, sources: tuple[Source, ...]) -> None:
         """Get clips without being waited for."""
@@ -56,7 +56,7 @@ class ClipSource(Protocol):
 class ActionSource(Protocol):
     """Who asks customers' servers."""
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Ask for the next action; raises WebhookFailed."""
 
 
@@ -79,7 +79,7 @@ class ApiResponse(Protocol):
 class ApiRequests(Protocol):
     """Who sends accounts' stored API requests."""
 
-    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiResponse:
+    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send one, filled in; raises WebhookFailed."""
 
 
@@ -96,20 +96,20 @@ class IoRunner:
         self._running: dict[str, asyncio.Task[Event]] = {}
         self._done: dict[str, Callable[[Event], None]] = {}
 
-    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Give the clips of sources that are all at hand; None when one must be fetched."""
-        clips = tuple(map(self._library.known, sources))
+        clips = tuple(map(self._library.cached, sources))
         return None if None in clips else clips  # type: ignore[return-value]  # no None is left
 
-    def node(self, errand: LoadNode, call: Call) -> Event | None:
+    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
         """Give what a node of a flow is, if that is at hand."""
-        return self._flows.known(errand, call)
+        return self._flows.cached_node(errand, call)
 
-    def prefetch(self, command: Prefetch) -> None:
+    def prefetch(self, command: PrefetchMedia) -> None:
         """Get audio ready without being waited for."""
         self._library.prefetch(command.sources)
 
-    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run an errand; `done` gets the event that ends it.
 
         A second run of it adds nothing, but its `done` is told: the call may have been taken anew.
@@ -135,18 +135,18 @@ class IoRunner:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _event(self, errand: Errand, call: Call) -> Coroutine[Any, Any, Event]:
+    def _event(self, errand: IoCommand, call: Call) -> Coroutine[Any, Any, Event]:
         match errand:
             case FetchMedia():
                 return self._fetch(errand)
-            case AskWebhook():
+            case SendWebhook():
                 return self._ask(errand)
-            case AskApi():
+            case SendApiRequest():
                 return self._send(errand, call)
             case LoadFlow():
                 return self._enter(errand, call)
-            case LoadNode():
-                return self._flows.node(errand, call)
+            case LoadFlowNode():
+                return self._flows.load_node(errand, call)
 
     async def _fetch(self, errand: FetchMedia) -> Event:
         got = await asyncio.gather(*map(self._clip, errand.sources))
@@ -160,38 +160,38 @@ class IoRunner:
         except MediaError as error:
             return str(error)
 
-    async def _ask(self, errand: AskWebhook) -> Event:
+    async def _ask(self, errand: SendWebhook) -> Event:
         try:
             answer = await self._asker.ask(errand.url, errand.body, errand.request)
         except WebhookFailed as error:
             return ActionFailed(errand.request, str(error), _tries(error.attempts))
-        return ActionReplied(errand.request, answer.action, _tries(answer.attempts))
+        return ActionReceived(errand.request, answer.action, _tries(answer.attempts))
 
     async def _enter(self, errand: LoadFlow, call: Call) -> Event:
-        event = await self._flows.enter(errand, call)
-        if isinstance(event, FlowEntered):
+        event = await self._flows.load_flow(errand, call)
+        if isinstance(event, FlowStarted):
             self._library.prefetch(self._flows.prompts(call.account, event))
         return event
 
-    async def _send(self, errand: AskApi, call: Call) -> Event:
+    async def _send(self, errand: SendApiRequest, call: Call) -> Event:
         request = errand.request
         try:
             answer = await self._apis.ask(call.account, errand.api, call_variables(call), request)
         except WebhookFailed as error:
             status = error.attempts[-1].status if error.attempts else 0
-            return ApiFailed(request, error.reason, status, _tries(error.attempts))
-        return ApiAnswered(request, answer.status, answer.values, _tries(answer.attempts))
+            return ApiRequestFailed(request, error.reason, status, _tries(error.attempts))
+        return ApiRequestSucceeded(request, answer.status, answer.values, _tries(answer.attempts))
 
 
-def _tries(attempts: tuple[Attempt, ...]) -> Tries:
+def _tries(attempts: tuple[Attempt, ...]) -> Attempts:
     return tuple((attempt.ms, attempt.status) for attempt in attempts)
 
 
-def _failed(errand: Errand, call: Call, task: asyncio.Task[Event]) -> Event:
+def _failed(errand: IoCommand, call: Call, task: asyncio.Task[Event]) -> Event:
     fault = task.exception()
     log.error("errand failed", call_id=call.id, request=errand.request, exc_info=fault)
     if isinstance(errand, FetchMedia):
         return MediaFetched(errand.request, (), ("internal",))
-    if isinstance(errand, AskApi):
-        return ApiFailed(errand.request, "internal")
+    if isinstance(errand, SendApiRequest):
+        return ApiRequestFailed(errand.request, "internal")
     return ActionFailed(errand.request, "internal")

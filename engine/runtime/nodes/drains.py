@@ -32,19 +32,19 @@ class DrainedNodes:
         """Look until cancelled."""
         while True:
             try:
-                await self.look()
+                await self.refresh()
             except StoreDown as error:
                 log.info("drained nodes not read", error=str(error))
             await asyncio.sleep(POLL_INTERVAL_S)
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Read which nodes are drained; raises StoreDown."""
         found = await self._store.drained()
         for node in sorted(found ^ self.nodes):
             log.info("node drained" if node in found else "node undrained", node=node)
         self.nodes = found
 
-    async def put(self, node: str, is_drained: bool) -> None:
+    async def set_drained(self, node: str, is_drained: bool) -> None:
         """Drain a node, or end that; raises StoreDown."""
         await self._store.put_drained(node, is_drained)
-        await self.look()
+        await self.refresh()

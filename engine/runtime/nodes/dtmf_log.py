@@ -7,7 +7,7 @@ lost its websocket for a while, finds here what the call lacks (decision 0013).
 from collections import OrderedDict
 
 from engine.calls.model.events import DigitPressed
-from engine.calls.recovery.dtmf import Heard
+from engine.calls.recovery.dtmf import DigitsByLeg
 from engine.runtime.base.clock import Clock
 
 RETENTION_MS = 60_000  # no outage that calls outlive lasts longer, by default
@@ -23,11 +23,11 @@ class DtmfLog:
         self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # the latest last
 
     @property
-    def keys(self) -> Heard:
+    def digits(self) -> DigitsByLeg:
         """The keys by leg, in order."""
         return self._legs
 
-    def pressed(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+    def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Keep a key that was let go just now."""
         now = self._clock.now_ms()
         keys = self._legs.setdefault(channel, [])

@@ -25,15 +25,15 @@ class SlotListener:
         self._slot = slot
         self._grace_ms = grace_ms
         self._replaced = replaced
-        meter = node.desks[slot].place.meter.nodes
-        self._heard = meter.events.of(node.name, slot)
-        self._away = meter.away.of(node.name)
+        meter = node.shards[slot].context.meter.nodes
+        self._heard = meter.events.table(node.name, slot)
+        self._away = meter.disconnects.table(node.name)
         self._log = log.bind(node=node.name, slot=slot)
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Recover what was missed."""
         self._log.info("node back")
-        self._node.back(self._slot)
+        self._node.on_connected(self._slot)
 
     def on_event(self, event: Message | UnknownEvent) -> None:
         """Pass an event on."""
@@ -41,13 +41,13 @@ class SlotListener:
             self._heard[UNKNOWN_EVENT] += 1
         else:
             self._heard[tag_of(event)] += 1
-            self._node.heard(self._slot, cast("AriEvent", event))
+            self._node.on_event(self._slot, cast("AriEvent", event))
 
-    def on_lost(self, reason: str) -> None:
+    def on_disconnected(self, reason: str) -> None:
         """Hold the calls until it is back."""
         self._log.warning("node away", reason=reason)
         self._away[str(self._slot)] += 1
-        self._node.lost(self._slot, self._grace_ms)
+        self._node.on_disconnected(self._slot, self._grace_ms)
 
     def on_replaced(self) -> None:
         """Stop at once: the slot is another engine's."""

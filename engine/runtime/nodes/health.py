@@ -16,7 +16,7 @@ class RtpQuality:
         self.loss = loss  # of packets, 0 to 1
         self.jitter_ms = jitter_ms
 
-    def note(self, loss: float, jitter_ms: float) -> None:
+    def add(self, loss: float, jitter_ms: float) -> None:
         """Take one leg's report in."""
         self.loss += WEIGHT * (loss - self.loss)
         self.jitter_ms += WEIGHT * (jitter_ms - self.jitter_ms)
@@ -34,15 +34,15 @@ class NodeHealth:
         self._quality = RtpQuality()
         self._reported_ms = 0
         self.is_watched = False
-        self.core_calls: int | None = None  # as the node itself counts them
+        self.reported_calls: int | None = None  # as the node itself counts them
 
     @property
-    def is_leaving(self) -> bool:
+    def is_shutting_down(self) -> bool:
         """Whether it said that it shuts down."""
         return self._left_ms is not None and self._clock.now_ms() - self._left_ms < SHUTDOWN_TTL_MS
 
     @property
-    def is_trunk_away(self) -> bool:
+    def is_trunk_unreachable(self) -> bool:
         """Whether no contact of the trunk answers; those that nobody asks count as answering."""
         return bool(self._contacts) and not any(self._contacts.values())
 
@@ -58,27 +58,27 @@ class NodeHealth:
             return RtpQuality()
         return self._quality
 
-    def booted(self) -> None:
+    def on_booted(self) -> None:
         """Hear that it is usable."""
         self._left_ms = None
         self.is_watched = True
 
-    def leaves(self) -> None:
+    def on_shutdown(self) -> None:
         """Hear that it shuts down."""
         self._left_ms = self._clock.now_ms()
 
-    def unwatched(self) -> None:
+    def on_unwatched(self) -> None:
         """Hear that nothing is heard of it any more: what was known is old."""
         self.is_watched = False
-        self.core_calls = None
+        self.reported_calls = None
         self._contacts = {}
         self._unregistered = set()
 
-    def counted(self, calls: int) -> None:
+    def on_call_count(self, calls: int) -> None:
         """Hear how many calls the node itself counts."""
-        self.core_calls = calls
+        self.reported_calls = calls
 
-    def contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
+    def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
         """Hear how an endpoint's contact is; None: it is gone."""
         if endpoint.casefold() != self._trunk.casefold():
             return
@@ -87,17 +87,17 @@ class NodeHealth:
         else:
             self._contacts[uri] = is_reachable
 
-    def registered(self, who: str, is_so: bool) -> None:
+    def on_registration(self, who: str, is_so: bool) -> None:
         """Hear whether it is registered somewhere, as at a carrier."""
         if is_so:
             self._unregistered.discard(who)
         else:
             self._unregistered.add(who)
 
-    def reported(self, loss: float, jitter_ms: float) -> None:
+    def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
         """Hear how a leg hears: the part of packets that it lost, and their jitter."""
         if self.quality is self._quality:
-            self._quality.note(loss, jitter_ms)
+            self._quality.add(loss, jitter_ms)
         else:
             self._quality = RtpQuality(loss, jitter_ms)
         self._reported_ms = self._clock.now_ms()

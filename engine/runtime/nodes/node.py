@@ -11,13 +11,13 @@ from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
-from engine.calls.model.requests import TransferReferred
-from engine.calls.recovery.dtmf import Heard
-from engine.runtime.admission.routes import IncomingChannel
+from engine.calls.model.requests import ReferReceived
+from engine.calls.recovery.dtmf import DigitsByLeg
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.nodes.disconnects import DisconnectGrace
 from engine.runtime.nodes.dtmf_log import DtmfLog
+from engine.runtime.nodes.incoming import IncomingChannel
 from engine.runtime.nodes.recovery import Recoveries
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
 from engine.runtime.shard.shard import CallShard
@@ -42,140 +42,140 @@ class Node:
         strain_ms: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.name = name
-        self.desks = desks
+        self.shards = desks
         self.pbx = pbx
         self._clock = clock
-        self._arrive = arrive
-        self._strain_ms = strain_ms
+        self._on_incoming = arrive
+        self._latency_ms = strain_ms
         self.party_of: Callable[[str], str] = lambda number: number  # whom a phone means
-        self.overheard = DtmfLog(clock)
-        self._recoveries = Recoveries(pbx, clock, self._heard_over_ami, self._claim)
-        self._absences = DisconnectGrace(pbx, clock, self._give_up)
+        self.dtmf_log = DtmfLog(clock)
+        self._recoveries = Recoveries(pbx, clock, self._logged_digits, self._adopt_channel)
+        self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
         for slot, desk in desks.items():
-            self.add(slot, desk)
+            self.add_shard(slot, desk)
 
-    def add(self, slot: int, desk: CallShard) -> None:
+    def add_shard(self, slot: int, desk: CallShard) -> None:
         """Open a desk."""
-        self.desks[slot] = desk
-        desk.on_doubt = partial(self._doubt, slot)
-        desk.overheard = self._heard_over_ami
+        self.shards[slot] = desk
+        desk.on_doubt = partial(self._on_reply_lost, slot)
+        desk.overheard = self._logged_digits
 
-    def rest(self, slot: int) -> None:
+    def pause_slot(self, slot: int) -> None:
         """Hold a desk that may be another's by now; nothing is concluded from that."""
-        self.desks[slot].standstill.miss()
+        self.shards[slot].pause_buffer.mark_gap()
         self._recoveries.stop(slot)
-        self._absences.end(slot)
+        self._disconnect_grace.end(slot)
 
-    def remove(self, slot: int) -> None:
+    def remove_shard(self, slot: int) -> None:
         """Close a desk, and leave its calls to whoever has the slot."""
-        if slot in self.desks:
-            self.rest(slot)
-            self.desks.pop(slot).retire()
+        if slot in self.shards:
+            self.pause_slot(slot)
+            self.shards.pop(slot).retire()
 
     @property
-    def is_away(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether not all of it can be heard."""
-        return any(desk.is_held for desk in self.desks.values())
+        return any(desk.is_paused for desk in self.shards.values())
 
     @property
-    def is_strained(self) -> bool:
+    def is_overloaded(self) -> bool:
         """Whether it answers so slowly that it should get no new call."""
-        return self.strain_ms > MAX_LATENCY_MS
+        return self.latency_ms > MAX_LATENCY_MS
 
     @property
-    def strain_ms(self) -> float:
+    def latency_ms(self) -> float:
         """How long it takes to answer, of late."""
-        return self._strain_ms()
+        return self._latency_ms()
 
     @property
-    def live(self) -> int:
+    def live_calls(self) -> int:
         """How many calls live on it."""
-        return sum(len(desk.actors) for desk in self.desks.values())
+        return sum(len(desk.actors) for desk in self.shards.values())
 
-    def heard(self, slot: int, event: AriEvent) -> None:
+    def on_event(self, slot: int, event: AriEvent) -> None:
         """Bring an event to its call."""
-        desk = self.desks.get(slot)
+        desk = self.shards.get(slot)
         about = subject_id(event)
         if about is None or desk is None:
             return
-        actor = desk.route(about)
+        actor = desk.find_by_channel(about)
         if actor is not None:
             meant = translate(event, self._clock.now_ms())
-            if isinstance(meant, TransferReferred):
+            if isinstance(meant, ReferReceived):
                 self._refer(desk, meant)
             elif meant is not None:
                 desk.feed(actor, meant)
         elif isinstance(event, StasisStart):
-            self._enter(desk, event.channel, event.args)
+            self._accept_channel(desk, event.channel, event.args)
 
-    def back(self, slot: int) -> None:
+    def on_connected(self, slot: int) -> None:
         """Recover a desk whose events can be heard again."""
-        self._absences.end(slot)
-        self._recoveries.begin(slot, self.desks[slot])
+        self._disconnect_grace.end(slot)
+        self._recoveries.begin(slot, self.shards[slot])
 
-    def lost(self, slot: int, grace_ms: int) -> None:
+    def on_disconnected(self, slot: int, grace_ms: int) -> None:
         """Hold a desk whose events are not heard; its calls are lost when that lasts."""
-        self.desks[slot].standstill.miss()
+        self.shards[slot].pause_buffer.mark_gap()
         self._recoveries.stop(slot)
-        self._absences.begin(slot, grace_ms)
+        self._disconnect_grace.begin(slot, grace_ms)
 
-    def recheck(self, call: str) -> None:
+    def verify_call(self, call: str) -> None:
         """Compare the desk of a call with the PBX again."""
-        for slot, desk in self.desks.items():
+        for slot, desk in self.shards.items():
             if call in desk.actors:
-                self._doubt(slot)
+                self._on_reply_lost(slot)
 
     async def close(self) -> None:
         """Leave everything as it is, for the next owner."""
-        await self._absences.close()
+        await self._disconnect_grace.close()
         await self._recoveries.close()
 
-    def _heard_over_ami(self) -> Heard:
-        return self.overheard.keys
+    def _logged_digits(self) -> DigitsByLeg:
+        return self.dtmf_log.digits
 
-    def _refer(self, desk: CallShard, referred: TransferReferred) -> None:
+    def _refer(self, desk: CallShard, referred: ReferReceived) -> None:
         """Bring a phone's REFER to its call when the PBX is ready for the answer."""
 
         def ready() -> None:
-            if actor := desk.route(referred.leg):
+            if actor := desk.find_by_channel(referred.leg):
                 party = self.party_of(referred.party)
                 desk.feed(actor, replace(referred, party=party))
 
         self._clock.call_at(self._clock.now_ms() + REFER_DELAY_MS, ready)
 
     def _give_up(self, slot: int) -> None:
-        desk = self.desks[slot]
+        desk = self.shards[slot]
         log.error("node lost", node=self.name, slot=slot, calls=len(desk.actors))
-        desk.place.meter.calls.given_up.of(self.name)[str(slot)] += len(desk.actors)
+        desk.context.meter.calls.lost.table(self.name)[str(slot)] += len(desk.actors)
         for actor in list(desk.actors.values()):
             # Last its main one, also where it is gone: what waits for recordings waits no more.
             legs = [*(leg.id for leg in actor.call.legs), actor.call.main]
-            desk.resume(actor, (), tuple(LegEnded(leg, causes.LOST) for leg in legs))
+            desk.recover_call(actor, (), tuple(LegEnded(leg, causes.LOST) for leg in legs))
 
-    def _doubt(self, slot: int) -> None:
-        desk = self.desks[slot]
-        if slot not in self._recoveries and not desk.is_held:
-            desk.hold()
+    def _on_reply_lost(self, slot: int) -> None:
+        desk = self.shards[slot]
+        if slot not in self._recoveries and not desk.is_paused:
+            desk.pause()
             self._recoveries.begin(slot, desk)
 
-    def _claim(self, desk: CallShard, channel: Channel) -> None:
+    def _adopt_channel(self, desk: CallShard, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")
-        is_here = channel.dialplan.app_name == "Stasis" and app == desk.place.plan.app
-        if not is_here or desk.route(channel.id) is not None:
+        is_here = channel.dialplan.app_name == "Stasis" and app == desk.context.endpoints.app
+        if not is_here or desk.find_by_channel(channel.id) is not None:
             return
         if channel.state == "Up":
             # Whoever was answered is no new caller: the call was given up.
-            desk.place.dismiss(channel.id)
+            desk.context.hang_up_channel(channel.id)
         else:
-            self._enter(desk, channel, args)
+            self._accept_channel(desk, channel, args)
 
-    def _enter(self, desk: CallShard, channel: Channel, args: list[str]) -> None:
+    def _accept_channel(self, desk: CallShard, channel: Channel, args: list[str]) -> None:
         if is_engine_channel(channel.id) or args[:1] != ["inbound"]:
-            desk.place.dismiss(channel.id)
+            desk.context.hang_up_channel(channel.id)
         else:
             called = args[1] if len(args) > 1 else channel.dialplan.exten
             endpoint = channel.name.rpartition("-")[0]  # PJSIP/1001-0000abcd
             is_up = channel.state == "Up"
-            self._arrive(
+            self._on_incoming(
                 desk, IncomingChannel(channel.id, channel.caller.number, called, is_up, endpoint)
             )

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import structlog
 
 from engine.ari.generated.models import Channel
-from engine.calls.media.playbacks import playbacks_of
-from engine.calls.recovery.dtmf import Heard, between, unknown
-from engine.calls.recovery.pending import message_of
-from engine.calls.recovery.reconcile import missed, rung_by
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.media.playbacks import awaited_playbacks
+from engine.calls.recovery.dtmf import DigitsByLeg, digits_in_gap, missing_digits
+from engine.calls.recovery.pending import active_voicemail
+from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
+from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
@@ -29,7 +29,7 @@ class Recoveries:
         self,
         pbx: Pbx,
         clock: Clock,
-        heard: Callable[[], Heard],
+        heard: Callable[[], DigitsByLeg],
         claim: Callable[[CallShard, Channel], None],
     ) -> None:
         self._pbx = pbx
@@ -68,7 +68,7 @@ class Recoveries:
                 seen, channels = await self._look(actors)
                 break
             except PbxUnavailable as error:
-                node = desk.place.node
+                node = desk.context.node
                 log.warning("pbx does not answer", node=node, slot=slot, error=str(error))
                 await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._going.pop(slot, None)
@@ -76,20 +76,22 @@ class Recoveries:
         for channel in channels:
             self._claim(desk, channel)
         took_ms = self._clock.now_ms() - began_ms
-        desk.place.meter.nodes.recovered.of(desk.place.node, slot).observe(took_ms / 1000)
+        desk.context.meter.nodes.recovery_duration.series(desk.context.node, slot).observe(
+            took_ms / 1000
+        )
 
-    async def _look(self, actors: list[Actor]) -> tuple[Seen, tuple[Channel, ...]]:
-        waited_for = [each for actor in actors for each in playbacks_of(actor.call)]
-        rung = [leg for actor in actors for leg in rung_by(actor.outbox)]
-        recorded = [name for actor in actors if (name := message_of(actor.call))]
+    async def _look(self, actors: list[Actor]) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
+        waited_for = [each for actor in actors for each in awaited_playbacks(actor.call)]
+        rung = [leg for actor in actors for leg in legs_being_dialled(actor.outbox)]
+        recorded = [name for actor in actors if (name := active_voicemail(actor.call))]
         return await take_snapshot(self._pbx, waited_for, rung, recorded)
 
-    def _take_up(self, desk: CallShard, actors: list[Actor], seen: Seen) -> None:
-        now, standstill = self._clock.now_ms(), desk.standstill
-        waiting, last = standstill.first_keys(), standstill.last_keys()
+    def _take_up(self, desk: CallShard, actors: list[Actor], seen: PbxSnapshot) -> None:
+        now, standstill = self._clock.now_ms(), desk.pause_buffer
+        waiting, last = standstill.first_digits_after_gap(), standstill.last_digits_before_gap()
         for actor in actors:
-            keys = unknown(actor.call, self._heard(), waiting)
-            standstill.fill(actor, between(keys, last, now))
-            redo, events = missed(actor.call, tuple(actor.outbox), seen, now, keys)
-            desk.resume(actor, redo, events)
-        desk.release()
+            keys = missing_digits(actor.call, self._heard(), waiting)
+            standstill.insert_missed(actor, digits_in_gap(keys, last, now))
+            redo, events = reconcile(actor.call, tuple(actor.outbox), seen, now, keys)
+            desk.recover_call(actor, redo, events)
+        desk.resume()

@@ -2,14 +2,14 @@
 
 import asyncio
 
-from engine.ari.request import LOST, Done, Reply, Request
+from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.runtime.nodes.node import Node
 
 
 class UnreachablePbx:
     """A PBX that nobody reaches."""
 
-    def send(self, _request: Request, _key: str, _may_block: bool, done: Done) -> None:
+    def send(self, _request: Request, _key: str, _may_block: bool, done: OnReply) -> None:
         """Lose a request."""
         asyncio.get_running_loop().call_soon(done, LOST)
 
@@ -20,5 +20,5 @@ class UnreachablePbx:
 
 async def never_connected(node: Node, slot: int, grace_ms: int) -> None:
     """Hear nothing, until cancelled."""
-    node.lost(slot, grace_ms)
+    node.on_disconnected(slot, grace_ms)
     await asyncio.Event().wait()

@@ -1,7 +1,7 @@
-"""From Asterisk's words to the core's: which call an ARI event is for, and what happened to it.
+"""Translates ARI events into call events.
 
-Measured on Asterisk 22.10.1 (docs/asterisk.md): a leg that came in ends with StasisEnd and nothing
-after it, and so does a snoop; a leg that we made ends with ChannelDestroyed, which alone tells the
+Measured on Asterisk 22.10.1 (docs/asterisk.md): an inbound leg and a snoop end with StasisEnd and
+nothing after it; a leg that we originated ends with ChannelDestroyed, the only event with the
 cause.
 """
 
@@ -27,24 +27,24 @@ from engine.calls.model.events import (
     DigitPressed,
     Event,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
-    LegRang,
-    MessageEnded,
+    LegRinging,
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
+    VoicemailEnded,
 )
 from engine.calls.model.ids import call_of
-from engine.calls.model.recording import read_name
-from engine.calls.model.requests import TransferReferred
+from engine.calls.model.recording import parse_recording_name
+from engine.calls.model.requests import ReferReceived
 from wire.patterns import NUMBER
 
 SNOOP_ID = r"\.s[0-9]+\Z"
 
 
 def subject_id(event: AriEvent) -> str | None:
-    """Name the channel or playback that an event is about; None when it concerns no call."""
+    """Return the id of the channel or playback that an event is about; None: of no call."""
     match event:
         case PlaybackFinished(playback=playback):
             return playback.id
@@ -61,41 +61,41 @@ def subject_id(event: AriEvent) -> str | None:
         case ChannelTransfer(referred_by=by):
             return by.source_channel.id
         case RecordingFinished(recording=recording) | RecordingFailed(recording=recording):
-            tape = read_name(recording.name)
-            return tape.id if tape else None
+            name = parse_recording_name(recording.name)
+            return name.id if name else None
         case _:
             return None
 
 
 def translate(event: AriEvent, now: int) -> Event | None:
-    """Say what an event means to its call; None when it means nothing. `now` in milliseconds."""
+    """Return the call event for an ARI event, if there is one; `now` in milliseconds."""
     match event:
         case ChannelDtmfReceived(channel=channel, digit=digit, duration_ms=held_ms):
-            told_ms = timestamp_ms(event.timestamp)
-            return DigitPressed(channel.id, digit, now - held_ms, held_ms, told_ms)
-        case ChannelTransfer(state=None):  # with one it tells what we have answered
-            return _referred(event)
+            pbx_ms = timestamp_ms(event.timestamp)
+            return DigitPressed(channel.id, digit, now - held_ms, held_ms, pbx_ms)
+        case ChannelTransfer(state=None):  # with a state it reports our own answer
+            return _refer_event(event)
         case ChannelStateChange(channel=channel):
-            return _state(channel.id, channel.state)
+            return _state_event(channel.id, channel.state)
         case StasisStart(channel=channel):
-            return LegPlaced(channel.id) if is_engine_channel(channel.id) else None
+            return LegCreated(channel.id) if is_engine_channel(channel.id) else None
         case StasisEnd(channel=channel):
             is_last = not is_engine_channel(channel.id) or re.search(SNOOP_ID, channel.id)
             return LegEnded(channel.id, causes.NORMAL) if is_last else None
         case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
             return LegEnded(channel.id, cause or causes.NORMAL, sip or 0)
         case _:
-            return _of_sound(event)
+            return _sound_event(event)
 
 
-def _of_sound(event: AriEvent) -> Event | None:
+def _sound_event(event: AriEvent) -> Event | None:
     match event:
         case PlaybackFinished(playback=playback):
             return PlaybackEnded(playback.id, playback.state == "failed")
         case RecordingFinished(recording=recording):
-            return MessageEnded(recording.name)
+            return VoicemailEnded(recording.name)
         case RecordingFailed(recording=recording):
-            return MessageEnded(recording.name, failed=True)
+            return VoicemailEnded(recording.name, failed=True)
         case ChannelTalkingStarted(channel=channel):
             return TalkStarted(channel.id)
         case ChannelTalkingFinished(channel=channel, duration=duration_ms):
@@ -105,25 +105,25 @@ def _of_sound(event: AriEvent) -> Event | None:
 
 
 def is_engine_channel(channel_id: str) -> bool:
-    """Tell whether we chose a channel's id, so that we called it."""
+    """Return whether the engine chose the channel's id, so that it originated the channel."""
     return call_of(channel_id) is not None
 
 
-def _referred(event: ChannelTransfer) -> TransferReferred:
-    """Read a REFER; Asterisk gives the Call-ID of a Replaces as its protocol_id."""
-    wanted = event.refer_to.requested_destination
-    number = wanted.destination or ""
-    return TransferReferred(
+def _refer_event(event: ChannelTransfer) -> ReferReceived:
+    """Read a REFER; Asterisk reports the Call-ID of a Replaces as its protocol_id."""
+    destination = event.refer_to.requested_destination
+    number = destination.destination or ""
+    return ReferReceived(
         leg=event.referred_by.source_channel.id,
         party=number if re.search(NUMBER, number) else "",
-        replaces=wanted.protocol_id is not None,
+        replaces=destination.protocol_id is not None,
     )
 
 
-def _state(channel_id: str, state: str) -> Event | None:
+def _state_event(channel_id: str, state: str) -> Event | None:
     match state:
         case "Ringing":
-            return LegRang(channel_id)
+            return LegRinging(channel_id)
         case "Up":
             return LegAnswered(channel_id)
         case _:

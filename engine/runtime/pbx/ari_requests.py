@@ -1,87 +1,85 @@
-"""From the core's words to Asterisk's: what a command asks for."""
+"""Translates PBX commands into ARI requests."""
 
 from collections.abc import Callable
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
 from engine.calls.model.commands import (
+    AddToBridge,
     Answer,
-    AnswerReferral,
-    Bridge,
+    AnswerRefer,
     DestroyBridge,
-    DetectTalk,
-    EndDetection,
+    Dial,
     Hangup,
-    Leave,
     Mute,
     Originate,
     PbxCommand,
     Play,
-    Ring,
+    RemoveFromBridge,
     Snoop,
-    StartMessage,
-    StartMusic,
+    StartHoldMusic,
     StartRinging,
-    StopMessage,
-    StopMusic,
+    StartTalkDetection,
+    StartVoicemail,
+    StopHoldMusic,
     StopPlayback,
     StopRinging,
+    StopTalkDetection,
+    StopVoicemail,
     Unmute,
 )
 from engine.calls.model.ids import call_of
 from engine.runtime.pbx.endpoints import EndpointTemplates
 
-DIALED_VARIABLE = (
-    "SWITCHROOM_CALLED"  # on a channel whose party was called, as a second call kills it
-)
+DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it
 TALK_THRESHOLD = 256  # Asterisk's default, here and for AMD
-RECORD_MARGIN_S = 1  # the call's own limit comes first, Asterisk's is the safety net
-RING_MARGIN_S = 5  # the call's own deadline comes first, Asterisk's is the safety net
+RECORD_MARGIN_S = 1  # the call's own limit ends first; Asterisk's limit is the safety net
+RING_MARGIN_S = 5  # the call's own deadline ends first; Asterisk's timeout is the safety net
 
 
-SoundCommand = StartMusic | StopMusic | StartRinging | StopRinging
+SoundCommand = StartHoldMusic | StopHoldMusic | StartRinging | StopRinging
 SingleRequestCommand = (
     Answer
     | Hangup
     | StopPlayback
-    | StopMessage
-    | Leave
+    | StopVoicemail
+    | RemoveFromBridge
     | DestroyBridge
     | Mute
     | Unmute
-    | AnswerReferral
+    | AnswerRefer
     | SoundCommand
 )
 
 
-def requests_for(command: PbxCommand, plan: EndpointTemplates) -> tuple[Request, ...]:
-    """Give the requests that do a command, to be sent one after another."""
+def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Request, ...]:
+    """Return the requests of a command, to be sent one after another."""
     match command:
         case Play(leg, playback, clips, offset_ms):
-            media = [f"sound:{plan.media_url}/media/{clip.key}.wav" for clip in clips]
+            media = [f"sound:{endpoints.media_url}/media/{clip.key}.wav" for clip in clips]
             offset = offset_ms or None
             return (channels.play_with_id(leg, playback, media=media, offsetms=offset),)
         case Originate():
-            return (_create(command, plan),)
-        case DetectTalk(leg, silence_ms):
+            return (_create(command, endpoints),)
+        case StartTalkDetection(leg, silence_ms):
             return (_talk_detect(leg, "set", f"{silence_ms},{TALK_THRESHOLD}"),)
-        case EndDetection(leg):
+        case StopTalkDetection(leg):
             return (_talk_detect(leg, "remove", ""),)
-        case Ring(leg, timeout_s):
-            marked = channels.set_channel_var(leg, variable=DIALED_VARIABLE, value="1")
-            return (marked, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
-        case Bridge(bridge, legs):
-            joined = bridges.add_channel(bridge, channel=list(legs))
-            return (bridges.create_with_id(bridge, type="mixing"), joined)
-        case StartMessage():
-            return _recording(command)
+        case Dial(leg, timeout_s):
+            mark = channels.set_channel_var(leg, variable=DIALED_VARIABLE, value="1")
+            return (mark, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
+        case AddToBridge(bridge, legs):
+            add = bridges.add_channel(bridge, channel=list(legs))
+            return (bridges.create_with_id(bridge, type="mixing"), add)
+        case StartVoicemail():
+            return _start_voicemail(command)
         case Snoop(snoop, leg):
-            return (_coaching(leg, snoop, plan),)
+            return (_snoop(leg, snoop, endpoints),)
         case _:
-            return (_single(command),)
+            return (_single_request(command),)
 
 
-def _single(command: SingleRequestCommand) -> Request:
+def _single_request(command: SingleRequestCommand) -> Request:
     match command:
         case Answer(leg):
             return channels.answer(leg)
@@ -89,9 +87,9 @@ def _single(command: SingleRequestCommand) -> Request:
             return channels.hangup(leg, reason_code=str(cause))
         case StopPlayback(playback):
             return playbacks.stop(playback)
-        case StopMessage(name):
+        case StopVoicemail(name):
             return recordings.stop(name)
-        case Leave(bridge, leg):
+        case RemoveFromBridge(bridge, leg):
             return bridges.remove_channel(bridge, channel=[leg])
         case DestroyBridge(bridge):
             return bridges.destroy(bridge)
@@ -99,26 +97,26 @@ def _single(command: SingleRequestCommand) -> Request:
             return channels.mute(leg, direction=direction)
         case Unmute(leg, direction):
             return channels.unmute(leg, direction=direction)
-        case AnswerReferral(leg, accepted):
+        case AnswerRefer(leg, accepted):
             state = "channel_answered" if accepted else "channel_declined"
             return channels.transfer_progress(leg, states=state)
         case _:
-            return _SOUNDS[type(command)](command.leg)
+            return _SOUND_REQUESTS[type(command)](command.leg)
 
 
-def _talk_detect(leg: str, what: str, value: str) -> Request:
-    return channels.set_channel_var(leg, variable=f"TALK_DETECT({what})", value=value)
+def _talk_detect(leg: str, action: str, value: str) -> Request:
+    return channels.set_channel_var(leg, variable=f"TALK_DETECT({action})", value=value)
 
 
-_SOUNDS: dict[type, Callable[[str], Request]] = {
-    StartMusic: channels.start_moh,
-    StopMusic: channels.stop_moh,
+_SOUND_REQUESTS: dict[type, Callable[[str], Request]] = {
+    StartHoldMusic: channels.start_moh,
+    StopHoldMusic: channels.stop_moh,
     StartRinging: channels.ring,
     StopRinging: channels.ring_stop,
 }
 
 
-def _recording(command: StartMessage) -> tuple[Request, ...]:
+def _start_voicemail(command: StartVoicemail) -> tuple[Request, ...]:
     terminator = command.terminator
     record = channels.record(
         command.leg,
@@ -131,41 +129,41 @@ def _recording(command: StartMessage) -> tuple[Request, ...]:
     )
     if call_of(command.leg) is None:
         return (record,)
-    # A leg that we called is recorded only after it has been in a bridge of ours (measured).
-    room = f"{command.leg}b"
+    # Asterisk records an originated leg only after it has been in a bridge (measured).
+    bridge = f"{command.leg}b"
     return (
-        bridges.create_with_id(room, type="mixing"),
-        bridges.add_channel(room, channel=[command.leg]),
-        bridges.remove_channel(room, channel=[command.leg]),
-        bridges.destroy(room),
+        bridges.create_with_id(bridge, type="mixing"),
+        bridges.add_channel(bridge, channel=[command.leg]),
+        bridges.remove_channel(bridge, channel=[command.leg]),
+        bridges.destroy(bridge),
         record,
     )
 
 
-def _coaching(leg: str, snoop: str, plan: EndpointTemplates) -> Request:
-    # A coach hears all that the other says and hears; what the coach says, the other alone hears.
+def _snoop(leg: str, snoop: str, endpoints: EndpointTemplates) -> Request:
+    # The coach hears both directions of the leg; only the leg hears the coach.
     return channels.snoop_channel_with_id(
-        leg, snoop, app=plan.app, spy="both", whisper="out", app_args="called"
+        leg, snoop, app=endpoints.app, spy="both", whisper="out", app_args="called"
     )
 
 
-def _create(command: Originate, plan: EndpointTemplates) -> Request:
-    # What a called phone shows is, to its channel, the line it is connected to.
-    shown = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else None
+def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
+    # A called phone shows its channel's connected line.
+    variables = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else None
     return channels.create(
-        endpoint=plan.endpoint(command.party),
-        app=plan.app,
+        endpoint=endpoints.endpoint(command.party),
+        app=endpoints.app,
         app_args="called",
         channel_id=command.leg,
-        variables=shown,
+        variables=variables,
     )
 
 
 def may_block(command: PbxCommand) -> bool:
-    """Tell what must not share a lane with others: it waits behind a playback (design fact 2)."""
-    return isinstance(command, (Bridge, Leave, DestroyBridge))
+    """Return whether a command may wait behind a playback and so needs its own connection."""
+    return isinstance(command, (AddToBridge, RemoveFromBridge, DestroyBridge))
 
 
 def is_pipelined(command: PbxCommand) -> bool:
-    """Tell what is sent without waiting in between: half of it would leave a mark, or a bridge."""
-    return isinstance(command, (Ring, StartMessage))
+    """Return whether all requests are sent at once: half of them would leave a mark or bridge."""
+    return isinstance(command, (Dial, StartVoicemail))

@@ -1,4 +1,4 @@
-"""How a node reaches parties and media."""
+"""Endpoint templates: how a node addresses parties and media."""
 
 from msgspec import Struct
 
@@ -6,20 +6,21 @@ from engine.runtime.base.ports import AgentResolver, DialPolicy
 
 
 class EndpointTemplates(Struct, frozen=True):
-    """Templates of endpoints, and the media's address.
+    """A node's endpoint templates, its Stasis app and its media URL.
 
-    Without agents all are as `agent` says, without a judge anybody may be called.
+    Without `agents` every agent has the endpoint of the `agent` template; without `policy` every
+    party may be called.
     """
 
     app: str
     trunk: str
     agent: str
     media_url: str
-    agents: AgentResolver | None = None  # who has an endpoint of its own
-    judge: DialPolicy | None = None  # who may be called
+    agents: AgentResolver | None = None  # agents with an endpoint of their own
+    policy: DialPolicy | None = None  # which parties may be called
 
     def endpoint(self, party: str) -> str:
-        """Name the endpoint of a number, `agent:1001` or a sip: address."""
+        """Return the endpoint of a number, `agent:1001` or a sip: URI."""
         if party.startswith("agent:"):
             return self.agent.format(agent_id=party.removeprefix("agent:"))
         if party.startswith(("sip:", "sips:")):

@@ -1,4 +1,4 @@
-"""What a PBX shows at a moment, asked of it over REST (design section 3.6)."""
+"""Reads a snapshot of a PBX's channels and bridges over ARI (design section 3.6)."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,40 +9,50 @@ import msgspec
 from engine.ari.generated.models import Bridge, Channel
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
-from engine.calls.recovery.snapshot import Seen
+from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.ari_requests import DIALED_VARIABLE
 
-Decoded = TypeVar("Seens")
+Decoded = TypeVar("Decoded")
 _channels = msgspec.json.Decoder(list[Channel])
 _bridges = msgspec.json.Decoder(list[Bridge])
 
 
 class PbxUnavailable(Exception):
-    """The PBX gave no answer, or none that can be read."""
+    """The PBX gave no reply, or an unreadable one."""
 
 
 async def take_snapshot(
-    pbx: Pbx, waited_for: Iterable[str], rung: Iterable[str] = (), recorded: Iterable[str] = ()
-) -> tuple[Seen, tuple[Channel, ...]]:
-    """See all channels and bridges, what plays and records, who was called; raises PbxAway."""
-    seen_channels = await query(pbx, channels.list_(), _channels)
-    seen_bridges = await query(pbx, bridges.list_(), _bridges)
-    alive = await asyncio.gather(*(_found(pbx, playbacks.get(e), e) for e in waited_for))
-    called = await asyncio.gather(*(_found(pbx, _mark(leg), leg) for leg in rung))
-    live = await asyncio.gather(*(_found(pbx, recordings.get_live(e), e) for e in recorded))
-    seen = Seen(
-        channels={channel.id: channel.state for channel in seen_channels},
-        playbacks=frozenset(each for each in alive if each),
-        bridges={bridge.id: tuple(bridge.channels) for bridge in seen_bridges},
-        called=frozenset(each for each in called if each),
-        messages=frozenset(each for each in live if each),
+    pbx: Pbx,
+    playback_ids: Iterable[str],
+    dialled_legs: Iterable[str] = (),
+    recording_names: Iterable[str] = (),
+) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
+    """Return a snapshot and all channels; raises PbxUnavailable.
+
+    Of playbacks, dialled legs and recordings it reads only the ids that are given.
+    """
+    channel_list = await query(pbx, channels.list_(), _channels)
+    bridge_list = await query(pbx, bridges.list_(), _bridges)
+    alive = await asyncio.gather(*(_if_exists(pbx, playbacks.get(e), e) for e in playback_ids))
+    called = await asyncio.gather(
+        *(_if_exists(pbx, _dialled_variable(leg), leg) for leg in dialled_legs)
     )
-    return seen, tuple(seen_channels)
+    live = await asyncio.gather(
+        *(_if_exists(pbx, recordings.get_live(e), e) for e in recording_names)
+    )
+    snapshot = PbxSnapshot(
+        channels={channel.id: channel.state for channel in channel_list},
+        playbacks=frozenset(each for each in alive if each),
+        bridges={bridge.id: tuple(bridge.channels) for bridge in bridge_list},
+        dialed=frozenset(each for each in called if each),
+        voicemails=frozenset(each for each in live if each),
+    )
+    return snapshot, tuple(channel_list)
 
 
 async def query(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
-    """Read what a PBX answers; raises PbxAway."""
+    """Send a request and decode its reply; raises PbxUnavailable."""
     reply = await pbx.ask(request)
     if not reply.ok:
         raise PbxUnavailable(f"{request.path}: status {reply.status}")
@@ -52,12 +62,12 @@ async def query(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Decode
         raise PbxUnavailable(f"{request.path}: {error}") from None
 
 
-def _mark(leg: str) -> Request:
+def _dialled_variable(leg: str) -> Request:
     return channels.get_channel_var(leg, variable=DIALED_VARIABLE)
 
 
-async def _found(pbx: Pbx, request: Request, about: str) -> str | None:
+async def _if_exists(pbx: Pbx, request: Request, subject: str) -> str | None:
     reply = await pbx.ask(request)
     if reply.status == 0:
         raise PbxUnavailable(request.path)
-    return about if reply.ok else None
+    return subject if reply.ok else None

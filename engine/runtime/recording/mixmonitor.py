@@ -5,9 +5,9 @@ from typing import Protocol
 
 import msgspec
 
-from engine.ami.client import AmiAway, Answer
+from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.ari.generated.operations import channels
-from engine.calls.model.commands import MuteTape, StartTape, StopTape
+from engine.calls.model.commands import MuteRecording, StartRecording, StopRecording
 from engine.runtime.base.ports import Pbx
 
 RECORDING_FOLDER = (
@@ -15,14 +15,14 @@ RECORDING_FOLDER = (
 )
 FILENAME_VARIABLE = "MIXMONITOR_FILENAME"
 NO_CHANNEL = "No such channel"
-RecordingCommand = StartTape | MuteTape | StopTape
+MixMonitorCommand = StartRecording | MuteRecording | StopRecording
 IsAllowed = Callable[[], bool]
 
 
 class Ami(Protocol):
     """A PBX's manager interface; `ami.client.Ami` is the real one."""
 
-    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+    async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Ask for an action; raises AmiAway."""
 
 
@@ -37,25 +37,25 @@ class MixMonitor:
         self._pbx = pbx
         self._ami = ami
 
-    async def do(self, command: RecordingCommand, may: IsAllowed) -> None:
+    async def execute(self, command: MixMonitorCommand, may: IsAllowed) -> None:
         """Do a command; raises AmiAway, and Stale when it may not be done any more."""
         match command:
-            case StartTape(leg, name):
+            case StartRecording(leg, name):
                 if await self._shown(leg) != name:
                     file = f"{RECORDING_FOLDER}/{name}.raw"
                     fields = {"Channel": leg, "File": file, "Options": "D"}
                     answer = await self._order("MixMonitor", fields, may)
-                    if not answer.ok and answer.message != NO_CHANNEL:
-                        raise AmiAway(answer.message)
-            case MuteTape(leg, muted):
+                    if not answer.is_ok and answer.message != NO_CHANNEL:
+                        raise AmiUnavailable(answer.message)
+            case MuteRecording(leg, muted):
                 state = "1" if muted else "0"
                 fields = {"Channel": leg, "Direction": "both", "State": state}
                 await self._order("MixMonitorMute", fields, may)
-            case StopTape(leg, name):
+            case StopRecording(leg, name):
                 if await self._shown(leg) == name:
                     await self._order("StopMixMonitor", {"Channel": leg}, may)
 
-    async def _order(self, action: str, fields: dict[str, str], may: IsAllowed) -> Answer:
+    async def _order(self, action: str, fields: dict[str, str], may: IsAllowed) -> AmiResponse:
         if not may():
             raise LeaseLost
         return await self._ami.ask(action, fields)
@@ -64,7 +64,7 @@ class MixMonitor:
         """Name the tape that runs on a leg, or ran on it last."""
         reply = await self._pbx.ask(channels.get_channel_var(leg, variable=FILENAME_VARIABLE))
         if reply.status == 0:
-            raise AmiAway("the PBX gave no answer")
+            raise AmiUnavailable("the PBX gave no answer")
         shown = _value(reply.body) if reply.ok else ""
         return shown.rpartition("/")[2].removesuffix(".raw")
 

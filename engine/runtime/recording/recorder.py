@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 import structlog
 
-from engine.ami.client import AmiAway
+from engine.ami.client import AmiUnavailable
 from engine.ari.generated.operations import channels, recordings
-from engine.calls.model.commands import FileTapes, TapeCommand
-from engine.calls.model.events import Event, TapesFiled
-from engine.calls.model.recording import CHANNELS, TapeName, read_name
+from engine.calls.model.commands import ArchiveRecordings, RecordingCommand
+from engine.calls.model.events import Event, RecordingsArchived
+from engine.calls.model.recording import CHANNELS, RecordingName, parse_recording_name
 from engine.recordings.archiver import RecordingPart
 from engine.recordings.errors import ArchiveError
 from engine.runtime.base.ports import Pbx
@@ -24,7 +24,7 @@ from engine.runtime.recording.mixmonitor import (
     IsAllowed,
     LeaseLost,
     MixMonitor,
-    RecordingCommand,
+    MixMonitorCommand,
 )
 
 log = structlog.get_logger()
@@ -40,8 +40,8 @@ def _always_allowed() -> bool:
 class RecordingArchiver(Protocol):
     """Where tapes are filed; `recordings.cabinet.Cabinet` is the real one."""
 
-    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """File tapes as one; gives its length in ms, None without any; raises FilingFailed."""
+    async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
+        """File tapes as one; gives its length in ms, None without any; raises ArchiveError."""
 
 
 class Recorder:
@@ -49,32 +49,32 @@ class Recorder:
 
     def __init__(self, pbx: Pbx, ami: Ami, cabinet: RecordingArchiver) -> None:
         self._pbx = pbx
-        self._taping = MixMonitor(pbx, ami)
+        self._mixmonitor = MixMonitor(pbx, ami)
         self._cabinet = cabinet
-        self._queues: dict[str, deque[tuple[RecordingCommand, Done, IsAllowed]]] = {}
+        self._queues: dict[str, deque[tuple[MixMonitorCommand, Done, IsAllowed]]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by call, or by request
         self._busy: set[str] = set()  # recordings that are being filed
         self._room = asyncio.Semaphore(MAX_CONCURRENT)
 
     def run(
-        self, command: TapeCommand, call: str, done: Done, may: IsAllowed = _always_allowed
+        self, command: RecordingCommand, call: str, done: Done, may: IsAllowed = _always_allowed
     ) -> None:
         """Do a command while it `may`; `done` gets the event that it leads to, if it does."""
-        if isinstance(command, FileTapes):
+        if isinstance(command, ArchiveRecordings):
             self._file(command, call, done)
             return
         self._queues.setdefault(call, deque()).append((command, done, may))
         self._begin(call, self._in_turn(call))
 
-    def leave(self, call: str) -> None:
+    def abandon(self, call: str) -> None:
         """Do no more for a call: it is another engine's, which does again what is not done."""
         for name, task in self._tasks.items():
             if name == call or name.startswith(f"{call}."):
                 task.cancel()
 
-    async def file(self, names: Sequence[str]) -> int | None:
-        """File tapes of one recording, then delete them from the PBX; raises FilingFailed."""
-        read = [(name, found) for name in names if (found := read_name(name))]
+    async def archive(self, names: Sequence[str]) -> int | None:
+        """File tapes of one recording, then delete them from the PBX; raises ArchiveError."""
+        read = [(name, found) for name in names if (found := parse_recording_name(name))]
         path = read[0][1].path
         if path in self._busy:
             raise ArchiveError("busy", path)
@@ -117,18 +117,20 @@ class Recorder:
         finally:
             del self._queues[call]
 
-    async def _surely(self, command: RecordingCommand, call: str, may: IsAllowed) -> None:
+    async def _surely(self, command: MixMonitorCommand, call: str, may: IsAllowed) -> None:
         for tries in itertools.count():
             try:
-                await self._taping.do(command, may)
-            except AmiAway as error:
+                await self._mixmonitor.execute(command, may)
+            except AmiUnavailable as error:
                 log.warning("tape not at hand", call_id=call, error=str(error), tries=tries)
                 await asyncio.sleep(RETRY_DELAYS_S[min(tries, len(RETRY_DELAYS_S) - 1)])
             else:
                 return
 
-    def _file(self, command: FileTapes, call: str, done: Done) -> None:
-        is_last = any((found := read_name(e)) and found.purpose == "call" for e in command.names)
+    def _file(self, command: ArchiveRecordings, call: str, done: Done) -> None:
+        is_last = any(
+            (found := parse_recording_name(e)) and found.purpose == "call" for e in command.names
+        )
         if is_last and (task := self._tasks.get(call)):
             task.cancel()  # the call has ended: there is nothing to be recorded any more
 
@@ -137,29 +139,29 @@ class Recorder:
 
         self._begin(command.request, filed())
 
-    async def _outcome(self, command: FileTapes, call: str) -> TapesFiled:
+    async def _outcome(self, command: ArchiveRecordings, call: str) -> RecordingsArchived:
         try:
-            length_ms = await self.file(command.names)
+            length_ms = await self.archive(command.names)
         except ArchiveError as error:
             log.warning("recording not filed yet", call_id=call, error=str(error))
-            return TapesFiled(command.request, fault=str(error))
+            return RecordingsArchived(command.request, fault=str(error))
         if length_ms is None:
             log.error("recording lost", call_id=call)
-            return TapesFiled(command.request, fault="lost")
-        return TapesFiled(command.request, length_ms)
+            return RecordingsArchived(command.request, fault="lost")
+        return RecordingsArchived(command.request, length_ms)
 
-    async def _filed(self, path: str, read: list[tuple[str, TapeName]]) -> int | None:
+    async def _filed(self, path: str, read: list[tuple[str, RecordingName]]) -> int | None:
         for name, tape in read:
             if await self._is_running(name, tape):
                 raise ArchiveError("busy", f"{name} is being recorded")
-        parts = [RecordingPart(name, tape.began_ms) for name, tape in read]
-        length_ms = await self._cabinet.file(path, CHANNELS[read[0][1].purpose], parts)
+        parts = [RecordingPart(name, tape.started_ms) for name, tape in read]
+        length_ms = await self._cabinet.archive(path, CHANNELS[read[0][1].purpose], parts)
         if length_ms is not None:
             for part in parts:  # what can't be deleted now, the archivist finds
                 await self._pbx.ask(recordings.delete_stored(part.name))
         return length_ms
 
-    async def _is_running(self, name: str, tape: TapeName) -> bool:
+    async def _is_running(self, name: str, tape: RecordingName) -> bool:
         """Tell whether a file may still grow: a call that was given up has not ended its legs."""
         is_message = tape.purpose == "voicemail"
         asked = recordings.get_live(name) if is_message else channels.get(tape.leg)

@@ -9,7 +9,7 @@ import structlog
 from engine.ari.generated.models import StoredRecording
 from engine.ari.generated.operations import recordings
 from engine.calls.model.ids import slot_and_node
-from engine.calls.model.recording import TapeName, read_name
+from engine.calls.model.recording import RecordingName, parse_recording_name
 from engine.recordings.errors import ArchiveError
 from engine.runtime.nodes.node import Node
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
@@ -21,8 +21,8 @@ _stored = msgspec.json.Decoder(list[StoredRecording])
 class RecordingArchiver(Protocol):
     """Who files tapes; `recorder.Recorder` is the real one."""
 
-    async def file(self, names: list[str]) -> int | None:
-        """File tapes of one recording, then delete them; raises FilingFailed."""
+    async def archive(self, names: list[str]) -> int | None:
+        """File tapes of one recording, then delete them; raises ArchiveError."""
 
 
 class RecordingSweeper:
@@ -50,7 +50,7 @@ class RecordingSweeper:
 
     async def _file(self, names: list[str]) -> None:
         try:
-            await self._recorder.file(names)
+            await self._recorder.archive(names)
         except ArchiveError as error:
             log.warning("recording not filed", name=names[0], error=str(error))
         else:
@@ -65,12 +65,12 @@ class RecordingSweeper:
             log.info("archivist waits for the pbx", node=self._node.name, error=str(error))
             return found
         for each in stored:
-            tape = read_name(each.name)
+            tape = parse_recording_name(each.name)
             if tape is not None and self._is_left(tape):
                 found.setdefault(tape.path, []).append(each.name)
         return found
 
-    def _is_left(self, tape: TapeName) -> bool:
+    def _is_left(self, tape: RecordingName) -> bool:
         slot, _node = slot_and_node(tape.call) or (-1, "")
-        desk = self._node.desks.get(slot)
-        return desk is not None and not desk.is_held and tape.call not in desk.actors
+        desk = self._node.shards.get(slot)
+        return desk is not None and not desk.is_paused and tape.call not in desk.actors

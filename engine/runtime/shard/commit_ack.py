@@ -1,10 +1,10 @@
-"""What is asked of calls: why it can't be done, that another engine can, that it is stored."""
+"""Acknowledges requests once they are committed, and the errors that reject them."""
 
 import asyncio
 import contextlib
 from collections.abc import Iterator
 
-from engine.calls.sessions.preconditions import Refusal
+from engine.calls.sessions.preconditions import Rejection
 from engine.store.errors import StoreDown
 
 COMMIT_TIMEOUT_S = 5
@@ -12,42 +12,42 @@ CONNECT_TIMEOUT_S = 1
 
 
 class CommitAck:
-    """Kept when it is stored, broken when the desk has given its calls up before."""
+    """Waits until a request is committed; abandoned when the shard loses its calls before that."""
 
     def __init__(self) -> None:
-        self._is_stored = False
-        self._is_decided = asyncio.Event()
+        self._is_committed = False
+        self._decided = asyncio.Event()
 
-    def stored(self) -> None:
-        """Keep it."""
-        self._is_stored = True
-        self._is_decided.set()
+    def confirm(self) -> None:
+        """Confirm that the request is committed."""
+        self._is_committed = True
+        self._decided.set()
 
-    def broken(self) -> None:
-        """Let nobody wait for it any more: it may have been done, or may not."""
-        self._is_decided.set()
+    def abandon(self) -> None:
+        """End the wait: whether the request was committed is unknown."""
+        self._decided.set()
 
-    async def kept(self, otherwise: str) -> None:
-        """Wait until it is; raises StoreDown when it is not, or that takes long."""
+    async def wait(self, error_text: str) -> None:
+        """Wait for the commit; raises StoreDown with the text if it fails or takes too long."""
         try:
             async with asyncio.timeout(COMMIT_TIMEOUT_S):
-                await self._is_decided.wait()
+                await self._decided.wait()
         except TimeoutError:
-            raise StoreDown(otherwise) from None
-        if not self._is_stored:
-            raise StoreDown(otherwise)
+            raise StoreDown(error_text) from None
+        if not self._is_committed:
+            raise StoreDown(error_text)
 
 
 class RequestRejected(Exception):
-    """A request can't be done now; `refusal` says why."""
+    """A request cannot be served now; `rejection` says why."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.detail)
-        self.refusal = refusal
+    def __init__(self, rejection: Rejection) -> None:
+        super().__init__(rejection.detail)
+        self.rejection = rejection
 
 
 class NotOwner(Exception):
-    """Another engine has the slot that this is about; None: any that has one."""
+    """Another engine owns the slot of a request; None: any engine with a slot can serve it."""
 
     def __init__(self, slot: int | None) -> None:
         super().__init__(f"slot {slot} is another engine's")
@@ -55,18 +55,18 @@ class NotOwner(Exception):
 
 
 @contextlib.contextmanager
-def awaiting_commit(pending: set[CommitAck]) -> Iterator[CommitAck]:
+def awaiting_commit(pending_acks: set[CommitAck]) -> Iterator[CommitAck]:
     """Add an acknowledgement to a shard's pending ones for the duration of a request."""
-    promise = CommitAck()
-    pending.add(promise)
+    ack = CommitAck()
+    pending_acks.add(ack)
     try:
-        yield promise
+        yield ack
     finally:
-        pending.discard(promise)
+        pending_acks.discard(ack)
 
 
-async def wait_connected(heard: asyncio.Event) -> None:
-    """Give a node that is being looked at, as after a takeover, a moment to be heard again."""
+async def wait_connected(resumed: asyncio.Event) -> None:
+    """Give a node in recovery, as after a takeover, a moment to resume."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            await heard.wait()
+            await resumed.wait()

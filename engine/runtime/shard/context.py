@@ -1,41 +1,35 @@
-"""Where a desk stands: one slot of one node, the ways to it, and for how long it is ours."""
-
-from typing import Protocol
+"""The context of a shard: its slot and PBX node, the connections to it, and the slot's lease."""
 
 from msgspec import Struct, field
 
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.store.lease import LeaseView
 
 
-class Lease(Protocol):
-    """How long the slot is ours."""
+class _Unlimited:
+    """The lease of an engine that shares its slots with no other."""
 
-    @property
-    def holds(self) -> bool:
-        """Whether nobody else can have it yet."""
-
-
-class _Forever:
+    token = 0
     holds = True
 
 
 class ShardContext(Struct, frozen=True):
-    """One slot of one node, as the engine that holds it sees it."""
+    """One slot on one PBX node, as the engine that owns it sees it."""
 
     node: str
     slot: int
     pbx: Pbx
-    plan: EndpointTemplates
-    tapes: CallRecorder | None = None  # without, nothing is recorded here
-    lease: Lease = _Forever()
-    meter: Meter = field(default_factory=Meter)
+    endpoints: EndpointTemplates
+    recorder: CallRecorder | None = None  # without one, calls are not recorded
+    lease: LeaseView = _Unlimited()
+    meter: Metrics = field(default_factory=Metrics)
 
-    def dismiss(self, channel: str, cause: int = causes.NORMAL) -> None:
-        """Hang up a channel that is no call's, or will not be one."""
-        hangup = requests_for(Hangup(channel, cause), self.plan)[0]
+    def hang_up_channel(self, channel: str, cause: int = causes.NORMAL) -> None:
+        """Hang up a channel that belongs to no call."""
+        hangup = requests_for(Hangup(channel, cause), self.endpoints)[0]
         self.pbx.send(hangup, channel, False, lambda _reply: None)

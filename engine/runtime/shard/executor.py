@@ -7,27 +7,27 @@ from collections.abc import Callable, Sequence
 
 from engine.ari.request import Reply, Request
 from engine.calls.model.commands import (
-    AnswerReferral,
+    AnswerRefer,
+    ArchiveRecordings,
     Command,
-    FileTapes,
+    EmitEvent,
     Hangup,
-    MuteTape,
+    MuteRecording,
     Originate,
     PbxCommand,
-    StartTape,
-    StopTape,
-    TapeCommand,
-    Tell,
+    RecordingCommand,
+    StartRecording,
+    StopRecording,
 )
 from engine.calls.model.events import Event, LegEnded
 from engine.calls.model.io_commands import (
-    AskApi,
-    AskWebhook,
-    Errand,
     FetchMedia,
+    IoCommand,
     LoadFlow,
-    LoadNode,
-    Prefetch,
+    LoadFlowNode,
+    PrefetchMedia,
+    SendApiRequest,
+    SendWebhook,
 )
 from engine.runtime.base.ports import CallRecorder, IoRunner, Pbx
 from engine.runtime.pbx.ari_replies import event_from_reply
@@ -51,72 +51,72 @@ class CommandExecutor:
         doubt: Callable[[], None],
         tapes: CallRecorder | None = None,
     ) -> None:
-        self._tapes = tapes
+        self._recorder = tapes
         self._pbx = pbx
-        self._plan = plan
-        self._errands = errands
+        self._endpoints = plan
+        self._io = errands
         self._feed = feed
-        self._doubt = doubt
+        self._on_reply_lost = doubt
 
-    def perform(self, actor: Actor, commands: Sequence[Command]) -> None:
+    def execute(self, actor: Actor, commands: Sequence[Command]) -> None:
         """Start every command; none waits here."""
         for command in commands:
             match command:
-                case Tell():
+                case EmitEvent():
                     pass  # committed is told
-                case Prefetch():
-                    actor.did(command)
-                    self._errands.prefetch(command)
-                case Hangup() | AnswerReferral():
-                    self._send(actor, command, requests_for(command, self._plan), self._unqueued)
-                case FetchMedia() | AskWebhook() | LoadFlow() | LoadNode() | AskApi():
+                case PrefetchMedia():
+                    actor.acknowledge(command)
+                    self._io.prefetch(command)
+                case Hangup() | AnswerRefer():
+                    self._send(actor, command, requests_for(command, self._endpoints), self._ignore)
+                case FetchMedia() | SendWebhook() | LoadFlow() | LoadFlowNode() | SendApiRequest():
                     self._run(actor, command)
-                case StartTape() | MuteTape() | StopTape() | FileTapes():
+                case StartRecording() | MuteRecording() | StopRecording() | ArchiveRecordings():
                     self._record(actor, command)
                 case _:
                     actor.queue.append(command)
-        self._pump(actor)
+        self._send_next(actor)
 
-    def _run(self, actor: Actor, errand: Errand) -> None:
+    def _run(self, actor: Actor, errand: IoCommand) -> None:
         def done(event: Event) -> None:
-            actor.did(errand)
+            actor.acknowledge(errand)
             self._feed(actor, event)
 
-        self._errands.run(errand, actor.call, done)
+        self._io.run(errand, actor.call, done)
 
-    def _record(self, actor: Actor, command: TapeCommand) -> None:
+    def _record(self, actor: Actor, command: RecordingCommand) -> None:
         def done(event: Event | None) -> None:
-            actor.did(command)
+            actor.acknowledge(command)
             if event is not None:
                 self._feed(actor, event)
 
-        if self._tapes is None:
-            actor.did(command)  # what records was taken away while the call lived
+        if self._recorder is None:
+            actor.acknowledge(command)  # what records was taken away while the call lived
         else:
-            self._tapes.run(command, actor.call.id, done)
+            self._recorder.run(command, actor.call.id, done)
 
-    def _pump(self, actor: Actor) -> None:
-        if actor.queue and not actor.busy:
-            actor.busy = True
-            self._begin(actor, actor.queue[0])
+    def _send_next(self, actor: Actor) -> None:
+        if actor.queue and not actor.is_busy:
+            actor.is_busy = True
+            self._send_command(actor, actor.queue[0])
 
-    def _begin(self, actor: Actor, command: PbxCommand) -> None:
+    def _send_command(self, actor: Actor, command: PbxCommand) -> None:
         if not isinstance(command, Originate):
-            self._send(actor, command, requests_for(command, self._plan), self._next)
+            self._send(actor, command, requests_for(command, self._endpoints), self._on_sent)
             return
-        life = actor.life
+        life = actor.generation
 
         def prepared(found: tuple[Request, ...] | LegEnded) -> None:
-            if actor.life != life:
+            if actor.generation != life:
                 return
             if isinstance(found, LegEnded):
-                actor.did(command)
-                self._next(actor)
+                actor.acknowledge(command)
+                self._on_sent(actor)
                 self._feed(actor, found)
             else:
-                self._send(actor, command, found, self._next)
+                self._send(actor, command, found, self._on_sent)
 
-        resolve_party(self._plan, actor.call, command, prepared)
+        resolve_party(self._endpoints, actor.call, command, prepared)
 
     def _send(
         self,
@@ -125,43 +125,43 @@ class CommandExecutor:
         left: tuple[Request, ...],
         then: Callable[[Actor], None],
     ) -> None:
-        life = actor.life
+        life = actor.generation
 
         def done(reply: Reply) -> None:
-            if actor.life != life:
+            if actor.generation != life:
                 return
             if len(left) > 1 and reply.status in {200, 204, 409}:
                 self._send(actor, command, left[1:], then)
             else:
-                self._replied(actor, command, reply, then)
+                self._on_reply(actor, command, reply, then)
 
         while is_pipelined(command) and len(left) > 1:
-            self._pbx.send(left[0], actor.call.id, False, self._passed)
+            self._pbx.send(left[0], actor.call.id, False, self._on_pipelined_reply)
             left = left[1:]
         self._pbx.send(left[0], actor.call.id, may_block(command), done)
 
-    def _passed(self, reply: Reply) -> None:
+    def _on_pipelined_reply(self, reply: Reply) -> None:
         """Leave it to the reply of the last request to tell what became of the command."""
         if reply.status == 0:
-            self._doubt()
+            self._on_reply_lost()
 
-    def _replied(
+    def _on_reply(
         self, actor: Actor, command: PbxCommand, reply: Reply, then: Callable[[Actor], None]
     ) -> None:
         if reply.status == 0:
-            self._doubt()
+            self._on_reply_lost()
             return
-        actor.did(command)
+        actor.acknowledge(command)
         event = event_from_reply(command, reply)
         then(actor)
         if event is not None:
             self._feed(actor, event)
 
-    def _next(self, actor: Actor) -> None:
+    def _on_sent(self, actor: Actor) -> None:
         if actor.queue:
             actor.queue.pop(0)
-        actor.busy = False
-        self._pump(actor)
+        actor.is_busy = False
+        self._send_next(actor)
 
-    def _unqueued(self, actor: Actor) -> None:
+    def _ignore(self, actor: Actor) -> None:
         """Go on with nothing: these wait for nothing, and nothing waits for them."""

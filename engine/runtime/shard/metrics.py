@@ -1,35 +1,35 @@
-"""What a desk counts of its calls, its tables at hand."""
+"""The metrics of one shard's calls."""
 
 from engine.calls.model.call import Call
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 
 DIRECTIONS = ("inbound", "outbound")
 
 
 class ShardMetrics:
-    """Counts for one (node, slot)."""
+    """Counters of one (node, slot), looked up once."""
 
-    def __init__(self, meter: Meter, node: str, slot: int) -> None:
+    def __init__(self, meter: Metrics, node: str, slot: int) -> None:
         calls, nodes = meter.calls, meter.nodes
-        self._begun = calls.begun.of(node, slot)
-        self._ended = {each: calls.ended.of(node, slot, each) for each in DIRECTIONS}
-        self._dropped, self._slot = calls.dropped.of(node), str(slot)
-        self._late = calls.late.of(node, slot)
-        for rare in (calls.dropped, calls.given_up, calls.taken_over, nodes.away):
-            rare.begin(node, slot)
-        nodes.reaped.begin(node)
+        self._begun = calls.started.table(node, slot)
+        self._ended = {each: calls.ended.table(node, slot, each) for each in DIRECTIONS}
+        self._dropped, self._slot = calls.dropped.table(node), str(slot)
+        self._late = calls.timer_lateness.series(node, slot)
+        for rare in (calls.dropped, calls.lost, calls.taken_over, nodes.disconnects):
+            rare.initialize(node, slot)
+        nodes.orphans_removed.initialize(node)
 
-    def began(self, call: Call) -> None:
-        """Count a call that was not there before."""
+    def call_started(self, call: Call) -> None:
+        """Count a new call."""
         self._begun[call.direction] += 1
 
-    def closed(self, call: Call) -> None:
-        """Count a call that is over, or that a fault ended."""
-        if call.is_over:
+    def call_ended(self, call: Call) -> None:
+        """Count a call that ended, or that an internal error ended."""
+        if call.is_ended:
             self._ended[call.direction][call.status] += 1
         else:
             self._dropped[self._slot] += 1
 
-    def fired(self, late_ms: int) -> None:
-        """Note how late a timer was."""
+    def timer_fired(self, late_ms: int) -> None:
+        """Record how late a timer fired."""
         self._late.observe(late_ms / 1000)

@@ -1,4 +1,4 @@
-"""A desk's standstill: its node can't be heard, so calls' time stands and what comes is kept."""
+"""Buffers a shard's events while its node is disconnected and the calls' deadlines are paused."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,46 +8,46 @@ from engine.runtime.shard.actor import Actor
 
 
 class PauseBuffer:
-    """Whether a desk stands, and what came meanwhile; a new one stands until the node is heard."""
+    """The events of a paused shard, and where some are missing; it starts paused."""
 
     def __init__(self) -> None:
-        self.over = asyncio.Event()  # unset while it lasts
-        self.kept: list[tuple[Actor, Event]] = []
-        self._gap = 0  # so many of them came before events were missed
+        self.resumed = asyncio.Event()  # unset while the shard is paused
+        self.events: list[tuple[Actor, Event]] = []
+        self._gap = 0  # index of the first event after the missed ones
 
-    def begin(self) -> None:
-        """Stand: nothing may be concluded."""
-        self.over.clear()
+    def pause(self) -> None:
+        self.resumed.clear()
 
-    def miss(self) -> None:
-        """Stand, and know that events are missed between what waits by now and what comes."""
-        self.begin()
-        self._gap = len(self.kept)
+    def mark_gap(self) -> None:
+        """Pause, and note that events are missed from here on."""
+        self.pause()
+        self._gap = len(self.events)
 
-    def keep(self, actor: Actor, event: Event) -> None:
-        """Stand, and keep an event for later."""
-        self.begin()
-        self.kept.append((actor, event))
+    def append(self, actor: Actor, event: Event) -> None:
+        """Pause, and buffer an event."""
+        self.pause()
+        self.events.append((actor, event))
 
-    def end(self) -> list[tuple[Actor, Event]]:
-        """Go on; gives what came meanwhile."""
-        self.over.set()
-        kept, self.kept, self._gap = self.kept, [], 0
-        return kept
+    def resume(self) -> list[tuple[Actor, Event]]:
+        """End the pause and return the buffered events."""
+        self.resumed.set()
+        events, self.events, self._gap = self.events, [], 0
+        return events
 
-    def fill(self, actor: Actor, events: Iterable[Event]) -> None:
-        """Take events in where they were missed, behind what came before."""
-        told = [(actor, event) for event in events]
-        self.kept[self._gap : self._gap] = told
-        self._gap += len(told)
+    def insert_missed(self, actor: Actor, events: Iterable[Event]) -> None:
+        """Insert recovered events at the gap."""
+        recovered = [(actor, event) for event in events]
+        self.events[self._gap : self._gap] = recovered
+        self._gap += len(recovered)
 
-    def last_keys(self) -> dict[str, DigitPressed]:
-        """Give the last key of each leg among what waits, and after which some may be missed."""
-        keys = (event for _, event in self.kept[: self._gap] if isinstance(event, DigitPressed))
-        return {key.leg: key for key in keys}
+    def last_digits_before_gap(self) -> dict[str, DigitPressed]:
+        """Return each leg's last buffered digit before the gap."""
+        before = self.events[: self._gap]
+        digits = (event for _, event in before if isinstance(event, DigitPressed))
+        return {digit.leg: digit for digit in digits}
 
-    def first_keys(self) -> dict[str, DigitPressed]:
-        """Give the first key of each leg among what waits, and after which none was missed."""
-        whole = self.kept[self._gap :]
-        keys = (event for _, event in reversed(whole) if isinstance(event, DigitPressed))
-        return {key.leg: key for key in keys}
+    def first_digits_after_gap(self) -> dict[str, DigitPressed]:
+        """Return each leg's first buffered digit after the gap."""
+        after = self.events[self._gap :]
+        digits = (event for _, event in reversed(after) if isinstance(event, DigitPressed))
+        return {digit.leg: digit for digit in digits}

@@ -23,16 +23,16 @@ def resolve_party(plan: EndpointTemplates, call: Call, command: Originate, done:
     """Find out what a call to a party takes; `done` is told, at once where nothing must be read."""
 
     def judged(verdict: DialDecision) -> None:
-        if verdict.refusal:
-            log.info("not called", call_id=call.id, party=command.party, reason=verdict.refusal)
-            done(_refused(command, verdict.refusal))
+        if verdict.rejection:
+            log.info("not called", call_id=call.id, party=command.party, reason=verdict.rejection)
+            done(_refused(command, verdict.rejection))
         else:
             _locate(plan, call, replace(command, caller_id=verdict.caller_id), done)
 
-    if plan.judge is None:
+    if plan.policy is None:
         _locate(plan, call, command, done)
     else:
-        plan.judge.judge(call, command.party, command.caller_id, judged)
+        plan.policy.authorize(call, command.party, command.caller_id, judged)
 
 
 def _refused(command: Originate, refusal: DialRefusal) -> LegEnded:

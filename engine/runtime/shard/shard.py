@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection, Iterable
 
 import structlog
 
-from engine.calls.flows.prefetch import wanted_by
+from engine.calls.flows.prefetch import pending_audio_sources
 from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.codec import encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
-from engine.calls.model.io_commands import Prefetch
-from engine.calls.model.requests import Asked
-from engine.calls.recovery.dtmf import Heard, untold
+from engine.calls.model.io_commands import PrefetchMedia
+from engine.calls.model.requests import CallRequest
+from engine.calls.recovery.dtmf import DigitsByLeg, undelivered_digits
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor
@@ -38,130 +38,132 @@ class CallShard:
     def __init__(
         self, place: ShardContext, clock: Clock, writer: Writer, errands: IoRunner
     ) -> None:
-        self.place = place
+        self.context = place
         self.actors: dict[str, Actor] = {}
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
         self.on_doubt: Callable[[], None] = lambda: None
-        self.overheard: Callable[[], Heard] = dict  # the node's keys, as AMI tells them
-        self.standstill = PauseBuffer()
-        self.promises: set[CommitAck] = set()  # to those who wait until something is stored
+        self.overheard: Callable[[], DigitsByLeg] = dict  # the node's keys, as AMI tells them
+        self.pause_buffer = PauseBuffer()
+        self.pending_acks: set[CommitAck] = set()  # to those who wait until something is stored
         self._clock = clock
         self._writer = writer
-        self._errands = errands
-        self._meter = ShardMetrics(place.meter, place.node, place.slot)
-        self._alarms = DeadlineTimers(clock, self._meter, self._due)
-        self._performer = CommandExecutor(
-            place.pbx, place.plan, errands, self.feed, self._doubt, place.tapes
+        self._io = errands
+        self._metrics = ShardMetrics(place.meter, place.node, place.slot)
+        self._timers = DeadlineTimers(clock, self._metrics, self._on_deadline)
+        self._executor = CommandExecutor(
+            place.pbx, place.endpoints, errands, self.feed, self._doubt, place.recorder
         )
-        self._steps = StepRunner(
-            place.node, clock, writer, errands, self._performer, is_held=lambda: self.is_held
+        self._step_runner = StepRunner(
+            place.node, clock, writer, errands, self._executor, is_held=lambda: self.is_paused
         )
 
-    def open(self, call: Call, stored: OnStored = no_op) -> Actor:
+    def start_call(self, call: Call, stored: OnStored = no_op) -> Actor:
         """Take a new call up; `stored` is called once its first commit has been made."""
         actor = self.adopt(Actor(call))
-        self._meter.began(call)
-        self._take(actor, CallOpened(), (encode(call),), stored)
+        self._metrics.call_started(call)
+        self._step(actor, CallOpened(), (encode(call),), stored)
         return actor
 
     def adopt(self, actor: Actor) -> Actor:
         """Take up a call that has a life behind it."""
         call = actor.call
         self.actors[call.id] = actor
-        if actor.arrived is not None:
-            self.inbound[actor.arrived] = actor
+        if actor.inbound_channel is not None:
+            self.inbound[actor.inbound_channel] = actor
         return actor
 
     def prefetch(self, actor: Actor) -> None:
         """Have the audio ready that a call will want: another engine had it until now."""
-        if sources := wanted_by(actor.call):
-            self._errands.prefetch(Prefetch(sources))
+        if sources := pending_audio_sources(actor.call):
+            self._io.prefetch(PrefetchMedia(sources))
 
-    def route(self, channel_id: str) -> Actor | None:
+    def find_by_channel(self, channel_id: str) -> Actor | None:
         """Find the call of a channel: ours carry the call's id before the last dot."""
         return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
 
     def feed(self, actor: Actor, event: Event) -> None:
         """Give a call an event; while the node is away it is kept for later."""
-        if not self.is_held:
-            self._take(actor, event)
+        if not self.is_paused:
+            self._step(actor, event)
         elif not isinstance(event, DeadlinePassed):
-            self.standstill.keep(actor, event)
+            self.pause_buffer.append(actor, event)
 
-    def ask(self, actor: Actor, asked: Asked, stored: OnStored) -> None:
+    def request(self, actor: Actor, asked: CallRequest, stored: OnStored) -> None:
         """Give a call what somebody asks of it, also while its node is away (decision 0025).
 
         `stored` is called once that is stored, and all before it.
         """
-        self._take(actor, asked, (), stored)
+        self._step(actor, asked, (), stored)
 
-    def hear_out(self, actor: Actor) -> None:
+    def deliver_logged_digits(self, actor: Actor) -> None:
         """Give a call the keys that its node would have told by now, if it could be heard.
 
         Its websocket may be lost, and nobody knows: what was pressed before comes before.
         """
-        for key in untold(actor.call, self.overheard(), self._clock.now_ms()):
-            self._take(actor, key)
+        for key in undelivered_digits(actor.call, self.overheard(), self._clock.now_ms()):
+            self._step(actor, key)
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
-        self.standstill.begin()
+        self.pause_buffer.pause()
 
-    def release(self) -> None:
+    def resume(self) -> None:
         """Go on, first with what came meanwhile."""
-        for actor, event in self.standstill.end():
+        for actor, event in self.pause_buffer.resume():
             self.feed(actor, event)
         for actor in list(self.actors.values()):
-            self._alarms.set(actor)
+            self._timers.set(actor)
 
     @property
-    def is_held(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether the node is away, or the slot may be another engine's."""
-        return not (self.standstill.over.is_set() and self.place.lease.holds)
+        return not (self.pause_buffer.resumed.is_set() and self.context.lease.holds)
 
     @property
     def can_store(self) -> bool:
         """Whether a new call could be stored now."""
-        return self._writer.healthy and not self._writer.overloaded
+        return self._writer.is_healthy and not self._writer.is_overloaded
 
     @property
-    def unstored(self) -> int:
+    def uncommitted(self) -> int:
         """How many changes of its slot, at any node, wait for the store."""
-        return self._writer.depth
+        return self._writer.pending_count
 
     def store_again(self, but: Collection[str] = ()) -> None:
         """Store every call as it is, but for some: the store may have lost any of them."""
         for actor in self.actors.values():
             if actor.call.id not in but:
-                self._writer.restore(actor.anew(self.place.node))
+                self._writer.rewrite(actor.snapshot(self.context.node))
 
-    def inherit(self, kept: Iterable[tuple[Actor, Event]]) -> None:
+    def inherit_events(self, kept: Iterable[tuple[Actor, Event]]) -> None:
         """Keep what another desk kept for the same calls: what a phone asked is in it, too."""
         for actor, event in kept:
             if heir := self.actors.get(actor.call.id):
-                self.standstill.keep(heir, event)
-        self.standstill.miss()
+                self.pause_buffer.append(heir, event)
+        self.pause_buffer.mark_gap()
 
     def retire(self) -> None:
         """Do nothing more: the calls are another's, or will be."""
-        self.hold()
+        self.pause()
         self.on_doubt = no_op
         for actor in self.actors.values():
-            actor.leave()
-            if self.place.tapes is not None:
-                self.place.tapes.leave(actor.call.id)
+            actor.retire()
+            if self.context.recorder is not None:
+                self.context.recorder.abandon(actor.call.id)
         self.actors, self.inbound = {}, {}
-        for promise in self.promises:
-            promise.broken()
+        for promise in self.pending_acks:
+            promise.abandon()
 
-    def resume(self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]) -> None:
+    def recover_call(
+        self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]
+    ) -> None:
         """Do again what may not have been done, then take what was missed."""
-        self._performer.perform(actor, actor.recover(redo))
+        self._executor.execute(actor, actor.recover(redo))
         for event in events:
-            if not actor.call.is_over:
-                self._take(actor, event)
+            if not actor.call.is_ended:
+                self._step(actor, event)
 
-    def _take(
+    def _step(
         self,
         actor: Actor,
         event: Event,
@@ -169,34 +171,36 @@ class CallShard:
         stored: OnStored = no_op,
     ) -> None:
         try:
-            is_changed = self._steps.take(actor, event, first, stored)
+            is_changed = self._step_runner.step(actor, event, first, stored)
         except Exception:
             # A fault in one call ends that call, loudly; it must not reach the others.
             log.exception("call dropped", call_id=actor.call.id, event_type=tag_of(event))
             for leg in actor.call.legs:
-                self.place.dismiss(leg.id, causes.TEMPORARY_FAILURE)
-            self._close(actor)
+                self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
+            self._remove_call(actor)
             return
-        if actor.call.is_over and actor.call.id in self.actors:
-            self._close(actor)
+        if actor.call.is_ended and actor.call.id in self.actors:
+            self._remove_call(actor)
         elif is_changed:
-            self._alarms.set(actor)
+            self._timers.set(actor)
 
-    def _close(self, actor: Actor) -> None:
+    def _remove_call(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)
-        self.inbound.pop(actor.arrived or "", None)
+        self.inbound.pop(actor.inbound_channel or "", None)
         actor.disarm()
-        self._meter.closed(actor.call)
+        self._metrics.call_ended(actor.call)
 
     def _doubt(self) -> None:
         self.on_doubt()
 
-    def _due(self, actor: Actor) -> None:
-        if self.is_held:
+    def _on_deadline(self, actor: Actor) -> None:
+        if self.is_paused:
             return  # who is released is woken again
-        if self._alarms.is_due(actor):
-            self.hear_out(actor)  # who has pressed a key is not to be told that its time is over
-        if self._alarms.is_due(actor):
+        if self._timers.is_due(actor):
+            self.deliver_logged_digits(
+                actor
+            )  # who has pressed a key is not to be told that its time is over
+        if self._timers.is_due(actor):
             self.feed(actor, DeadlinePassed())
         if actor.timer is None and actor.call.id in self.actors:
-            self._alarms.set(actor)
+            self._timers.set(actor)

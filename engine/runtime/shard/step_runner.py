@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import logged
-from engine.calls.model.commands import Answer, Command, Play, Tell
+from engine.calls.model.codec import encode_log_entry
+from engine.calls.model.commands import Answer, Command, EmitEvent, Play
 from engine.calls.model.events import Event, Recovered
-from engine.calls.model.io_commands import FetchMedia, LoadNode, Prefetch
+from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.step import step
 from engine.runtime.base.clock import Clock
@@ -17,9 +17,9 @@ from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.executor import CommandExecutor
 
 # Done before they are stored: a call that was lost with them is taken in anew, as it stands.
-BEFORE_COMMIT = (Answer, Prefetch)
+BEFORE_COMMIT = (Answer, PrefetchMedia)
 NOT_AFTER_COMMIT = (
-    Tell,
+    EmitEvent,
     *BEFORE_COMMIT,
 )  # what is not done once it is stored: told by being stored, or early
 OnStored = Callable[[], None]
@@ -43,13 +43,13 @@ class StepRunner:
         is_held: Callable[[], bool],
     ) -> None:
         self._node = node
-        self._is_held = is_held
+        self._is_paused = is_held
         self._clock = clock
         self._writer = writer
-        self._errands = errands
-        self._performer = performer
+        self._io = errands
+        self._executor = performer
 
-    def take(self, actor: Actor, event: Event, first: tuple[bytes, ...], stored: OnStored) -> bool:
+    def step(self, actor: Actor, event: Event, first: tuple[bytes, ...], stored: OnStored) -> bool:
         """Step a call; tells whether that changed anything.
 
         `first` goes before it into the log, `stored` is called once it is there.
@@ -59,32 +59,32 @@ class StepRunner:
         is_asked = stored is not no_op  # who asks is answered when all before is stored, too
         if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
             return False  # what changes nothing leaves no trace, but for the engine's own deaths
-        log = [*first, logged(now, event, commands)]
-        actor.call, wanted = answer_from_cache(call, commands, self._errands, log, now)
+        log = [*first, encode_log_entry(now, event, commands)]
+        actor.call, wanted = answer_from_cache(call, commands, self._io, log, now)
         self._commit(actor, wanted, log, stored)
         return True
 
     def _commit(
         self, actor: Actor, wanted: list[Command], log: list[bytes], stored: OnStored
     ) -> None:
-        change = actor.want(wanted, log, self._node)
+        change = actor.prepare_commit(wanted, log, self._node)
         early = [each for each in wanted if isinstance(each, BEFORE_COMMIT)]
         todo = [each for each in wanted if not isinstance(each, NOT_AFTER_COMMIT)]
-        actor.waiting += todo
-        done = partial(self._committed, actor, todo, stored)
-        self._writer.write(change, done, hurry=bool(todo))
+        actor.uncommitted += todo
+        done = partial(self._on_committed, actor, todo, stored)
+        self._writer.write(change, done, urgent=bool(todo))
         if early:
-            self._performer.perform(actor, early)
+            self._executor.execute(actor, early)
 
-    def _committed(self, actor: Actor, todo: Sequence[Command], stored: OnStored) -> None:
+    def _on_committed(self, actor: Actor, todo: Sequence[Command], stored: OnStored) -> None:
         stored()
-        due = actor.stored(todo)
-        if self._is_held():
+        due = actor.mark_committed(todo)
+        if self._is_paused():
             # A recovery may have looked already, and asks for a prompt that it did not see. All
             # else can be done twice; Asterisk plays an id as often as it is asked to.
             due = [each for each in due if not isinstance(each, Play)]
         if due:
-            self._performer.perform(actor, due)
+            self._executor.execute(actor, due)
 
 
 def answer_from_cache(
@@ -103,7 +103,7 @@ def answer_from_cache(
             wanted.append(command)
             continue
         call, more = step(call, told, now)
-        log.append(logged(now, told, more))
+        log.append(encode_log_entry(now, told, more))
         left.extendleft(reversed(more))
     return call, wanted
 
@@ -111,9 +111,9 @@ def answer_from_cache(
 def _known(call: Call, command: Command, errands: IoRunner) -> Event | None:
     match command:
         case FetchMedia(request=request, sources=sources):
-            clips = errands.known(sources)
+            clips = errands.cached_clips(sources)
             return None if clips is None else MediaFetched(request, clips)
-        case LoadNode():
-            return errands.node(command, call)
+        case LoadFlowNode():
+            return errands.cached_node(command, call)
         case _:
             return None

@@ -1,4 +1,4 @@
-"""The timers of a desk's calls: each has one, set to its next deadline."""
+"""Deadline timers: each call of a shard has one, set to its next deadline."""
 
 from collections.abc import Callable
 
@@ -9,24 +9,24 @@ from engine.runtime.shard.metrics import ShardMetrics
 
 
 class DeadlineTimers:
-    """Wakes a desk when something is due in a call."""
+    """Calls `on_due` when a call's deadline passes."""
 
-    def __init__(self, clock: Clock, meter: ShardMetrics, wake: Callable[[Actor], None]) -> None:
+    def __init__(self, clock: Clock, metrics: ShardMetrics, on_due: Callable[[Actor], None]) -> None:
         self._clock = clock
-        self._meter = meter
-        self._wake = wake
+        self._metrics = metrics
+        self._on_due = on_due
 
     def set(self, actor: Actor) -> None:
-        """Set a call's timer to its deadline, or off when it has none."""
-        actor.arm(self._clock, lambda: self._fired(actor))
+        """Set a call's timer to its deadline, or cancel it when there is none."""
+        actor.arm(self._clock, lambda: self._fire(actor))
 
     def is_due(self, actor: Actor) -> bool:
-        """Tell whether a call's deadline is here."""
+        """Return whether a call's deadline has passed."""
         due = deadline_ms(actor.call)
         return due is not None and self._clock.now_ms() >= due
 
-    def _fired(self, actor: Actor) -> None:
+    def _fire(self, actor: Actor) -> None:
         actor.timer = None
-        # The clock counts whole milliseconds: one on time may seem early, and a sum may not fall.
-        self._meter.fired(max(0, self._clock.now_ms() - actor.armed_ms))
-        self._wake(actor)
+        # The clock has whole milliseconds: a punctual timer may seem early, and a counter cannot fall.
+        self._metrics.timer_fired(max(0, self._clock.now_ms() - actor.armed_ms))
+        self._on_due(actor)

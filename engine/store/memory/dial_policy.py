@@ -31,7 +31,7 @@ class MemoryDialPolicyStore:
         """See TermsStore."""
         return dict(self._terms)
 
-    async def change(self, account: str, change: DncListChange) -> int:
+    async def change_list(self, account: str, change: DncListChange) -> int:
         """See TermsStore."""
         kept = self._lists.get(account, _DncList())
         if change.after not in {0, kept.version}:
@@ -44,15 +44,15 @@ class MemoryDialPolicyStore:
         self._lists[account] = kept
         return kept.version
 
-    async def versions(self, accounts: Sequence[str]) -> list[int]:
+    async def list_versions(self, accounts: Sequence[str]) -> list[int]:
         """See TermsStore."""
         return [self._lists.get(account, _DncList()).version for account in accounts]
 
-    async def forget(self, account: str) -> None:
+    async def delete_list(self, account: str) -> None:
         """See TermsStore."""
         self._lists.pop(account, None)
 
-    async def listed(self, account: str, numbers: Sequence[str]) -> bool | None:
+    async def is_listed(self, account: str, numbers: Sequence[str]) -> bool | None:
         """See TermsStore."""
         kept = self._lists.get(account, _DncList())
         return not kept.numbers.isdisjoint(numbers) if kept.is_whole else None

@@ -45,7 +45,7 @@ class MemoryStore(MemoryDocuments):
         self.outbox = MemoryOutbox(self._now_ms, self._owned, room)
         self._kept_ms = int(kept_s * 1000)
         self.stream = MemoryStream(now_ms, bounds)
-        self.terms = MemoryDialPolicyStore()
+        self.dial_policies = MemoryDialPolicyStore()
         self._slots: dict[int, SlotState] = {}
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
@@ -72,35 +72,35 @@ class MemoryStore(MemoryDocuments):
         if kept.token != token:
             return False
         kept.until_ms = self._now_ms() + lease_ms if lease_ms else 0
-        self._change(lease_ms == 0)
+        self._notify(lease_ms == 0)
         if kept.number < number:
             raise CommitsLost
         return True
 
-    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+    async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
         ends_ms, known = self._now_ms() + lease_ms, self._engines.pop(engine, None)
         engines = self._engines
-        if lease_ms and known is not None and not self._lives(known[0]):
+        if lease_ms and known is not None and not self._is_alive(known[0]):
             # Late itself: it slept, or the clock was set. It judges nobody: all have their time.
             engines = {
-                name: (until_ms if self._lives(until_ms) else ends_ms, each)
+                name: (until_ms if self._is_alive(until_ms) else ends_ms, each)
                 for name, (until_ms, each) in engines.items()
             }
         if lease_ms:
             engines[engine] = ends_ms, body
-        self._change((lease_ms == 0) == (known is not None))
-        self._engines = {name: each for name, each in engines.items() if self._lives(each[0])}
+        self._notify((lease_ms == 0) == (known is not None))
+        self._engines = {name: each for name, each in engines.items() if self._is_alive(each[0])}
         return {name: body for name, (_, body) in self._engines.items()}
 
-    def _lives(self, ends_ms: int) -> bool:
+    def _is_alive(self, ends_ms: int) -> bool:
         return 0 < ends_ms - self._now_ms() <= MAX_LEASE_MS
 
     async def owner(self, slot: int) -> str:
         """See Store."""
         return self._slot(slot).owner
 
-    async def changes(self) -> AsyncIterator[None]:
+    async def membership_changes(self) -> AsyncIterator[None]:
         """See Store."""
         heard: asyncio.Queue[None] = asyncio.Queue(1)
         self._listeners.append(heard)
@@ -156,7 +156,7 @@ class MemoryStore(MemoryDocuments):
     async def close(self) -> None:
         """See Store."""
 
-    def _change(self, is_one: bool) -> None:
+    def _notify(self, is_one: bool) -> None:
         for heard in self._listeners:
             if is_one and not heard.full():
                 heard.put_nowait(None)
@@ -165,7 +165,7 @@ class MemoryStore(MemoryDocuments):
         kept = self._slots.get(slot)
         if kept is None:
             kept = self._slots[slot] = SlotState()
-        self._forget(kept)
+        self._expire(kept)
         return kept
 
     def _owned(self, slot: int, token: int) -> SlotState:
@@ -174,7 +174,7 @@ class MemoryStore(MemoryDocuments):
             raise Fenced(slot, kept.owner)
         return kept
 
-    def _forget(self, kept: SlotState) -> None:
+    def _expire(self, kept: SlotState) -> None:
         now_ms = self._now_ms()
         # Calls expire in the order in which they have ended.
         while kept.ended and (first := next(iter(kept.ended.items())))[1][0] <= now_ms:
@@ -187,11 +187,11 @@ class MemoryStore(MemoryDocuments):
             return 0
         log.extend([b""] * (change.seq - len(log)))
         log.extend(change.log[len(log) - change.seq :])
-        self.stream.tell(slot, change.told)
+        self.stream.append(slot, change.events)
         if change.live:
             kept.live[change.call_id] = change.node, change.state
         else:
             kept.live.pop(change.call_id, None)
             kept.ended.pop(change.call_id, None)
             kept.ended[change.call_id] = self._now_ms() + self._kept_ms, change.state
-        return self.outbox.tell(slot, change) if change.due else 0
+        return self.outbox.append(slot, change) if change.callbacks else 0

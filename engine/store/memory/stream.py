@@ -43,13 +43,13 @@ class SlotStream:
         self.bodies: list[bytes] = []
         self.groups: dict[str, GroupPosition] = {}
 
-    def cut(self, count: int) -> int:
+    def trim(self, count: int) -> int:
         """Take the oldest off; returns how many."""
         if count > 0:
             del self.ids[:count], self.bodies[:count]
         return max(0, count)
 
-    def newer(self, than: Id, limit: int) -> Iterator[tuple[Id, bytes]]:
+    def after(self, than: Id, limit: int) -> Iterator[tuple[Id, bytes]]:
         """Give what came after an entry."""
         first = bisect_right(self.ids, than)
         part = slice(first, first + limit)
@@ -73,15 +73,15 @@ class MemoryStream:
         self._now_ms = now_ms
         self._bounds = bounds
         self._slots: dict[int, SlotStream] = {}
-        self._told = asyncio.Event()
+        self._appended = asyncio.Event()
 
-    def copied(self) -> "MemoryStream":
+    def copy(self) -> "MemoryStream":
         """Give another with the same entries and groups, as a replica has them."""
         twin = MemoryStream(self._now_ms, self._bounds)
         twin._slots = deepcopy(self._slots)
         return twin
 
-    def tell(self, slot: int, events: Sequence[bytes]) -> None:
+    def append(self, slot: int, events: Sequence[bytes]) -> None:
         """Put events on a slot's stream, and keep that short."""
         if not events:
             return
@@ -91,38 +91,40 @@ class MemoryStream:
             now_ms = self._now_ms()
             kept.ids.append((now_ms, 0) if now_ms > last_ms else (last_ms, number + 1))
             kept.bodies.append(event)
-        self._told.set()
-        self._shorten(kept)
+        self._appended.set()
+        self._trim(kept)
 
-    async def after(
+    async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
     ) -> list[tuple[int, str, bytes]]:
         """See Stream."""
-        return await self._waited(lambda: self._after(after, limit), wait_ms)
+        return await self._wait_for(lambda: self._after(after, limit), wait_ms)
 
-    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
+    async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """See Stream."""
         return {slot: _name(ids[-1]) if (ids := self._slot(slot).ids) else START for slot in slots}
 
-    async def oldest(self, slots: Sequence[int]) -> dict[int, str]:
+    async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """See Stream."""
         return {slot: _name(ids[0]) for slot in slots if (ids := self._slot(slot).ids)}
 
-    async def before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
+    async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         """See Stream."""
         kept = self._slot(slot)
         end = len(kept.ids) if before == "+" else bisect_left(kept.ids, entry_order(before))
         places = range(end - 1, max(-1, end - 1 - limit), -1)
         return [(_name(kept.ids[place]), kept.bodies[place]) for place in places]
 
-    async def take(self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
+    async def read_group(
+        self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+    ) -> Batch:
         """See Stream."""
         share = max(1, limit // len(slots))
         groups = {slot: self._group(slot, reader.group) for slot in slots}
         due = [e for slot, group in groups.items() for e in self._due(slot, group, reader, share)]
         gaps = tuple(_gap(slot, *group.gap) for slot, group in groups.items() if group.gap)
         wait_ms = 0 if due or gaps else wait_ms
-        new = await self._waited(lambda: self._new(slots, reader.group, share), wait_ms)
+        new = await self._wait_for(lambda: self._new(slots, reader.group, share), wait_ms)
         return Batch((*due, *new), gaps)
 
     async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
@@ -138,7 +140,7 @@ class MemoryStream:
                 done += 1
         return done
 
-    async def groups(self, slots: Sequence[int]) -> list[GroupState]:
+    async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
         """See Stream."""
         return [
             GroupState(
@@ -153,7 +155,7 @@ class MemoryStream:
             for name, group in kept.groups.items()
         ]
 
-    async def drop(self, group: str, slots: Sequence[int]) -> bool:
+    async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
         """See Stream."""
         known = [self._slot(slot).groups.pop(group, None) for slot in slots]
         return any(each is not None for each in known)
@@ -167,14 +169,14 @@ class MemoryStream:
     def _known(self, slot: int, name: str) -> GroupPosition:
         return self._slot(slot).groups.get(name) or GroupPosition()
 
-    async def _waited(self, found: Callable[[], list[_Found]], wait_ms: int) -> list[_Found]:
+    async def _wait_for(self, found: Callable[[], list[_Found]], wait_ms: int) -> list[_Found]:
         if (there := found()) or not wait_ms:
             return there
         try:
             async with asyncio.timeout(wait_ms / 1000):
                 while not (there := found()):
-                    self._told.clear()
-                    await self._told.wait()
+                    self._appended.clear()
+                    await self._appended.wait()
         except TimeoutError:
             return []
         return there
@@ -183,7 +185,7 @@ class MemoryStream:
         return [
             (slot, _name(entry), body)
             for slot, since in after.items()
-            for entry, body in self._slot(slot).newer(entry_order(since), limit)
+            for entry, body in self._slot(slot).after(entry_order(since), limit)
         ]
 
     def _due(
@@ -197,29 +199,29 @@ class MemoryStream:
                 del group.pending[each]
                 continue
             group.pending[each] = now_ms
-            found.append(StreamEntry(slot, _name(each), body, again=True))
+            found.append(StreamEntry(slot, _name(each), body, redelivered=True))
         return found
 
     def _new(self, slots: Sequence[int], name: str, share: int) -> list[StreamEntry]:
         found, now_ms = [], self._now_ms()
         for slot in slots:
             group = self._group(slot, name)
-            for each, body in self._slot(slot).newer(group.last, share):
+            for each, body in self._slot(slot).after(group.last, share):
                 group.last = each
                 group.pending[each] = now_ms
                 found.append(StreamEntry(slot, _name(each), body))
         return found
 
-    def _shorten(self, kept: SlotStream) -> None:
+    def _trim(self, kept: SlotStream) -> None:
         """Do what trim_stream.lua does."""
         length, bounds = len(kept.ids), self._bounds
-        if length <= bounds.length + _SLACK:
+        if length <= bounds.target_length + _SLACK:
             return
         lowest = min((group.floor for group in kept.groups.values()), default=kept.ids[-1])
-        kept.cut(min(length - bounds.length, bisect_left(kept.ids, lowest)))
-        if len(kept.ids) <= bounds.ceiling + _SLACK:
+        kept.trim(min(length - bounds.target_length, bisect_left(kept.ids, lowest)))
+        if len(kept.ids) <= bounds.max_length + _SLACK:
             return
-        cut = kept.cut(len(kept.ids) - bounds.ceiling)
+        cut = kept.trim(len(kept.ids) - bounds.max_length)
         first = kept.ids[0]
         for group in kept.groups.values():
             if group.floor < first:

@@ -18,8 +18,8 @@ ALLOWED = "redis://, rediss://, unix://, redis+sentinel:// and rediss+sentinel:/
 class StoreAddress(Struct, frozen=True):
     """Parsed: `plain` is one server's, in place of the sentinels' if there are some."""
 
-    plain: str
-    shown: str  # without what is secret
+    url: str
+    redacted: str  # without what is secret
     sentinels: tuple[tuple[str, int], ...] = ()
     service: str = ""  # of the primary, as the sentinels know it
 

@@ -23,11 +23,11 @@ def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
                     _string(change.node.encode() + b"\0" + change.state),
                     change.seq,
                     [_string(entry) for entry in change.log],
-                    [_string(event) for event in change.told],
+                    [_string(event) for event in change.events],
                     change.live,
-                    change.way,
-                    [_string(event) for event in change.due],
-                    change.first_due,
+                    change.delivery_key,
+                    [_string(event) for event in change.callbacks],
+                    change.first_seq,
                 )
                 for change in changes
             ],

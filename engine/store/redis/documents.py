@@ -30,12 +30,12 @@ class RedisDocuments:
         """See Store."""
         keys = (_flow_key(account, flow_id), _flows_key(account))
         put = self._client.eval(_PUT_FLOW, len(keys), *keys, flow_id, body, MAX_FLOW_VERSIONS)
-        return int(await self._bounded(put))
+        return int(await self._with_timeout(put))
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """See Store."""
         wanted = version or await self._newest(account, flow_id)
-        body = await self._bounded(self._client.hget(_flow_key(account, flow_id), str(wanted)))
+        body = await self._with_timeout(self._client.hget(_flow_key(account, flow_id), str(wanted)))
         return None if body is None else (wanted, body)
 
     async def flows(self, account: str) -> dict[str, int]:
@@ -48,7 +48,7 @@ class RedisDocuments:
         both = self._client.pipeline(transaction=False)
         both.hexists(_flows_key(account), flow_id)
         both.hkeys(_flow_key(account, flow_id))
-        is_there, names = await self._bounded(both.execute())
+        is_there, names = await self._with_timeout(both.execute())
         return sorted(map(int, names)) if is_there else []
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
@@ -56,7 +56,7 @@ class RedisDocuments:
         both = self._client.pipeline(transaction=True)
         both.hdel(_flows_key(account), flow_id)
         both.pexpire(_flow_key(account, flow_id), self._kept_ms)
-        was_there, _ = await self._bounded(both.execute())
+        was_there, _ = await self._with_timeout(both.execute())
         return bool(was_there)
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
@@ -65,7 +65,7 @@ class RedisDocuments:
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         """See Store."""
-        body: bytes | None = await self._bounded(
+        body: bytes | None = await self._with_timeout(
             self._client.hget(f"requests:{account}", request_id)
         )
         return body
@@ -80,7 +80,7 @@ class RedisDocuments:
 
     async def route(self, number: str) -> bytes | None:
         """See Store."""
-        body: bytes | None = await self._bounded(self._client.hget(_ROUTES, number))
+        body: bytes | None = await self._with_timeout(self._client.hget(_ROUTES, number))
         return body
 
     async def routes(self) -> dict[str, bytes]:
@@ -93,7 +93,9 @@ class RedisDocuments:
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         """See Store."""
-        body: bytes | None = await self._bounded(self._client.hget(f"agents:{account}", agent_id))
+        body: bytes | None = await self._with_timeout(
+            self._client.hget(f"agents:{account}", agent_id)
+        )
         return body
 
     async def agents(self, account: str) -> dict[str, bytes]:
@@ -103,27 +105,27 @@ class RedisDocuments:
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """See Store."""
         change = self._client.sadd if is_drained else self._client.srem
-        await self._bounded(change(_DRAINED, node))
+        await self._with_timeout(change(_DRAINED, node))
 
     async def drained(self) -> frozenset[str]:
         """See Store."""
-        names = await self._bounded(self._client.smembers(_DRAINED))
+        names = await self._with_timeout(self._client.smembers(_DRAINED))
         return frozenset(name.decode() for name in names)
 
     async def _newest(self, account: str, flow_id: str) -> int:
-        return int(await self._bounded(self._client.hget(_flows_key(account), flow_id)) or 0)
+        return int(await self._with_timeout(self._client.hget(_flows_key(account), flow_id)) or 0)
 
     async def _put(self, table: str, name: str, body: bytes | None) -> None:
         if body is None:
-            await self._bounded(self._client.hdel(table, name))
+            await self._with_timeout(self._client.hdel(table, name))
         else:
-            await self._bounded(self._client.hset(table, name, body))
+            await self._with_timeout(self._client.hset(table, name, body))
 
     async def _all(self, table: str) -> dict[str, bytes]:
-        found = await self._bounded(self._client.hgetall(table))
+        found = await self._with_timeout(self._client.hgetall(table))
         return {name.decode(): body for name, body in found.items()}
 
-    async def _bounded(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
+    async def _with_timeout(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
         try:
             async with asyncio.timeout(self._timeout_s + wait_s):
                 return await request

@@ -13,7 +13,7 @@ class LuaScript:
         self._by_digest = b"*5\r\n$7\r\nEVALSHA\r\n$40\r\n%b\r\n$1\r\n1\r\n" % digest
         self._whole = b"*5\r\n$4\r\nEVAL\r\n$%d\r\n%b\r\n$1\r\n1\r\n" % (len(text), text)
 
-    def asked(self, key: str, argument: bytes, *, whole: bool) -> bytes:
+    def command(self, key: str, argument: bytes, *, whole: bool) -> bytes:
         """Give the command that runs it, as it goes over the wire (RESP2)."""
         name = key.encode()
         head = self._whole if whole else self._by_digest

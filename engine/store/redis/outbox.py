@@ -34,14 +34,14 @@ class RedisOutbox:
         self, client: Redis, link: ScriptConnection, bounded: WithTimeout, room: OutboxLimits
     ) -> None:
         self._client = client
-        self._link = link
-        self._bounded = bounded
-        self._room = room
+        self._scripts = link
+        self._with_timeout = bounded
+        self._limits = room
 
-    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
+    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """See Outbox."""
-        asked = _packed((token, ahead_ms, self._room.hold_ms, limit))
-        answer = await self._link.run(_TAKE, _owner_key(slot), asked)
+        asked = _packed((token, ahead_ms, self._limits.claim_ms, limit))
+        answer = await self._scripts.run(_TAKE, _owner_key(slot), asked)
         if isinstance(answer, int):
             raise Fenced(slot, "another")
         waiting, oldest_ms, *due = _list(answer)
@@ -49,45 +49,47 @@ class RedisOutbox:
         found = tuple(DueCall(call, way, int(age_ms)) for call, way, age_ms in calls)
         return ClaimedBatch(found, int(waiting), int(oldest_ms))
 
-    async def waiting(self, slot: int, call_id: str, limit: int) -> PendingEvents:
+    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """See Outbox."""
         look = self._client.pipeline(transaction=False)
         look.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
         look.hget(f"{{s{slot}}}:ways", call_id)
         look.hget(f"{{s{slot}}}:tries", call_id)
-        events, way, tries = await self._bounded(look.execute())
+        events, way, tries = await self._with_timeout(look.execute())
         found = tuple((int(seq), event) for event, seq in events)
         return PendingEvents((way or b"").decode(), int(tries or 0), found)
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
         """See Outbox."""
-        asked = _packed((token, self._room, settlements))
-        answer = await self._link.run(_SETTLE, _owner_key(slot), asked)
+        asked = _packed((token, self._limits, settlements))
+        answer = await self._scripts.run(_SETTLE, _owner_key(slot), asked)
         if not isinstance(answer, int):
             raise Fenced(slot, answer.decode())
 
-    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[DeadLetter]:
+    async def dead_letters(
+        self, slot: int, account: str, after: str, limit: int
+    ) -> list[DeadLetter]:
         """See Outbox."""
         begin = f"({after}" if after else "-"
         key = f"{{s{slot}}}:dead:{account}"
-        found = await self._bounded(self._client.xrange(key, min=begin, count=limit))
+        found = await self._with_timeout(self._client.xrange(key, min=begin, count=limit))
         return [_letter(entry, fields) for entry, fields in found]
 
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
         """See Outbox."""
-        asked = _packed((account, entries, limit, self._room))
-        return int(await self._link.run(_RESEND, _owner_key(slot), asked))
+        asked = _packed((account, entries, limit, self._limits))
+        return int(await self._scripts.run(_RESEND, _owner_key(slot), asked))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         """See Outbox."""
         swap = self._client.eval(
             _SWAP_ACCOUNT, 1, f"callbacks:{account}", before or b"", after or b""
         )
-        return bool(await self._bounded(swap))
+        return bool(await self._with_timeout(swap))
 
     async def account(self, account: str) -> bytes | None:
         """See Outbox."""
-        body: bytes | None = await self._bounded(self._client.get(f"callbacks:{account}"))
+        body: bytes | None = await self._with_timeout(self._client.get(f"callbacks:{account}"))
         return body
 
 

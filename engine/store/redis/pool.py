@@ -23,8 +23,8 @@ def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
         "protocol": 2, "socket_timeout": None, "retry": Retry(NoBackoff(), 1)
     }  # fmt: skip
     if not address.sentinels:
-        return ConnectionPool.from_url(address.plain, **ours)
-    options = _options(address.plain)
+        return ConnectionPool.from_url(address.url, **ours)
+    options = _options(address.url)
     theirs = {
         name.removeprefix(SENTINEL_OPTION_PREFIX): options.pop(name)
         for name in list(options)

@@ -31,8 +31,8 @@ class RespProtocol(asyncio.Protocol):
     def __init__(
         self, answered: Callable[[ScriptResult | ServerError], None], lost: Callable[[], None]
     ) -> None:
-        self._answered = answered
-        self._lost = lost
+        self._on_reply = answered
+        self._on_lost = lost
         self._reader = Reader(replyError=ServerError)
         self._connection: AbstractConnection | None = None
         self._transport: asyncio.Transport | None = None
@@ -70,14 +70,14 @@ class RespProtocol(asyncio.Protocol):
         try:
             self._reader.feed(data)
             while self._transport is not None and (answer := self._reader.gets()) is not False:
-                self._answered(answer)
+                self._on_reply(answer)
         except ProtocolError:
-            self._lost()
+            self._on_lost()
 
     def connection_lost(self, _error: Exception | None) -> None:
         """Tell it, unless it was closed here."""
         if self._transport is not None:
-            self._lost()
+            self._on_lost()
 
 
 MAX_TRIES = 2  # an idle connection that the server has closed says so only when it is used
@@ -88,15 +88,15 @@ class _ScriptCall(Struct, gc=False, eq=False):
     script: LuaScript
     key: str
     argument: bytes
-    answer: asyncio.Future[ScriptResult]
-    asked_s: float
+    result: asyncio.Future[ScriptResult]
+    called_s: float
     tries: int = 0
-    whole: bool = False
+    sends_source: bool = False
 
     def frame(self) -> bytes:
         """Give what is sent, once more."""
         self.tries += 1
-        return self.script.asked(self.key, self.argument, whole=self.whole)
+        return self.script.command(self.key, self.argument, whole=self.sends_source)
 
 
 class ScriptConnection:
@@ -106,13 +106,13 @@ class ScriptConnection:
         self.connections = 0  # made so far, one after the other
         self._pool = pool
         self._timeout_s = timeout_s
-        self._line: RespProtocol | None = None
+        self._protocol: RespProtocol | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._unsent: list[_ScriptCall] = []
         self._sent: deque[_ScriptCall] = deque()  # in the order of their answers
-        self._sends_soon = False
+        self._is_send_scheduled = False
         self._is_stale = False  # behind the same name there may be a new primary by now
-        self._watch: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
         """Run a script that may be run twice; raises StoreDown within `timeout_s`."""
@@ -120,30 +120,30 @@ class ScriptConnection:
         asked = _ScriptCall(script, key, argument, loop.create_future(), loop.time())
         self._unsent.append(asked)
         self._send_soon()
-        self._look_in(self._timeout_s)
-        return await asked.answer
+        self._schedule_check(self._timeout_s)
+        return await asked.result
 
     async def close(self) -> None:
         """Disconnect."""
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)
-        if self._watch is not None:
-            self._watch.cancel()
-        self._drop()
-        self._refuse_unsent("closed")
+        if self._timer is not None:
+            self._timer.cancel()
+        self._disconnect()
+        self._fail_unsent("closed")
 
     def _send_soon(self) -> None:
-        if not self._sends_soon:  # who asks in the same tick comes along
-            self._sends_soon = True
+        if not self._is_send_scheduled:  # who asks in the same tick comes along
+            self._is_send_scheduled = True
             asyncio.get_running_loop().call_soon(self._send)
 
     def _send(self) -> None:
-        self._sends_soon = False
-        if self._line is None:
+        self._is_send_scheduled = False
+        if self._protocol is None:
             self._connect()
         elif not self._is_stale:
-            self._write(self._line)
+            self._write(self._protocol)
 
     def _write(self, line: RespProtocol) -> None:
         asked, self._unsent = self._unsent, []
@@ -152,75 +152,75 @@ class ScriptConnection:
 
     def _connect(self) -> None:
         if self._connecting is None and self._unsent:
-            self._connecting = asyncio.get_running_loop().create_task(self._connected())
+            self._connecting = asyncio.get_running_loop().create_task(self._open())
 
-    async def _connected(self) -> None:
-        line = RespProtocol(self._answered, self._drop)
+    async def _open(self) -> None:
+        line = RespProtocol(self._on_reply, self._disconnect)
         try:
             async with asyncio.timeout(self._timeout_s):
                 await line.open(self._pool)
         except TimeoutError:
-            self._refuse_unsent(f"no answer in {self._timeout_s} s")
+            self._fail_unsent(f"no answer in {self._timeout_s} s")
         except (RedisError, OSError) as error:
-            self._refuse_unsent(f"{type(error).__name__}: {error}")
+            self._fail_unsent(f"{type(error).__name__}: {error}")
         else:
-            self._line = line
+            self._protocol = line
             self.connections += 1
             self._send()
         finally:
             self._connecting = None
 
-    def _answered(self, answer: ScriptResult | ServerError) -> None:
+    def _on_reply(self, answer: ScriptResult | ServerError) -> None:
         if not self._sent:  # nobody asked
-            self._drop()
+            self._disconnect()
             return
         asked = self._sent.popleft()
         if not isinstance(answer, ServerError):
-            if not asked.answer.done():
-                asked.answer.set_result(answer)
-        elif str(answer).startswith(UNKNOWN_SCRIPT) and not asked.whole:
-            asked.whole = True
+            if not asked.result.done():
+                asked.result.set_result(answer)
+        elif str(answer).startswith(UNKNOWN_SCRIPT) and not asked.sends_source:
+            asked.sends_source = True
             self._unsent.append(asked)
             self._send_soon()
         else:
             _fail([asked], str(answer))
             self._is_stale = True
         if self._is_stale and not self._sent:
-            self._drop()
+            self._disconnect()
 
-    def _drop(self) -> None:
+    def _disconnect(self) -> None:
         """Hang up; what is not answered is asked once more, on another connection."""
-        if self._line is not None:
-            self._line.close()
-            self._line, self._is_stale = None, False
-        sent, self._sent = [each for each in self._sent if not each.answer.done()], deque()
+        if self._protocol is not None:
+            self._protocol.close()
+            self._protocol, self._is_stale = None, False
+        sent, self._sent = [each for each in self._sent if not each.result.done()], deque()
         _fail([each for each in sent if each.tries >= MAX_TRIES], "connection lost")
         self._unsent[:0] = [each for each in sent if each.tries < MAX_TRIES]
         if self._unsent:
             self._send_soon()
 
-    def _look(self) -> None:
+    def _check_timeouts(self) -> None:
         """Give up what has waited for too long: one timer does for all."""
-        now_s, self._watch = asyncio.get_running_loop().time(), None
-        waiting = [each for each in (*self._sent, *self._unsent) if not each.answer.done()]
-        late = [each for each in waiting if each.asked_s + self._timeout_s <= now_s]
+        now_s, self._timer = asyncio.get_running_loop().time(), None
+        waiting = [each for each in (*self._sent, *self._unsent) if not each.result.done()]
+        late = [each for each in waiting if each.called_s + self._timeout_s <= now_s]
         if late:
             _fail(late, f"no answer in {self._timeout_s} s")
-            self._unsent = [each for each in self._unsent if not each.answer.done()]
-            self._drop()
-        if left := [each.asked_s for each in waiting if not each.answer.done()]:
-            self._look_in(min(left) + self._timeout_s - now_s)
+            self._unsent = [each for each in self._unsent if not each.result.done()]
+            self._disconnect()
+        if left := [each.called_s for each in waiting if not each.result.done()]:
+            self._schedule_check(min(left) + self._timeout_s - now_s)
 
-    def _look_in(self, after_s: float) -> None:
-        if self._watch is None:
-            self._watch = asyncio.get_running_loop().call_later(after_s, self._look)
+    def _schedule_check(self, after_s: float) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(after_s, self._check_timeouts)
 
-    def _refuse_unsent(self, reason: str) -> None:
+    def _fail_unsent(self, reason: str) -> None:
         unsent, self._unsent = self._unsent, []
         _fail(unsent, reason)
 
 
 def _fail(asked: Iterable[_ScriptCall], reason: str) -> None:
     for each in asked:
-        if not each.answer.done():
-            each.answer.set_exception(StoreDown(reason))
+        if not each.result.done():
+            each.result.set_exception(StoreDown(reason))

@@ -42,58 +42,58 @@ class RedisStore(RedisDocuments):
         bounds: StreamLimits = StreamLimits(),  # noqa: B008  frozen
         room: OutboxLimits = OutboxLimits(),  # noqa: B008  frozen
     ) -> None:
-        self._room = room
+        self._limits = room
         self._timeout_s = timeout_s
         self._kept_ms = int(kept_s * 1000)
-        self._bounds = bounds
+        self._stream_limits = bounds
         self._pool = create_pool(parse_address(url), timeout_s)
         self._client = Redis(connection_pool=self._pool)
-        self._link = ScriptConnection(self._pool, timeout_s)
-        self.stream = RedisStream(self._client, self._bounded)
-        self.outbox = RedisOutbox(self._client, self._link, self._bounded, room)
-        self.terms = RedisDialPolicyStore(self._client, self._bounded)
+        self._scripts = ScriptConnection(self._pool, timeout_s)
+        self.stream = RedisStream(self._client, self._with_timeout)
+        self.outbox = RedisOutbox(self._client, self._scripts, self._with_timeout, room)
+        self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
 
     @property
     def connections(self) -> int:
         """See Store."""
-        return self._link.connections
+        return self._scripts.connections
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """See Store."""
         asked = _packed((owner, lease_ms, holder))
-        return int(await self._link.run(_CLAIM, _owner_key(slot), asked)) or None
+        return int(await self._scripts.run(_CLAIM, _owner_key(slot), asked)) or None
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """See Store."""
         asked = _packed((token, lease_ms, number))
-        answer = await self._link.run(_RENEW, _owner_key(slot), asked)
+        answer = await self._scripts.run(_RENEW, _owner_key(slot), asked)
         if answer == _REWOUND:
             raise CommitsLost
         return answer == 1
 
-    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+    async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
-        answer = await self._link.run(_BEAT, _ENGINES, _packed((engine, body, lease_ms)))
+        answer = await self._scripts.run(_BEAT, _ENGINES, _packed((engine, body, lease_ms)))
         alive = _strings.decode(answer)  # type: ignore[arg-type]  # heartbeat.lua answers a string
         return dict(zip(alive[::2], alive[1::2], strict=True))
 
     async def owner(self, slot: int) -> str:
         """See Store."""
-        owner: bytes | None = await self._bounded(self._client.hget(_owner_key(slot), "owner"))
+        owner: bytes | None = await self._with_timeout(self._client.hget(_owner_key(slot), "owner"))
         return (owner or b"").decode()
 
-    async def changes(self) -> AsyncIterator[None]:
+    async def membership_changes(self) -> AsyncIterator[None]:
         """See Store."""
         channel = self._client.pubsub(ignore_subscribe_messages=True)
         try:
-            await self._bounded(channel.subscribe(_ENGINES))
+            await self._with_timeout(channel.subscribe(_ENGINES))
             while True:
                 # A word now and then finds out that the connection is dead.
-                message = await self._bounded(channel.get_message(timeout=_QUIET_S), _QUIET_S)
+                message = await self._with_timeout(channel.get_message(timeout=_QUIET_S), _QUIET_S)
                 if message is not None:
                     yield
                 else:
-                    await self._bounded(channel.ping())
+                    await self._with_timeout(channel.ping())
         finally:
             await channel.aclose()  # type: ignore[no-untyped-call]  # redis-py's own
 
@@ -112,7 +112,7 @@ class RedisStore(RedisDocuments):
         cursor, seen = 0, set[bytes]()
         while True:
             scan = self._client.hscan(f"{{s{slot}}}:live", cursor, count=_PAGE)
-            cursor, page = await self._bounded(scan)
+            cursor, page = await self._with_timeout(scan)
             for call_id, record in page.items():
                 if call_id not in seen:  # a growing table is scanned in part twice
                     seen.add(call_id)
@@ -126,33 +126,33 @@ class RedisStore(RedisDocuments):
         both = self._client.pipeline(transaction=False)
         both.hget(f"{{s{slot}}}:live", call_id)
         both.get(f"{{s{slot}}}:ended:{call_id}")
-        live, ended = await self._bounded(both.execute())
+        live, ended = await self._with_timeout(both.execute())
         record: bytes | None = live if live is not None else ended
         return None if record is None else record.partition(b"\0")[2]
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """See Store."""
-        entries: list[bytes] = await self._bounded(
+        entries: list[bytes] = await self._with_timeout(
             self._client.lrange(f"{{s{slot}}}:log:{call_id}", 0, -1)
         )
         return entries
 
     async def ping(self) -> None:
         """See Store."""
-        await self._bounded(self._client.ping())
+        await self._with_timeout(self._client.ping())
 
     async def close(self) -> None:
         """See Store."""
-        await self._link.close()
+        await self._scripts.close()
         await self._client.aclose()
         await self._pool.aclose()
 
     async def _write(
         self, slot: int, of: tuple[int, int], changes: Sequence[Change], *, create: bool
     ) -> int:
-        head = (*of, self._kept_ms, self._bounds, create, self._room)
+        head = (*of, self._kept_ms, self._stream_limits, create, self._limits)
         batch = encode_batch(head, changes)
-        answer = await self._link.run(_COMMIT, _owner_key(slot), batch)
+        answer = await self._scripts.run(_COMMIT, _owner_key(slot), batch)
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())

@@ -26,50 +26,52 @@ class RedisStream:
 
     def __init__(self, client: Redis, bounded: WithTimeout) -> None:
         self._client = client
-        self._bounded = bounded
+        self._with_timeout = bounded
 
-    async def after(
+    async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
     ) -> list[tuple[int, str, bytes]]:
         """See Stream."""
         streams: dict[Any, Any] = {_events(slot): entry for slot, entry in after.items()}
         read = self._client.xread(streams, count=limit, block=wait_ms or None)
-        return _read(after, await self._bounded(read, wait_ms / 1000))
+        return _read(after, await self._with_timeout(read, wait_ms / 1000))
 
-    async def newest(self, slots: Sequence[int]) -> dict[int, str]:
+    async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """See Stream."""
         return dict.fromkeys(slots, START) | await self._edges(slots, "xrevrange")
 
-    async def oldest(self, slots: Sequence[int]) -> dict[int, str]:
+    async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """See Stream."""
         return await self._edges(slots, "xrange")
 
-    async def before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
+    async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         """See Stream."""
         until = before if before == "+" else f"({before}"
-        found = await self._bounded(self._client.xrevrange(_events(slot), until, count=limit))
+        found = await self._with_timeout(self._client.xrevrange(_events(slot), until, count=limit))
         return [(entry.decode(), fields[_FIELD]) for entry, fields in found]
 
-    async def take(self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int) -> Batch:
+    async def read_group(
+        self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+    ) -> Batch:
         """See Stream."""
         share = max(1, limit // len(slots))
-        while (due := await self._due(reader, slots, share)) is None:
-            await self._make(reader.group, slots)
-        entries = await self._new(reader, slots, 0 if due != Batch() else wait_ms, share)
+        while (due := await self._claim_idle(reader, slots, share)) is None:
+            await self._create_group(reader.group, slots)
+        entries = await self._read_new(reader, slots, 0 if due != Batch() else wait_ms, share)
         return Batch((*due.entries, *entries), due.gaps)
 
     async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
         """See Stream."""
-        known = await self._gaps(group, tuple(gaps)) if gaps else ()
+        known = await self._read_gaps(group, tuple(gaps)) if gaps else ()
         asked = self._client.pipeline(transaction=False)
         for slot, ids in entries.items():
             asked.xack(_events(slot), group, *ids)
         for gap in known:
             if gap.end == gaps[gap.slot]:  # it has not grown meanwhile
                 asked.hdel(_lost(gap.slot), group)
-        return sum(await self._bounded(asked.execute()))
+        return sum(await self._with_timeout(asked.execute()))
 
-    async def groups(self, slots: Sequence[int]) -> list[GroupState]:
+    async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
         """See Stream."""
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
@@ -77,7 +79,7 @@ class RedisStream:
             asked.xlen(_events(slot))
             asked.hgetall(_lost(slot))
         # A slot in which nothing was ever told has no stream.
-        found = await self._bounded(asked.execute(raise_on_error=False))
+        found = await self._with_timeout(asked.execute(raise_on_error=False))
         return [
             _state(slot, group, length, lost)
             for slot, groups, length, lost in zip(
@@ -87,57 +89,57 @@ class RedisStream:
             for group in groups
         ]
 
-    async def drop(self, group: str, slots: Sequence[int]) -> bool:
+    async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
         """See Stream."""
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
             asked.xgroup_destroy(_events(slot), group)
             asked.hdel(_lost(slot), group)
-        found = await self._bounded(asked.execute(raise_on_error=False))
+        found = await self._with_timeout(asked.execute(raise_on_error=False))
         return any(each == 1 for each in found[::2])
 
-    async def _due(self, reader: Consumer, slots: Sequence[int], share: int) -> Batch | None:
+    async def _claim_idle(self, reader: Consumer, slots: Sequence[int], share: int) -> Batch | None:
         """Take over what nobody has acknowledged in time; None when the group is not known."""
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
             asked.xautoclaim(
                 _events(slot), reader.group, reader.consumer, reader.idle_ms, count=share
             )
-        claimed = await self._bounded(asked.execute(raise_on_error=False))
+        claimed = await self._with_timeout(asked.execute(raise_on_error=False))
         if _is_unknown(claimed):
             return None
         entries = tuple(
-            StreamEntry(slot, entry.decode(), fields[_FIELD], again=True)
+            StreamEntry(slot, entry.decode(), fields[_FIELD], redelivered=True)
             for slot, answer in zip(slots, claimed, strict=True)
             for entry, fields in answer[1]
             if fields  # not cut off meanwhile
         )
-        return Batch(entries, await self._gaps(reader.group, slots))
+        return Batch(entries, await self._read_gaps(reader.group, slots))
 
-    async def _new(
+    async def _read_new(
         self, reader: Consumer, slots: Sequence[int], wait_ms: int, share: int
     ) -> list[StreamEntry]:
         streams: dict[Any, Any] = {_events(slot): ">" for slot in slots}
         read = self._client.xreadgroup(
             reader.group, reader.consumer, streams, count=share, block=wait_ms or None
         )
-        found = await self._bounded(read, wait_ms / 1000)
+        found = await self._with_timeout(read, wait_ms / 1000)
         return [StreamEntry(*each) for each in _read(slots, found)]
 
-    async def _make(self, group: str, slots: Sequence[int]) -> None:
+    async def _create_group(self, group: str, slots: Sequence[int]) -> None:
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
             asked.xgroup_create(_events(slot), group, START, mkstream=True)
-        found = await self._bounded(asked.execute(raise_on_error=False))
+        found = await self._with_timeout(asked.execute(raise_on_error=False))
         for each in found:
             if isinstance(each, ResponseError) and not str(each).startswith("BUSYGROUP"):
                 raise StoreDown(str(each))
 
-    async def _gaps(self, group: str, slots: Sequence[int]) -> tuple[Gap, ...]:
+    async def _read_gaps(self, group: str, slots: Sequence[int]) -> tuple[Gap, ...]:
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
             asked.hget(_lost(slot), group)
-        found = await self._bounded(asked.execute())
+        found = await self._with_timeout(asked.execute())
         return tuple(
             Gap(slot, *_gap(body))
             for slot, body in zip(slots, found, strict=True)
@@ -148,7 +150,7 @@ class RedisStream:
         asked = self._client.pipeline(transaction=False)
         for slot in slots:
             getattr(asked, command)(_events(slot), count=1)
-        found = await self._bounded(asked.execute())
+        found = await self._with_timeout(asked.execute())
         return {
             slot: entries[0][0].decode()
             for slot, entries in zip(slots, found, strict=True)

@@ -7,17 +7,17 @@ import uvloop
 
 from engine.app.engine import Engine
 from engine.config import Settings
-from engine.logging import set_up
-from engine.store.memory.store import Memory
+from engine.logging import configure
+from engine.store.memory.store import MemoryStore
 
 
 async def _run(settings: Settings) -> None:
-    running = Engine(settings, Memory())
+    running = Engine(settings, MemoryStore())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.stop)
     await running.run()
 
 
 if __name__ == "__main__":
     given = Settings()
-    set_up(given.log_level)
+    configure(given.log_level)
     uvloop.run(_run(given))

@@ -39,9 +39,9 @@ def standard_call() -> Call:
         to="+15550701",
         main=CHANNEL,
         legs=(Leg(CHANNEL, "+15550001", "created", BEGAN_MS),),
-        doing=Starting(action, BEGAN_MS + 10_000),
+        state=Starting(action, BEGAN_MS + 10_000),
         created_ms=BEGAN_MS,
-        latest_ms=BEGAN_MS + 14_400_000,
+        must_end_ms=BEGAN_MS + 14_400_000,
     )
 
 
@@ -54,10 +54,10 @@ def standard_events() -> list[Event]:
         events.append(coming.pop(0))
         call, commands = step(call, events[-1], BEGAN_MS)
         coming += _results(commands)
-        if not coming and isinstance(call.doing, Gathering):
+        if not coming and isinstance(call.state, Gathering):
             coming = [DigitPressed(CHANNEL, digit, BEGAN_MS) for digit in DIGITS]
-    if not call.is_over:
-        raise RuntimeError(f"the standard call stops at {call.doing}")
+    if not call.is_ended:
+        raise RuntimeError(f"the standard call stops at {call.state}")
     return events
 
 

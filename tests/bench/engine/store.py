@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from engine.calls.model.codec import Entry, Record, encode
+from engine.calls.model.codec import LogEntry, StoredCall, encode
 from engine.store.change import Change
 from engine.store.redis.store import RedisStore
 from tests.bench.cpu import cpu_s
@@ -45,8 +45,8 @@ async def store(setting: Setting) -> list[Figure]:
 
 
 def _changes(prefix: str, count: int) -> list[Change]:
-    state = encode(Record(standard_call()))
-    entry = encode(Entry(BEGAN_MS, standard_events()[1]))
+    state = encode(StoredCall(standard_call()))
+    entry = encode(LogEntry(BEGAN_MS, standard_events()[1]))
     return [Change(f"{prefix}.{number}", "pbx1", state, 0, (entry,)) for number in range(count)]
 
 

@@ -86,8 +86,8 @@ async def _lateness_ms(redis_url: str) -> AsyncIterator[int]:
         call = decode_call(log[0])
         for moment in replay(log):
             is_due = isinstance(moment.event, DeadlinePassed)
-            if is_due and isinstance(call.doing, Gathering):
-                yield moment.now - (deadline_ms(call) or 0)
+            if is_due and isinstance(call.state, Gathering):
+                yield moment.at_ms - (deadline_ms(call) or 0)
             call = moment.call
     await store.close()
 

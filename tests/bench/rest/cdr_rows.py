@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.cdrs.ingest.row_mapping import AgentRow, agents_of, numbers_of, row_of
-from api.cdrs.query.signatures import mark
+from api.cdrs.ingest.row_mapping import AgentRow, agent_rows, cdr_row, participant_numbers
+from api.cdrs.query.signatures import signature_bits
 from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, recording
 from wire.record import CallRecord, LegRecord
 
@@ -33,7 +33,9 @@ def kinds(seed: int = 7) -> list[Kind]:
     """Draw kinds of calls."""
     chance = random.Random(seed)
     drawn = (_drawn(chance, number) for number in range(KINDS))
-    return [Kind(each, row_of(each), agents_of(each), numbers_of(each)) for each in drawn]
+    return [
+        Kind(each, cdr_row(each), agent_rows(each), participant_numbers(each)) for each in drawn
+    ]
 
 
 def _drawn(chance: random.Random, number: int) -> CallRecord:
@@ -80,7 +82,7 @@ def _chunk(drawn: Sequence[Kind], chance: random.Random, places: range, count: i
         cdr_id = place + 1
         row = {**kind.row, "account_id": account, "req_id": call.call_id, "started_ms": began_ms}
         levels = _dispositions(chance)
-        marks = row.pop("marks") | sum(map(mark, LEVELS, levels))
+        marks = row.pop("marks") | sum(map(signature_bits, LEVELS, levels))
         tables["cdrs"].append((cdr_id, *row.values(), *levels, marks))
         tables["cdr_bodies"].append((cdr_id, encode(call)))
         tables["cdr_agents"] += [

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import aiohttp
 
-from api.cdrs.query.cursor import written
-from api.common.timestamps import shown
+from api.cdrs.query.cursor import encode
+from api.common.timestamps import format_ms
 from tests.bench.cpu import cpu_s
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.rest.bulk_insert import AS_DEPLOYED
@@ -125,12 +125,12 @@ def _questions(chance: random.Random) -> Iterator[tuple[str, Query]]:
 
 
 def _cursor(chance: random.Random) -> str:
-    return written((NOON_MS - chance.randrange(YEAR_MS), 1))
+    return encode((NOON_MS - chance.randrange(YEAR_MS), 1))
 
 
 def _times(chance: random.Random) -> Query:
     start_ms = NOON_MS - chance.randrange(YEAR_MS)
-    return {"startTime": shown(start_ms), "endTime": shown(start_ms + 30 * 86_400_000)}
+    return {"startTime": format_ms(start_ms), "endTime": format_ms(start_ms + 30 * 86_400_000)}
 
 
 class Asker:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.contacts.search_keys import folded
+from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db.database import Database
 from tests.bench.rest.bulk_insert import indexes, put, settled
@@ -67,7 +67,7 @@ def _contacts(list_ids: list[int], sizes: list[int]) -> Iterator[Row]:
             number = f"+47{(contact_id * 7_919_993) % 10**8:08}"
             yield (
                 contact_id, "acme", list_id, number, first, last, email,
-                folded(first), folded(last), folded(email), None, None, False, 0, 0,
+                normalize(first), normalize(last), normalize(email), None, None, False, 0, 0,
             )  # fmt: skip
 
 

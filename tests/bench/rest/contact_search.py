@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import aiohttp
 
-from api.accounts.store import Account, Accounts
+from api.accounts.store import Account, AccountStore
 from api.common.clock import now_ms
 from tests.bench.cpu import cpu_s
 from tests.bench.figure import Figure, figure, percentile
@@ -38,7 +38,7 @@ async def contact_search_postgres(setting: Setting) -> list[Figure]:
 async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
     rows, began_s = QUICK if setting.quick else ROWS, time.monotonic()
     async with migrated(url) as database:
-        await Accounts(database, now_ms).add(Account("acme", "acme"))
+        await AccountStore(database, now_ms).add(Account("acme", "acme"))
         list_ids = await fill(database, rows)
     found = [
         figure(name, "rows", rows, "rows"),

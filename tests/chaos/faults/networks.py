@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from engine.runtime.cluster.reachability import TRUSTED_S
+from engine.runtime.cluster.reachability import PROVEN_AFTER_S
 from tests.chaos.faults.limits import CRASHED, LEASE_MS
 from tests.chaos.run import Fault
 from tests.chaos.scene import Scene
@@ -23,7 +23,7 @@ async def without_store(scene: Scene) -> None:
 
 async def without_pbx(scene: Scene) -> None:
     """Between one engine and one PBX, which the other engine can reach and gets the calls of."""
-    await _passed(TRUSTED_S * 1000)  # an engine that has just begun is not believed yet
+    await _passed(PROVEN_AFTER_S * 1000)  # an engine that has just begun is not believed yet
     await asyncio.gather(_cut(scene, scene.ways.pbx), _handed_over(scene))
     await scene.cluster.shared()
     await scene.controlled()

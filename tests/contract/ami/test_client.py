@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from engine.ami.client import AmiAway, open_ami
+from engine.ami.client import AmiUnavailable, open_ami
 
 
 class Manager:
@@ -42,7 +42,7 @@ async def test_an_action_is_asked_and_answered(manager: tuple[Manager, str]) -> 
     async with open_ami(url, "user", "secret") as ami:
         answer = await ami.ask("MixMonitor", {"Channel": "1.7", "File": "a b&c=d.raw"})
     assert served.forms == [{"action": "MixMonitor", "Channel": "1.7", "File": "a b&c=d.raw"}]
-    assert (answer.ok, answer.fields["MixMonitorID"]) == (True, "0x7f")
+    assert (answer.is_ok, answer.fields["MixMonitorID"]) == (True, "0x7f")
 
 
 @pytest.mark.parametrize("status", [401, 403, 500, 0])
@@ -51,7 +51,7 @@ async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status
     served, url = manager
     served.status = status
     async with open_ami(url, "user", "secret") as ami:
-        with pytest.raises(AmiAway):
+        with pytest.raises(AmiUnavailable):
             await ami.ask("MixMonitor", {})
     assert len(served.forms) <= 1
 
@@ -59,5 +59,5 @@ async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status
 async def test_a_pbx_that_is_not_there_is_away() -> None:
     """Nobody listens."""
     async with open_ami("http://127.0.0.1:1", "user", "secret") as ami:
-        with pytest.raises(AmiAway):
+        with pytest.raises(AmiUnavailable):
             await ami.ask("Ping", {})

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from engine.ami.monitor import AmiWatch
+from engine.ami.monitor import AmiMonitor
 from tests.contract.ami.fake_manager import SECRET, FakeManager
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -16,35 +16,35 @@ class Heard:
     def __init__(self) -> None:
         self.told: list[object] = []
 
-    def booted(self) -> None:
+    def on_booted(self) -> None:
         """Keep it."""
         self.told.append("booted")
 
-    def leaves(self) -> None:
+    def on_shutdown(self) -> None:
         """Keep it."""
         self.told.append("leaves")
 
-    def unwatched(self) -> None:
+    def on_unwatched(self) -> None:
         """Keep it."""
         self.told.append("unwatched")
 
-    def counted(self, calls: int) -> None:
+    def on_call_count(self, calls: int) -> None:
         """Keep it."""
         self.told.append(calls)
 
-    def contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
+    def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
         """Keep it."""
         self.told.append((endpoint, uri, is_reachable))
 
-    def registered(self, who: str, is_so: bool) -> None:
+    def on_registration(self, who: str, is_so: bool) -> None:
         """Keep it."""
         self.told.append((who, is_so))
 
-    def reported(self, loss: float, jitter_ms: float) -> None:
+    def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
         """Keep it."""
         self.told.append((loss, jitter_ms))
 
-    def pressed(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+    def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Keep it."""
         self.told.append((channel, digit, held_ms, pbx_ms))
 
@@ -54,7 +54,7 @@ def watching(port: int, secret: str = SECRET) -> Iterator[Heard]:
     """Watch a port."""
     heard = Heard()
     login = ("switchroom", secret)
-    watch = AmiWatch("pbx1", ("127.0.0.1", port), login, heard, heard, again_s=0.01)
+    watch = AmiMonitor("pbx1", ("127.0.0.1", port), login, heard, heard, again_s=0.01)
     task = asyncio.get_running_loop().create_task(watch.run())
     try:
         yield heard

@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import Account, AccountStore, accounts
 from api.common.clock import now_ms
+from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import migrate
-from api.http.errors import Conflict
 from tests.contract.api.databases import emptied
 from tests.harness.servers.postgres import Postgres
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from api.common.errors import NotFound
 from api.dnc.tokens import DncTokenStore
-from api.http.errors import NotFound
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 
 CALL = "/srmain/voice/call"
@@ -28,7 +28,7 @@ class Dnc:
         """Ask without any other authentication; engines know of it when this returns."""
         path = f"/srmain/dnc/{deed}/{self.token}"
         answer = await self.rest.ask(method, path, body, token="", params=query)
-        await self.rest.parts.pusher.compare()
+        await self.rest.parts.policy_sync.sync_all()
         return answer.status_code, answer.json()
 
     async def may_call(self, to: str = CUSTOMER) -> bool:

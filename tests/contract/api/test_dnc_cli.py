@@ -50,7 +50,7 @@ async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple
         await rest.bench.request("PATCH", "/terms/acme/dnc", same)
     status, said = await switchroom(rest, tmp_path, *words)
     assert status == 0, said
-    assert await rest.bench.store.terms.listed("acme", [CUSTOMER]) is True
+    assert await rest.bench.store.dial_policies.is_listed("acme", [CUSTOMER]) is True
 
 
 async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
@@ -67,6 +67,6 @@ async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
         "line 5: not a phone number",
         "3 numbers",
     ]
-    await rest.parts.pusher.compare()
+    await rest.parts.policy_sync.sync_all()
     for number in ("+4790000001", "+4790000002"):
-        assert await rest.bench.store.terms.listed("acme", [number]), number
+        assert await rest.bench.store.dial_policies.is_listed("acme", [number]), number

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from api.accounts.store import Account, AccountStore
+from api.common.errors import TooManyRequests
 from api.db.database import Database
-from api.http.errors import TooManyRequests
 from api.jobs.store import Job, JobStore
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.databases import sqlite_url

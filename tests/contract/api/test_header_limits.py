@@ -17,7 +17,7 @@ BEGUN = b"GET / HTTP/1.1\r\nHost: x\r\n"
 class Impatient(HeaderLimits):
     """It waits a short time."""
 
-    within_s = 0.3
+    timeout_s = 0.3
 
 
 @asynccontextmanager

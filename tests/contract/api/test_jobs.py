@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from api.accounts.store import Account, AccountStore
+from api.common.errors import ServiceUnavailable
 from api.db.database import Database
-from api.http.errors import ServiceUnavailable
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import delete
 
+from api.common.errors import NotFound
 from api.dnc import tables
 from api.dnc.store import DncStore, ListVersions
 from api.engine_client import EngineClient
-from api.http.errors import NotFound
 from api.policy_sync import sync as pushing
 from api.policy_sync.sync import PolicySync
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
@@ -26,7 +26,7 @@ def lists(rest: Rest) -> DncStore:
 
 async def listed(rest: Rest, *numbers: str) -> bool | None:
     """Tell whether engines have any of some numbers on acme's list."""
-    return await rest.bench.store.terms.listed("acme", numbers)
+    return await rest.bench.store.dial_policies.is_listed("acme", numbers)
 
 
 async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
@@ -38,7 +38,7 @@ async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
 
 async def test_accounts_and_numbers_are_terms(kept: Rest) -> None:
     """Prefixes, caller ids, the country; what changes is put anew. Who is stopped calls nobody."""
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     found = await terms(kept)
     assert (found["numbers"], found["country"]) == ([OURS], "47")
     assert (await terms(kept, "other"))["numbers"] == [OTHERS]
@@ -46,24 +46,24 @@ async def test_accounts_and_numbers_are_terms(kept: Rest) -> None:
     changed = msgspec.structs.replace(account, destinations=("+47",))
     await kept.parts.accounts.change(changed)
     await kept.parts.accounts.add_number("acme", "+4721930009")
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     after = await terms(kept)
     assert (after["destinations"], after["numbers"]) == (["+47"], [OURS, "+4721930009"])
     assert after["version"] != found["version"]
     await kept.parts.accounts.change(msgspec.structs.replace(changed, is_active=False))
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert (await terms(kept))["destinations"] == []
 
 
 async def test_a_long_list_comes_in_parts(kept: Rest) -> None:
     """Thousands at once, then changes only."""
     await lists(kept).put("acme", MANY, "p")
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert [await listed(kept, MANY[at]) for at in (0, 5_000, -1)] == [True, True, True]
     assert (await terms(kept))["doNotCall"] is True
     await lists(kept).put("acme", MANY[:6_000], "p", is_active=False)
     await lists(kept).remove("acme", MANY[-1], "p")
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert not await listed(kept, *MANY[:6_000], MANY[-1])
     assert await listed(kept, MANY[6_000])
 
@@ -71,10 +71,10 @@ async def test_a_long_list_comes_in_parts(kept: Rest) -> None:
 async def test_a_store_that_lost_everything_is_filled_again(kept: Rest) -> None:
     """Seen by comparing; until then, who has a list calls nobody, if the terms are known."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    await kept.parts.pusher.compare()
-    kept.bench.store.terms.lose_all()
+    await kept.parts.policy_sync.sync_all()
+    kept.bench.store.dial_policies.lose_all()
     assert await listed(kept, CUSTOMER) is None
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert await listed(kept, CUSTOMER)
     assert (await terms(kept))["doNotCall"] is True
 
@@ -82,17 +82,17 @@ async def test_a_store_that_lost_everything_is_filled_again(kept: Rest) -> None:
 async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
     """A list that has come further than the database ever did is put anew; so it is when asked."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     stands = (await lists(kept).extent("acme")).version
     change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
     answer = await kept.bench.request("PATCH", "/terms/acme/dnc", change)
     assert answer == (200, {"version": stands + 50})
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
     await kept.bench.request("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert not await listed(kept, CUSTOMER)  # nothing says that it is not what it should be
-    await kept.parts.pusher.anew()
+    await kept.parts.policy_sync.resend_all()
     assert await listed(kept, CUSTOMER)
 
 
@@ -109,20 +109,20 @@ async def test_several_processes_push(kept: Rest) -> None:
 
     async def push(one: PolicySync) -> None:
         for _ in range(5):
-            await one.compare()
+            await one.sync_all()
 
     await asyncio.gather(change(MANY[:20]), change(MANY[20:40]), *map(push, several))
-    await several[0].compare()
+    await several[0].sync_all()
     for number in MANY[:40]:
         assert await listed(kept, number), number
 
 
 async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
     """Whoever changes a list nudges."""
-    async with pushing.run_policy_sync(rest.parts.pusher):
+    async with pushing.run_policy_sync(rest.parts.policy_sync):
         await until(lambda: _is_there(rest))
         await lists(rest).put("acme", [CUSTOMER], "p")
-        rest.parts.pusher.nudge("acme")
+        rest.parts.policy_sync.notify("acme")
 
         async def is_listed() -> bool:
             return await listed(rest, CUSTOMER) is True
@@ -131,19 +131,19 @@ async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
 
 
 async def _is_there(rest: Rest) -> bool:
-    return await rest.bench.store.terms.get("acme") is not None
+    return await rest.bench.store.dial_policies.get("acme") is not None
 
 
 async def test_another_databases_list_is_another(kept: Rest) -> None:
     """As many changes as before, and not the same: versions are times, so it is put anew."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     async with kept.parts.database.writing() as connection:
         await connection.execute(delete(tables.entries))
         await connection.execute(delete(tables.lists))
     later = DncStore(kept.parts.database, lambda: kept.parts.now_ms() + 5)
     await later.put("acme", ["+4711111111"], "p")
-    await kept.parts.pusher.compare()
+    await kept.parts.policy_sync.sync_all()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [False, True]
 
 

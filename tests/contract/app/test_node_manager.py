@@ -11,20 +11,20 @@ import aiohttp
 import pytest
 
 from engine.app import factories
-from engine.app.node_manager import Around, Fleet
-from engine.app.shard_factory import Desks
+from engine.app.node_manager import NodeDependencies, NodeManager
+from engine.app.shard_factory import NodeShardFactory
 from engine.config import NodeSettings
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
-from engine.observe.telemetry import Instruments
+from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.placement import Placement
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.cluster.membership import Peers
-from engine.runtime.cluster.reachability import Reach
-from engine.runtime.ownership.slot_owner import OwnSlots
-from engine.store.memory.store import Memory
+from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.reachability import Reachability
+from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.store.memory.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import read_settings
 from tests.harness.until import until
@@ -44,26 +44,28 @@ class House:
 
     def __init__(self) -> None:
         self.faults: list[BaseException] = []
-        self.fleet: Fleet
-        self.reach: Reach
+        self.fleet: NodeManager
+        self.reach: Reachability
         self.placement: Placement
 
     async def open(self, house: AsyncExitStack, folder: Path) -> None:
         """Open it, with the node that is named."""
-        clock, store, seen = LoopClock(asyncio.get_running_loop()), Memory(), Instruments()
+        clock, store, seen = LoopClock(asyncio.get_running_loop()), MemoryStore(), Telemetry()
         session = await house.enter_async_context(aiohttp.ClientSession())
         library = await house.enter_async_context(
             open_clip_cache(folder, session, [], clock.now_ms, MediaLimits())
         )
-        errands = await factories.errands(SETTINGS, house, library, store, Limits(), seen)
-        roster = factories.roster(SETTINGS, house, store, clock, Peers("me"), seen)
-        terms = factories.terms(SETTINGS, house, store, clock)
+        errands = await factories.io_runner(SETTINGS, house, library, store, Limits(), seen)
+        roster = factories.roster(SETTINGS, house, store, clock, Membership("me"), seen)
+        terms = factories.dial_policy(SETTINGS, house, store, clock)
         tasks = Tasks(self.faults.append)
-        desks = Desks(SETTINGS, clock, errands, roster, seen, terms)
-        slots = OwnSlots(store, roster.switch, desks, tasks, random.random)
-        self.reach = Reach(time.monotonic)
-        self.fleet = Fleet(
-            Around(SETTINGS, "me", clock, roster, desks, slots, tasks, None, seen, self.reach)
+        desks = NodeShardFactory(SETTINGS, clock, errands, roster, seen, terms)
+        slots = SlotOwner(store, roster.switch, desks, tasks, random.random)
+        self.reach = Reachability(time.monotonic)
+        self.fleet = NodeManager(
+            NodeDependencies(
+                SETTINGS, "me", clock, roster, desks, slots, tasks, None, seen, self.reach
+            )
         )
         house.push_async_callback(self.fleet.close)
         house.push_async_callback(tasks.close)
@@ -80,7 +82,7 @@ class House:
 
     async def finds(self, *names: str) -> None:
         """Let the DNS tell nodes."""
-        await self.fleet.found({name: at(name) for name in names})
+        await self.fleet.sync_discovered({name: at(name) for name in names})
 
 
 def at(name: str) -> NodeSettings:
@@ -103,11 +105,11 @@ async def test_nodes_come_and_go(house: House) -> None:
     assert house.names == {"pbx1"}
     await house.finds("ip1", "ip2")
     assert house.names == {"pbx1", "ip1", "ip2"}
-    assert set(house.placement.nodes["ip1"].desks) == {SLOT}
-    assert set(house.reach.unheard) == house.names
+    assert set(house.placement.nodes["ip1"].shards) == {SLOT}
+    assert set(house.reach.unproven) == house.names
     await house.finds("ip2")
     await until(lambda: house.names == {"pbx1", "ip2"}, what="ip1 to be closed")
-    await until(lambda: set(house.reach.unheard) == house.names, what="ip1 to be forgotten")
+    await until(lambda: set(house.reach.unproven) == house.names, what="ip1 to be forgotten")
     await house.finds("ip1", "ip2")
     assert house.names == {"pbx1", "ip1", "ip2"}
 
@@ -116,14 +118,14 @@ async def test_a_node_that_is_lost_keeps_its_calls(house: House) -> None:
     """It gets no new one; found again before its last call has ended, it gets them again."""
     await house.finds("ip1")
     node = house.placement.nodes["ip1"]
-    call = node.desks[SLOT].open(outbound()).call
+    call = node.shards[SLOT].start_call(outbound()).call
     await house.finds()
-    obstacle = house.placement.admits(node.desks[SLOT], by_trunk=False)
+    obstacle = house.placement.admit(node.shards[SLOT], by_trunk=False)
     assert obstacle is not None
     assert obstacle.code == "node_leaving"
     await house.finds("ip1")
-    assert house.placement.admits(node.desks[SLOT], by_trunk=False) is None
+    assert house.placement.admit(node.shards[SLOT], by_trunk=False) is None
     await house.finds()
     assert house.names == {"pbx1", "ip1"}
-    del node.desks[SLOT].actors[call.id]
+    del node.shards[SLOT].actors[call.id]
     await until(lambda: house.names == {"pbx1"}, what="ip1 to be closed")

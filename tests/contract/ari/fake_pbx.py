@@ -12,18 +12,18 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from engine.ari.config import Patience, Pbx, PbxAddress
+from engine.ari.config import PbxAddress, PbxConnection, Timeouts
 from engine.ari.request import Reply
 
-QUICK = Patience(
+QUICK = Timeouts(
     connect_s=0.3,
     close_s=0.1,
-    slow_s=0.3,
-    proof_s=0.1,
-    refused_s=0.05,
+    request_s=0.3,
+    probe_s=0.1,
+    refused_retry_s=0.05,
     first_retry_s=0.01,
-    pulse_s=0.01,
-    pulse_answer_s=0.1,
+    health_interval_s=0.01,
+    health_timeout_s=0.1,
 )
 
 
@@ -99,14 +99,14 @@ class FakePbx:
 
 
 @asynccontextmanager
-async def fake_pbx(patience: Patience = QUICK) -> AsyncIterator[tuple[FakePbx, Pbx]]:
+async def fake_pbx(patience: Timeouts = QUICK) -> AsyncIterator[tuple[FakePbx, PbxConnection]]:
     """Run a fake PBX on a free port, with what a client needs to reach it."""
     fake = FakePbx()
     server = TestServer(fake.app())
     await server.start_server()
     address = PbxAddress("pbx1", str(server.make_url("/ari")), "user", "secret")
     async with aiohttp.ClientSession(headers=address.headers) as http:
-        yield fake, Pbx(address, http, random.Random(7).random, time.monotonic, patience)
+        yield fake, PbxConnection(address, http, random.Random(7).random, time.monotonic, patience)
     fake.hold.set()
     await server.close()
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from engine.ari.config import Pbx
+from engine.ari.config import PbxConnection
 from engine.ari.decode import UnknownEvent
 from engine.ari.events import EventSocket
 from engine.ari.generated.events import ApplicationRegistered, Message
-from engine.ari.http_transport import HttpLane
-from engine.ari.reconnecting_websocket import always
+from engine.ari.http_transport import HttpTransport
+from engine.ari.reconnecting_websocket import always_allowed
 from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 
@@ -18,7 +18,7 @@ class Diary:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Note it."""
         self.heard.append("back")
 
@@ -27,7 +27,7 @@ class Diary:
         kind = event.type if isinstance(event, UnknownEvent) else type(event).__name__
         self.heard.append(kind)
 
-    def on_lost(self, reason: str) -> None:
+    def on_disconnected(self, reason: str) -> None:
         """Note it, with the reason after a colon."""
         self.heard.append(f"lost: {reason}")
 
@@ -40,8 +40,10 @@ class Diary:
         return [note.split(":")[0] for note in self.heard]
 
 
-def _socket(pbx: Pbx, diary: Diary, may: Callable[[], bool] = always) -> EventSocket:
-    return EventSocket(pbx, "app", diary, HttpLane(pbx), unused_events=("Dial",), may=may)
+def _socket(
+    pbx: PbxConnection, diary: Diary, may: Callable[[], bool] = always_allowed
+) -> EventSocket:
+    return EventSocket(pbx, "app", diary, HttpTransport(pbx), unused_events=("Dial",), may=may)
 
 
 async def test_back_comes_after_the_filter_and_before_the_events() -> None:

@@ -1,6 +1,6 @@
 """Whether a PBX can be reached: each question is answered in time, or not."""
 
-from engine.ari.subscription_probe import Pulse
+from engine.ari.subscription_probe import HealthProbe
 from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 
@@ -8,7 +8,7 @@ from tests.harness.until import until
 async def test_it_is_there() -> None:
     """Every question is answered."""
     noted: list[bool] = []
-    async with fake_pbx() as (fake, pbx), running(Pulse(pbx, noted.append).run()):
+    async with fake_pbx() as (fake, pbx), running(HealthProbe(pbx, noted.append).run()):
         await until(lambda: len(noted) >= 5)
         assert set(noted) == {True}
         assert fake.http[0] == ("GET", "/ari/asterisk/ping", None)
@@ -19,7 +19,7 @@ async def test_it_does_not_let_us_in() -> None:
     noted: list[bool] = []
     async with fake_pbx() as (fake, pbx):
         fake.ping_status = 401
-        async with running(Pulse(pbx, noted.append).run()):
+        async with running(HealthProbe(pbx, noted.append).run()):
             await until(lambda: len(noted) >= 2)
             assert set(noted) == {False}
 
@@ -29,7 +29,7 @@ async def test_it_says_nothing_for_a_while() -> None:
     noted: list[bool] = []
     async with fake_pbx() as (fake, pbx):
         fake.hold.clear()
-        async with running(Pulse(pbx, noted.append).run()):
+        async with running(HealthProbe(pbx, noted.append).run()):
             await until(lambda: noted[:2] == [False, False])
             assert len(fake.http) <= 3
             fake.hold.set()
@@ -41,6 +41,6 @@ async def test_it_is_not_there() -> None:
     noted: list[bool] = []
     async with fake_pbx() as (_, pbx):
         pass
-    async with running(Pulse(pbx, noted.append).run()):
+    async with running(HealthProbe(pbx, noted.append).run()):
         await until(lambda: len(noted) >= 3)
         assert set(noted) == {False}

@@ -14,34 +14,34 @@ from typing import Any
 import msgspec
 from standardwebhooks import Webhook
 
-from engine.callbacks.circuit_breaker import Circuit
+from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
-from engine.callbacks.dispatcher import Courier
-from engine.callbacks.retry_schedule import Schedule
-from engine.callbacks.slot_outbox import Box
-from engine.callbacks.target_queues import Lanes
-from engine.callbacks.targets import Accounts
-from engine.callbacks.transports.api_request import ApiWay
-from engine.callbacks.transports.grpc import GrpcWay
-from engine.callbacks.transports.http import HttpWay
-from engine.callbacks.worker import Turns
-from engine.observe.metrics import Meter
+from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.transports.api_request import ApiRequestTransport
+from engine.callbacks.transports.grpc import GrpcTransport
+from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.worker import DeliveryWorker
+from engine.observe.metrics import Metrics
 from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
-from engine.webhooks.address_guard import Guard, guarded_session
+from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import Signer
 from tests.contract.store.stores import claimed
 from tests.harness.until import until
-from wire.callback_targets import ApiRequest, Grpc, Https
+from wire.callback_targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.callbacks import PutCallback
 from wire.events import CallEvent, Kind
 
 SLOT = 3
 LOOK_S = 0.05
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
-QUICK = Schedule((0.0, 0.05, 0.1))
+QUICK = RetrySchedule((0.0, 0.05, 0.1))
 KINDS: tuple[Kind, ...] = ("initiated", "ringing", "answered", "completed")
 
 
@@ -57,12 +57,14 @@ class Held:
 class Posting:
     """One engine's courier."""
 
-    def __init__(self, store: Store, *, schedule: Schedule = QUICK, circuit_s: float = 0.3) -> None:
+    def __init__(
+        self, store: Store, *, schedule: RetrySchedule = QUICK, circuit_s: float = 0.3
+    ) -> None:
         self.store = store
-        self.meter = Meter()
-        self.accounts = Accounts(store.outbox, _now_ms, os.urandom, Signer())
+        self.meter = Metrics()
+        self.accounts = CallbackTargets(store.outbox, _now_ms, os.urandom, Signer())
         self.lease = Held(0)
-        self.courier: Courier
+        self.courier: CallbackDispatcher
         self._schedule = schedule
         self._circuit_s = circuit_s
 
@@ -70,34 +72,38 @@ class Posting:
         self,
         house: AsyncExitStack,
         allow: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (LOOPBACK,),
-        answer_s: float = 1.0,
+        answer_s: float = 10.0,
         roots: bytes | None = None,
     ) -> None:
         """Open it, and the slot."""
         session = await house.enter_async_context(guarded_session(allow, limit=0))
-        by_grpc = GrpcWay(Guard(allow), answer_s=answer_s, roots=roots)
+        by_grpc = GrpcTransport(AddressGuard(allow), answer_s=answer_s, roots=roots)
         house.push_async_callback(by_grpc.close)
         book = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
-        by_request = ApiWay(book)
-        boxes: dict[int, Box] = {}
+        by_request = ApiRequestTransport(book)
+        boxes: dict[int, SlotOutbox] = {}
         delivery = Delivery(
             self.accounts,
-            {Https: HttpWay(session, answer_s=answer_s), Grpc: by_grpc, ApiRequest: by_request},
+            {
+                HttpsTarget: HttpTransport(session, answer_s=answer_s),
+                GrpcTarget: by_grpc,
+                ApiRequestTarget: by_request,
+            },
             self._schedule,
             clock=time.time,
             now_ms=_now_ms,
             random=random.random,
             meter=self.meter,
         )
-        turns = Turns(self.store.outbox, delivery, boxes)
-        lanes = Lanes(
-            turns, partial(Circuit, open_s=self._circuit_s), time.monotonic, random.random
+        turns = DeliveryWorker(self.store.outbox, delivery, boxes)
+        lanes = TargetQueues(
+            turns, partial(CircuitBreaker, open_s=self._circuit_s), time.monotonic, random.random
         )
-        self.courier = Courier(
+        self.courier = CallbackDispatcher(
             self.store.outbox, lanes, boxes, self._schedule, self.meter, look_s=LOOK_S
         )
         self.lease = Held(await claimed(self.store, SLOT, "engine"))
-        self.courier.open(SLOT, self.lease)
+        self.courier.open_slot(SLOT, self.lease)
         running = asyncio.create_task(self.courier.run())
         house.push_async_callback(self.courier.close)
         house.callback(running.cancel)
@@ -113,14 +119,14 @@ class Posting:
         """Commit some of a call's events, and hand them over."""
         change = told(call, *numbers, account=account, target=target, **more)
         await self.store.commit(SLOT, self.lease.token, [change])
-        self.courier.take(SLOT, change)
+        self.courier.enqueue(SLOT, change)
 
     async def emptied(self, timeout_s: float = 10) -> None:
         """Wait until nothing is due."""
 
         async def is_empty() -> bool:
-            taken = await self.store.outbox.take(SLOT, self.lease.token, 0, 0)
-            return taken.waiting == 0
+            taken = await self.store.outbox.claim_due(SLOT, self.lease.token, 0, 0)
+            return taken.pending == 0
 
         await until(is_empty, timeout_s=timeout_s, what="everything to be settled")
 
@@ -135,9 +141,9 @@ def told(call: str, *numbers: int, account: str, target: str, **more: Any) -> Ch
         numbers[0],
         tuple(b"entry" for _ in numbers),
         tuple(events),
-        way=f"{account} {target}",
-        due=tuple(events),
-        first_due=numbers[0],
+        delivery_key=f"{account} {target}",
+        callbacks=tuple(events),
+        first_seq=numbers[0],
         live=more.get("kind") != "completed",
     )
 

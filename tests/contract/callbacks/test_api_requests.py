@@ -60,7 +60,7 @@ async def test_a_request_that_is_gone(store: Store) -> None:
         await put(store, customer.url("/"))
         await post.tell(CALL_ID, 0, account="other", target=API)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "other", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "other", "", 10)
     assert [each.reason for each in letters] == ["no_request"]
     assert customer.got == []
 
@@ -72,7 +72,7 @@ async def test_410_gives_a_calls_events_up(store: Store) -> None:
         customer.answers["/"] = scripted(410)
         await post.tell(CALL_ID, 0, 1, target=API)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in letters] == ["gone", "gone"]
     assert len(customer.got) == 1
 
@@ -80,13 +80,13 @@ async def test_410_gives_a_calls_events_up(store: Store) -> None:
 async def test_a_target_must_be_there(bench: Bench) -> None:
     """A call, or an account, that names a request of another account, or none, is refused."""
     asked = {**CALL, "statusCallbackUrl": API}
-    await bench.ask("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
+    await bench.request("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
     assert await bench.problem("POST", "/calls", asked) == (400, "unknown_request")
     put_target = ("PUT", "/callbacks/acme", {"target": API})
     assert await bench.problem(*put_target) == (400, "unknown_request")
-    await bench.ask("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})
-    assert (await bench.ask(*put_target))[0] == 200
-    call = await bench.started(statusCallbackUrl=API.upper())
-    found = bench.switch.find(call)
+    await bench.request("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})
+    assert (await bench.request(*put_target))[0] == 200
+    call = await bench.start_call(statusCallbackUrl=API.upper())
+    found = bench.service.find(call)
     assert found is not None
-    assert found[1].call.way == f"acme {API}"
+    assert found[1].call.delivery_key == f"acme {API}"

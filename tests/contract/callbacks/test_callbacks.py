@@ -58,16 +58,16 @@ async def test_dead_letters(store: Store) -> None:
         customer.answers["/"] = scripted(500, 500, 500, 204)
         await post.tell("3-pbx1-aaaaaaaa", 0, 1)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
         assert [(each.call_id, each.seq, each.reason, each.tries) for each in letters] == [
             ("3-pbx1-aaaaaaaa", 0, "status_500", 3)
         ]
-        assert await store.outbox.dead(SLOT, "others", "", 10) == []
+        assert await store.outbox.dead_letters(SLOT, "others", "", 10) == []
         assert await store.outbox.resend(SLOT, "others", [letters[0].entry], 10) == 0
         assert await store.outbox.resend(SLOT, "acme", [letters[0].entry], 10) == 1
         await customer.has(5)
         await post.emptied()
-        assert await store.outbox.dead(SLOT, "acme", "", 10) == []
+        assert await store.outbox.dead_letters(SLOT, "acme", "", 10) == []
     assert customer.ids()[-2:] == ["3-pbx1-aaaaaaaa.e1", "3-pbx1-aaaaaaaa.e0"]
 
 
@@ -80,7 +80,7 @@ async def test_gone(store: Store) -> None:
         await post.emptied()
         await post.tell("3-pbx1-bbbbbbbb", 0)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
         assert [each.reason for each in letters] == ["gone", "gone", "stopped"]
         assert await post.accounts.auto_set("acme") is None
     assert len(customer.got) == 1
@@ -104,7 +104,7 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
         customer.answers["/"] = scripted(307, Location="/elsewhere")
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in letters] == ["redirect"]
     assert {each.path for each in customer.got} == {"/"}
 
@@ -115,7 +115,7 @@ async def test_a_private_address(store: Store) -> None:
         await post.target(customer.url("/"))
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in letters] == ["refused_address"]
     assert customer.got == []
 
@@ -152,7 +152,7 @@ async def test_rotation(store: Store) -> None:
     """Two secrets sign while they rotate; then the new one alone is shown to nobody."""
     async with Customer() as customer, posting(store) as post:
         old = await post.target(customer.url("/"))
-        after = await post.accounts.rotate("acme")
+        after = await post.accounts.rotate_secret("acme")
         assert after is not None
         await post.tell("3-pbx1-aaaaaaaa", 0)
         await customer.has(1)
@@ -169,7 +169,7 @@ async def test_no_lease_no_delivery(store: Store) -> None:
         await stale.target(customer.url("/"))
         stale.lease.holds = False
         await stale.tell("3-pbx1-aaaaaaaa", 0, 1)
-        await stale.courier.settled(SLOT)
+        await stale.courier.drain(SLOT)
         async with posting(store) as post:
             await post.emptied()
     assert customer.ids() == ["3-pbx1-aaaaaaaa.e0", "3-pbx1-aaaaaaaa.e1"]

@@ -103,7 +103,7 @@ async def test_gone(store: Store) -> None:
         customer.answer = answer
         await post.tell(CALL, 0, 1, target=customer.target)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [(each.seq, each.reason) for each in letters] == [(0, "gone"), (1, "gone")]
     assert len(customer.got) == 1
 
@@ -118,7 +118,7 @@ async def test_a_server_that_hangs(store: Store) -> None:
         customer.answer = answer
         await post.tell(CALL, 0, target=customer.target)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [(each.reason, each.tries) for each in letters] == [("timeout", 3)]
 
 
@@ -127,7 +127,7 @@ async def test_nobody_there(store: Store) -> None:
     async with posting(store) as post:
         await post.tell(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in letters] == ["grpc_unavailable"]
 
 
@@ -136,7 +136,7 @@ async def test_a_private_address(store: Store) -> None:
     async with GrpcCustomer() as customer, posting(store, allow=()) as post:
         await post.tell(CALL, 0, target=customer.target)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in letters] == ["refused_address"]
     assert customer.got == []
 
@@ -150,6 +150,6 @@ async def test_tls(store: Store, is_trusted: bool) -> None:
     async with GrpcCustomer(credentials) as customer, posting(store, roots=roots) as post:
         await post.tell(CALL, 0, target=customer.target)
         await post.emptied()
-        letters = await store.outbox.dead(SLOT, "acme", "", 10)
+        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert len(customer.got) == int(is_trusted)
     assert [each.reason for each in letters] == ([] if is_trusted else ["grpc_unavailable"])

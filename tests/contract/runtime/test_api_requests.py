@@ -7,7 +7,7 @@ from aiohttp import web
 from msgspec.json import encode
 
 from engine.runtime.io.api_requests import ApiRequestRunner
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.contract.webhooks.customer import LOOPBACK, Server
@@ -17,7 +17,7 @@ from wire.request import ApiRequest
 
 async def test_an_event_is_told() -> None:
     """Its fields are `{{event.…}}`, and what is answered does not matter."""
-    server, store = Server(web.Response(body=b"thanks")), Memory()
+    server, store = Server(web.Response(body=b"thanks")), MemoryStore()
     async with server.open() as url, guarded_session(LOOPBACK) as session:
         body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
         request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})

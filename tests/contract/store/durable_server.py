@@ -34,4 +34,4 @@ def change(number: int, call_id: str = "c1") -> Change:
 
 async def told(store: RedisStore) -> list[bytes]:
     """Read all events of slot 3."""
-    return [event for _, _, event in await store.stream.after({3: "0"}, limit=100_000)]
+    return [event for _, _, event in await store.stream.read_after({3: "0"}, limit=100_000)]

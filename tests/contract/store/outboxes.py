@@ -16,4 +16,4 @@ def change(call: str, *numbers: int, account: str = "acme", target: str = "auto-
 
 async def numbers(store: Store, call: str = CALL) -> list[int]:
     """List the numbers that are due."""
-    return [seq for seq, _ in (await store.outbox.waiting(SLOT, call, 100)).events]
+    return [seq for seq, _ in (await store.outbox.pending_events(SLOT, call, 100)).events]

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from engine.store.change import Change
 from engine.store.store import Store
-from engine.store.stream import START, Batch, Reader
+from engine.store.stream import START, Batch, Consumer
 from tests.contract.store.stores import claimed
 
-CDR, OTHER = Reader("cdr", "api1"), Reader("cdr", "api2")
-NOW = Reader("cdr", "api2", idle_ms=0)
+CDR, OTHER = Consumer("cdr", "api1"), Consumer("cdr", "api2")
+NOW = Consumer("cdr", "api2", idle_ms=0)
 
 
 class Teller:
@@ -52,7 +52,7 @@ async def done(store: Store, batch: Batch, group: str = "cdr") -> int:
 
 async def all_told(store: Store, slot: int = 3) -> list[str]:
     """Read a whole stream."""
-    found = await store.stream.after({slot: START}, limit=100_000)
+    found = await store.stream.read_after({slot: START}, limit=100_000)
     return [event.decode() for _, _, event in found]
 
 

@@ -1,97 +1,102 @@
-"""Terms and do-not-call lists in every store: changes follow one another, or are not made."""
+"""Dial policies and do-not-call lists in every store: changes apply in sequence or not at all."""
 
 import asyncio
 
 import msgspec
 
 from engine.runtime.base.ports import DialDecision
-from engine.runtime.policy.dial_policy import TermsBook
+from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from tests.unit.calls.harness.builders import outbound
-from wire.dial_policy import ListChange, Terms
+from wire.dial_policy import AccountDialPolicy, DncListChange
 
 ONE, TWO, THREE = "+4790000001", "+4790000002", "+4790000003"
 
 
 async def on_list(store: Store, *numbers: str, account: str = "acme") -> bool | None:
     """Tell whether any of some numbers is on a list."""
-    return await store.terms.listed(account, numbers)
+    return await store.dial_policies.is_listed(account, numbers)
 
 
 async def test_terms_are_kept_by_account(store: Store) -> None:
     """Put, put anew, read, listed."""
-    assert await store.terms.get("acme") is None
-    await store.terms.put("acme", b"{1}")
-    await store.terms.put("acme", b"{2}")
-    await store.terms.put("other", b"{3}")
-    assert await store.terms.get("acme") == b"{2}"
-    assert await store.terms.all() == {"acme": b"{2}", "other": b"{3}"}
+    assert await store.dial_policies.get("acme") is None
+    await store.dial_policies.put("acme", b"{1}")
+    await store.dial_policies.put("acme", b"{2}")
+    await store.dial_policies.put("other", b"{3}")
+    assert await store.dial_policies.get("acme") == b"{2}"
+    assert await store.dial_policies.all() == {"acme": b"{2}", "other": b"{3}"}
 
 
 async def test_a_list_is_known_when_it_is_whole(store: Store) -> None:
     """Until then nothing is known of any number; another account's list is its own."""
     assert await on_list(store, ONE) is None
-    assert await store.terms.change("acme", ListChange(0, 2, (ONE, TWO), is_whole=False)) == 2
+    assert (
+        await store.dial_policies.change_list(
+            "acme", DncListChange(0, 2, (ONE, TWO), is_whole=False)
+        )
+        == 2
+    )
     assert await on_list(store, ONE) is None
-    assert await store.terms.change("acme", ListChange(2, 3, (THREE,), (TWO,))) == 3
+    assert await store.dial_policies.change_list("acme", DncListChange(2, 3, (THREE,), (TWO,))) == 3
     assert [await on_list(store, each) for each in (ONE, TWO, THREE)] == [True, False, True]
     assert await on_list(store, TWO, THREE) is True
     assert await on_list(store, ONE, account="other") is None
-    assert await store.terms.versions(["acme", "other"]) == [3, 0]
-    assert await store.terms.versions([]) == []
+    assert await store.dial_policies.list_versions(["acme", "other"]) == [3, 0]
+    assert await store.dial_policies.list_versions([]) == []
 
 
 async def test_a_change_of_another_state_is_not_made(store: Store) -> None:
     """Neither one that comes late nor one that comes early; asked twice, it is made once."""
-    await store.terms.change("acme", ListChange(0, 5, (ONE,)))
-    assert await store.terms.change("acme", ListChange(4, 6, (TWO,))) == 5
-    assert await store.terms.change("acme", ListChange(7, 8, (TWO,))) == 5
-    assert await store.terms.change("acme", ListChange(5, 6, (THREE,))) == 6
-    assert await store.terms.change("acme", ListChange(5, 6, (THREE,))) == 6
+    await store.dial_policies.change_list("acme", DncListChange(0, 5, (ONE,)))
+    assert await store.dial_policies.change_list("acme", DncListChange(4, 6, (TWO,))) == 5
+    assert await store.dial_policies.change_list("acme", DncListChange(7, 8, (TWO,))) == 5
+    assert await store.dial_policies.change_list("acme", DncListChange(5, 6, (THREE,))) == 6
+    assert await store.dial_policies.change_list("acme", DncListChange(5, 6, (THREE,))) == 6
     assert await on_list(store, ONE, TWO, THREE) is True
     assert await on_list(store, TWO) is False
 
 
 async def test_a_list_begins_anew(store: Store) -> None:
     """After 0 nothing is left of what was there; a list that is forgotten is not known."""
-    await store.terms.change("acme", ListChange(0, 5, (ONE,)))
-    assert await store.terms.change("acme", ListChange(0, 2, (TWO,))) == 2
+    await store.dial_policies.change_list("acme", DncListChange(0, 5, (ONE,)))
+    assert await store.dial_policies.change_list("acme", DncListChange(0, 2, (TWO,))) == 2
     assert [await on_list(store, each) for each in (ONE, TWO)] == [False, True]
-    await store.terms.change("acme", ListChange(0, 1, is_whole=False))
+    await store.dial_policies.change_list("acme", DncListChange(0, 1, is_whole=False))
     assert await on_list(store, TWO) is None
-    await store.terms.forget("acme")
-    assert await store.terms.versions(["acme"]) == [0]
+    await store.dial_policies.delete_list("acme")
+    assert await store.dial_policies.list_versions(["acme"]) == [0]
 
 
 async def test_a_list_may_be_empty(store: Store) -> None:
     """That is not the same as none."""
-    await store.terms.change("acme", ListChange(0, 1))
+    await store.dial_policies.change_list("acme", DncListChange(0, 1))
     assert await on_list(store, ONE) is False
 
 
 async def test_many_changes_at_once(store: Store) -> None:
     """As many as a body takes, by two who push at the same time: one of them comes first."""
     many = tuple(f"+479{number:07}" for number in range(10_000))
-    changes = (ListChange(0, 10_000, many), ListChange(0, 10_000, many))
-    await asyncio.gather(*(store.terms.change("acme", each) for each in changes))
+    changes = (DncListChange(0, 10_000, many), DncListChange(0, 10_000, many))
+    await asyncio.gather(*(store.dial_policies.change_list("acme", each) for each in changes))
     assert await on_list(store, many[-1]) is True
-    await store.terms.change("acme", ListChange(10_000, 20_000, (), many))
+    await store.dial_policies.change_list("acme", DncListChange(10_000, 20_000, (), many))
     assert await on_list(store, *many[:100]) is False
 
 
 async def test_a_book_over_a_store(store: Store) -> None:
     """What is put is judged by: prefixes, the list, the account's caller id."""
-    terms = Terms(("+47",), ("+4721930000",), do_not_call=True)
-    await store.terms.put("acme", msgspec.json.encode(terms))
-    await store.terms.change("acme", ListChange(0, 1, (ONE,)))
-    book = TermsBook(store.terms, lambda: 5_000)
+    terms = AccountDialPolicy(("+47",), ("+4721930000",), do_not_call=True)
+    await store.dial_policies.put("acme", msgspec.json.encode(terms))
+    await store.dial_policies.change_list("acme", DncListChange(0, 1, (ONE,)))
+    book = DialPolicy(store.dial_policies, lambda: 5_000)
 
     async def judged(party: str) -> DialDecision:
         verdict: asyncio.Future[DialDecision] = asyncio.get_running_loop().create_future()
-        book.judge(outbound(), party, "+15550001", verdict.set_result)
+        book.authorize(outbound(), party, "+15550001", verdict.set_result)
         return await verdict
 
-    refusals = [(await judged(each)).refusal for each in (ONE, TWO, "+15550001")]
+    refusals = [(await judged(each)).rejection for each in (ONE, TWO, "+15550001")]
     assert refusals == ["do_not_call", "", "not_allowed"]
     assert (await judged(TWO)).caller_id == "+4721930000"
     await book.close()

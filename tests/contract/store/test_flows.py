@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engine.store.store import VERSIONS_KEPT, Store
+from engine.store.store import MAX_FLOW_VERSIONS, Store
 
 
 async def test_a_version_never_changes(store: Store) -> None:
@@ -29,10 +29,10 @@ async def test_puts_at_once_get_numbers_of_their_own(store: Store) -> None:
 
 async def test_old_versions_are_forgotten(store: Store) -> None:
     """A limit stands over how many are kept."""
-    for number in range(VERSIONS_KEPT + 2):
+    for number in range(MAX_FLOW_VERSIONS + 2):
         await store.put_flow("a1", "f1", b"%d" % number)
     kept = await store.flow_versions("a1", "f1")
-    assert (len(kept), kept[0]) == (VERSIONS_KEPT, 3)
+    assert (len(kept), kept[0]) == (MAX_FLOW_VERSIONS, 3)
 
 
 async def test_a_deleted_flow_is_kept_for_calls_that_run_it(store: Store) -> None:

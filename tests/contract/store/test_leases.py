@@ -7,7 +7,7 @@ import pytest
 from msgspec.msgpack import encode as packed
 from redis import Redis
 
-from engine.store.errors import Rewound
+from engine.store.errors import CommitsLost
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from tests.contract.store.stores import change, claimed
@@ -52,7 +52,7 @@ async def test_a_store_that_has_lost_batches_says_so(store: Store) -> None:
     for _ in range(2):
         await store.commit(3, token, [change()], 7)
     assert await store.renew(3, token, LEASE_MS, 7)
-    with pytest.raises(Rewound):
+    with pytest.raises(CommitsLost):
         await store.renew(3, token, LEASE_MS, 8)
     assert await store.claim(3, "engine2", LEASE_MS) is None
     assert await store.claim(3, "engine1", LEASE_MS) is not None  # who claims counts anew
@@ -97,27 +97,31 @@ async def test_a_slot_that_nobody_held(store: Store) -> None:
 
 async def test_engines_know_each_other(store: Store) -> None:
     """Each beat tells all engines that live, with what they say of themselves, until they leave."""
-    assert await store.beat("engine1", '{"url":"a"}', LEASE_MS) == {"engine1": '{"url":"a"}'}
-    both = await store.beat("engine2", '{"url":"ü"}', LEASE_MS)
+    assert await store.heartbeat("engine1", '{"url":"a"}', LEASE_MS) == {"engine1": '{"url":"a"}'}
+    both = await store.heartbeat("engine2", '{"url":"ü"}', LEASE_MS)
     assert both == {"engine1": '{"url":"a"}', "engine2": '{"url":"ü"}'}
-    assert await store.beat("engine1", "", 0) == {"engine2": '{"url":"ü"}'}
+    assert await store.heartbeat("engine1", "", 0) == {"engine2": '{"url":"ü"}'}
 
 
 async def test_who_is_silent_is_forgotten(store: Store) -> None:
     """By the next beat of an engine that is in time itself."""
-    await store.beat("engine1", "{}", LEASE_MS)
-    await store.beat("engine2", "{}", SHORT_MS)
+    await store.heartbeat("engine1", "{}", LEASE_MS)
+    await store.heartbeat("engine2", "{}", SHORT_MS)
     await _passed(store, SHORT_MS)
-    assert await store.beat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
+    assert await store.heartbeat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
 
 
 async def test_who_is_late_itself_forgets_nobody(store: Store) -> None:
     """The clock of the store's host may have been set: everybody has time to beat again."""
-    await store.beat("engine1", "{}", SHORT_MS)
-    await store.beat("engine2", "{}", SHORT_MS)
+    await store.heartbeat("engine1", "{}", SHORT_MS)
+    await store.heartbeat("engine2", "{}", SHORT_MS)
     await _passed(store, SHORT_MS)
-    assert (await store.beat("engine1", "{}", LEASE_MS)).keys() == {"engine1", "engine2"}
-    assert (await store.beat("engine3", "{}", LEASE_MS)).keys() == {"engine1", "engine2", "engine3"}
+    assert (await store.heartbeat("engine1", "{}", LEASE_MS)).keys() == {"engine1", "engine2"}
+    assert (await store.heartbeat("engine3", "{}", LEASE_MS)).keys() == {
+        "engine1",
+        "engine2",
+        "engine3",
+    }
 
 
 @pytest.mark.parametrize(
@@ -129,11 +133,14 @@ async def test_what_no_engine_wrote_is_taken_away(shared_valkey: Valkey, field: 
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
         client.hset("engines", mapping={"nobody": field, "engine1": field})
-        assert await store.beat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
-        assert await store.beat("engine2", "{}", LEASE_MS) == {"engine1": "{}", "engine2": "{}"}
+        assert await store.heartbeat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
+        assert await store.heartbeat("engine2", "{}", LEASE_MS) == {
+            "engine1": "{}",
+            "engine2": "{}",
+        }
         assert client.hkeys("engines") == [b"engine1", b"engine2"]
         client.hset("engines", "engine1", field)
-        assert await store.beat("engine1", "", 0) == {"engine2": "{}"}
+        assert await store.heartbeat("engine1", "", 0) == {"engine2": "{}"}
     await store.close()
 
 
@@ -144,7 +151,7 @@ async def test_comings_and_goings_are_told(store: Store) -> None:
     listener = asyncio.create_task(_listen(store, heard))
 
     async def somebody_came() -> bool:
-        await store.beat(f"engine{next(numbers)}", "{}", LEASE_MS)
+        await store.heartbeat(f"engine{next(numbers)}", "{}", LEASE_MS)
         return bool(heard)
 
     try:
@@ -152,10 +159,10 @@ async def test_comings_and_goings_are_told(store: Store) -> None:
         told = len(heard)
         token = await store.claim(3, "engine1", LEASE_MS)
         assert token is not None
-        await store.beat("engine0", "{}", LEASE_MS)
+        await store.heartbeat("engine0", "{}", LEASE_MS)
         await store.renew(3, token, 0)
         await until(lambda: len(heard) > told)
-        await store.beat("engine0", "", 0)
+        await store.heartbeat("engine0", "", 0)
         await until(lambda: len(heard) > told + 1)
     finally:
         listener.cancel()
@@ -173,5 +180,5 @@ async def _passed(store: Store, passing_ms: int) -> None:
 
 
 async def _listen(store: Store, heard: list[int]) -> None:
-    async for _ in store.changes():
+    async for _ in store.membership_changes():
         heard.append(len(heard))

@@ -1,26 +1,26 @@
 """How much may wait in a slot: whoever fills it takes nobody else's room."""
 
-from engine.store.outbox import Room, Settlement
+from engine.store.outbox import OutboxLimits, Settlement
 from tests.contract.store.outboxes import CALL, OTHER, SLOT, change, numbers
 from tests.contract.store.stores import Opener, claimed
 
 
 async def test_too_many_of_one_account(opened: Opener) -> None:
     """What finds no room becomes a dead letter, is counted, and holds up nobody else."""
-    store = opened(room=Room(of_slot=0, share=2))
+    store = opened(room=OutboxLimits(max_per_slot=0, min_per_account=2))
     token = await claimed(store, SLOT)
     assert await store.commit(SLOT, token, [change(CALL, 0, 1, 2, 3)]) == 2
     assert await store.commit(SLOT, token, [change(OTHER, 0, account="other")]) == 0
-    letters = await store.outbox.dead(SLOT, "acme", "", 10)
+    letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [(each.seq, each.reason) for each in letters] == [(2, "overflow"), (3, "overflow")]
     assert await store.outbox.resend(SLOT, "acme", [], 10) == 0
-    await store.outbox.settle(SLOT, token, [Settlement(CALL, done=(0, 1))])
+    await store.outbox.settle(SLOT, token, [Settlement(CALL, delivered=(0, 1))])
     assert await store.outbox.resend(SLOT, "acme", [], 10) == 2
 
 
 async def test_too_many_in_a_slot(opened: Opener) -> None:
     """The slot has a limit; the call itself is stored all the same."""
-    store = opened(room=Room(of_slot=1, parts=1, share=0))
+    store = opened(room=OutboxLimits(max_per_slot=1, fair_share_divisor=1, min_per_account=0))
     token = await claimed(store, SLOT)
     changes = [change(CALL, 0), change(OTHER, 0, account="other")]
     assert await store.commit(SLOT, token, changes) == 1
@@ -30,7 +30,7 @@ async def test_too_many_in_a_slot(opened: Opener) -> None:
 
 async def test_who_fills_a_slot_takes_no_other_accounts_room(opened: Opener) -> None:
     """However many targets an account's calls name, others have their share."""
-    store = opened(room=Room(of_slot=10, share=1))
+    store = opened(room=OutboxLimits(max_per_slot=10, min_per_account=1))
     token = await claimed(store, SLOT)
     calls = [f"3-pbx1-0000000{place}" for place in range(4)]
     filling = [change(each, 0, target=f"grpc://127.0.0.1:900{each[-1]}") for each in calls]
@@ -42,7 +42,7 @@ async def test_who_fills_a_slot_takes_no_other_accounts_room(opened: Opener) -> 
 
 async def test_however_many_fill_a_slot_there_is_room_for_one_more(opened: Opener) -> None:
     """Five accounts whose targets fail leave most of it free; what one has shrinks with each."""
-    store = opened(room=Room(of_slot=500, share=10))
+    store = opened(room=OutboxLimits(max_per_slot=500, min_per_account=10))
     token = await claimed(store, SLOT)
     filling = {f"bad{place}": f"3-pbx1-0000000{place}" for place in range(5)}
     for account, call in filling.items():
@@ -52,12 +52,12 @@ async def test_however_many_fill_a_slot_there_is_room_for_one_more(opened: Opene
     assert has[0] == 100
     others = change(OTHER, *range(30), account="other")
     assert await store.commit(SLOT, token, [others]) == 0
-    assert (await store.outbox.take(SLOT, token, 0, 0)).waiting < 400
+    assert (await store.outbox.claim_due(SLOT, token, 0, 0)).pending < 400
 
 
 async def test_who_fills_a_slot_at_once_with_others_has_as_much(opened: Opener) -> None:
     """Of those who come together none has more than another; the last has its share left."""
-    store = opened(room=Room(of_slot=100, share=5))
+    store = opened(room=OutboxLimits(max_per_slot=100, min_per_account=5))
     token = await claimed(store, SLOT)
     accounts = [f"bad{place}" for place in range(20)]
     for seq in range(20):

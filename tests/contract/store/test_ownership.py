@@ -19,12 +19,12 @@ async def test_a_stale_owner_is_refused(store: Store) -> None:
     await store.commit(3, old, [change(seq=0)])
     new = await claimed(store, 3, "engine2")
     with pytest.raises(Fenced, match="slot 3 belongs to engine2"):
-        await store.commit(3, old, [change(seq=1), change("c2", told=(b"t",))])
+        await store.commit(3, old, [change(seq=1), change("c2", events=(b"t",))])
     with pytest.raises(Fenced):
         await store.create(3, old, change("c3"))
     assert await live(store) == [("c1", "pbx1", b"\x00state 0\xff")]
     assert await store.log(3, "c1") == [b"\xc1entry 0"]
-    assert await store.stream.after({3: "0"}) == []
+    assert await store.stream.read_after({3: "0"}) == []
     await store.commit(3, new, [change(seq=1)])
     assert await store.read(3, "c1") == b"\x00state 1\xff"
 

@@ -108,7 +108,7 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
                 await valkey.start()
                 assert len(await store.log(3, "c1")) >= acknowledged
             await asyncio.sleep(0)
-        await writer.drained()
+        await writer.drain()
         writing.cancel()
         assert done == list(range(600))
         assert await store.log(3, "c1") == [b"%d" % number for number in range(600)]

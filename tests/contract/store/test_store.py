@@ -3,7 +3,7 @@
 import asyncio
 
 from engine.store.store import Store
-from engine.store.stream import Bounds
+from engine.store.stream import StreamLimits
 from tests.contract.store.stores import Opener, change, claimed, live
 from tests.harness.until import until
 
@@ -11,7 +11,7 @@ from tests.harness.until import until
 async def test_a_call_is_created_once(store: Store) -> None:
     """A second call of the same id is refused while the first lives and after it has ended."""
     token = await claimed(store, 3, "engine1")
-    assert await store.create(3, token, change(state=b"first", told=(b"t",)))
+    assert await store.create(3, token, change(state=b"first", events=(b"t",)))
     assert not await store.create(3, token, change(state=b"second"))
     assert await store.read(3, "c1") == b"first"
     await store.commit(3, token, [change(seq=1, live=False)])
@@ -22,10 +22,10 @@ async def test_a_call_is_created_once(store: Store) -> None:
 async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> None:
     """The very same creation answers True again, and tells nothing twice."""
     token = await claimed(store, 3, "engine1")
-    first = change(told=(b"t",))
+    first = change(events=(b"t",))
     assert await store.create(3, token, first)
     assert await store.create(3, token, first)
-    assert len(await store.stream.after({3: "0"})) == 1
+    assert len(await store.stream.read_after({3: "0"})) == 1
     await store.commit(3, token, [change(seq=1)])
     assert not await store.create(3, token, first)
 
@@ -42,12 +42,12 @@ async def test_one_of_many_creations_wins(store: Store) -> None:
 async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store) -> None:
     """Entries stand in the order of commits; a commit made twice is stored once."""
     token = await claimed(store, 3, "engine1")
-    batch = [change(seq=0, log=(b"0", b"1"), told=(b"a", b"b")), change("c2")]
+    batch = [change(seq=0, log=(b"0", b"1"), events=(b"a", b"b")), change("c2")]
     for _ in range(3):
         await store.commit(3, token, batch)
-    await store.commit(3, token, [change(seq=2, log=(b"2",), told=(b"c",))])
+    await store.commit(3, token, [change(seq=2, log=(b"2",), events=(b"c",))])
     assert await store.log(3, "c1") == [b"0", b"1", b"2"]
-    assert [event for _, _, event in await store.stream.after({3: "0"})] == [b"a", b"b", b"c"]
+    assert [event for _, _, event in await store.stream.read_after({3: "0"})] == [b"a", b"b", b"c"]
 
 
 async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> None:
@@ -71,9 +71,9 @@ async def test_lost_log_entries_read_as_empty(store: Store) -> None:
     """Where the store has lost entries, the numbers of the later ones stay right."""
     token = await claimed(store, 3, "engine1")
     for _ in range(2):
-        await store.commit(3, token, [change(seq=2, log=(b"2",), told=(b"t",))])
+        await store.commit(3, token, [change(seq=2, log=(b"2",), events=(b"t",))])
     assert await store.log(3, "c1") == [b"", b"", b"2"]
-    assert len(await store.stream.after({3: "0"})) == 1
+    assert len(await store.stream.read_after({3: "0"})) == 1
 
 
 async def test_a_long_log_is_stored_whole(store: Store) -> None:
@@ -121,11 +121,11 @@ async def test_all_of_many_live_calls_are_read(store: Store) -> None:
 async def test_events_are_read_on_from_any_id(store: Store) -> None:
     """A reader goes on where it was, slot by slot, and sees each event once, in order."""
     token3, token4 = await claimed(store, 3, "engine1"), await claimed(store, 4, "engine1")
-    await store.commit(3, token3, [change(told=(b"a", b"b", b"c"))])
-    await store.commit(4, token4, [change(told=(b"x",))])
+    await store.commit(3, token3, [change(events=(b"a", b"b", b"c"))])
+    await store.commit(4, token4, [change(events=(b"x",))])
     after = {3: "0", 4: "0"}
     read: list[tuple[int, bytes]] = []
-    while found := await store.stream.after(after, limit=2):
+    while found := await store.stream.read_after(after, limit=2):
         after |= {slot: entry for slot, entry, _ in found}
         read += [(slot, event) for slot, _, event in found]
     assert sorted(read) == [(3, b"a"), (3, b"b"), (3, b"c"), (4, b"x")]
@@ -134,26 +134,26 @@ async def test_events_are_read_on_from_any_id(store: Store) -> None:
 async def test_waiting_for_events_ends_with_the_first(store: Store) -> None:
     """A reader that starts at the newest is woken by what is told from then on."""
     token = await claimed(store, 3, "engine1")
-    await store.commit(3, token, [change(told=(b"old",))])
-    after = await store.stream.newest([3, 4])
-    waiting = asyncio.create_task(store.stream.after(after, wait_ms=10_000))
-    await store.commit(3, token, [change(seq=1, told=(b"new",))])
+    await store.commit(3, token, [change(events=(b"old",))])
+    after = await store.stream.newest_ids([3, 4])
+    waiting = asyncio.create_task(store.stream.read_after(after, wait_ms=10_000))
+    await store.commit(3, token, [change(seq=1, events=(b"new",))])
     assert [(slot, event) for slot, _, event in await waiting] == [(3, b"new")]
 
 
 async def test_waiting_for_events_in_vain_ends(store: Store) -> None:
     """Without an event the wait ends with nothing."""
-    assert await store.stream.after(await store.stream.newest([3]), wait_ms=20) == []
+    assert await store.stream.read_after(await store.stream.newest_ids([3]), wait_ms=20) == []
 
 
 async def test_old_events_are_trimmed(opened: Opener) -> None:
     """A slot's stream keeps about its limit."""
-    store = opened(bounds=Bounds(100, 400))
+    store = opened(bounds=StreamLimits(100, 400))
     token = await claimed(store, 3, "engine1")
     for seq in range(10):
         told = tuple(b"%d.%d" % (seq, number) for number in range(100))
-        await store.commit(3, token, [change(seq=seq, told=told)])
-    kept = [event for _, _, event in await store.stream.after({3: "0"})]
+        await store.commit(3, token, [change(seq=seq, events=told)])
+    kept = [event for _, _, event in await store.stream.read_after({3: "0"})]
     assert 100 <= len(kept) <= 250
     assert kept[-1] == b"9.99"
 

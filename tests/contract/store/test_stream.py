@@ -3,7 +3,7 @@
 import asyncio
 
 from engine.store.store import Store
-from engine.store.stream import START, Batch, Reader, order
+from engine.store.stream import START, Batch, Consumer, entry_order
 from tests.contract.store.streams import CDR, NOW, OTHER, bodies, done, teller, told
 
 
@@ -12,12 +12,12 @@ async def test_a_group_reads_each_event_once(store: Store) -> None:
     three, four = await teller(store, 3), await teller(store, 4)
     await three("a", "b")
     await four("x")
-    first = await store.stream.take(CDR, [3, 4], 0, 2)
+    first = await store.stream.read_group(CDR, [3, 4], 0, 2)
     assert sorted(told(first)) == ["a", "x"]
-    second = await store.stream.take(OTHER, [3, 4], 0, 100)
+    second = await store.stream.read_group(OTHER, [3, 4], 0, 100)
     assert told(second) == ["b"]
-    assert not any(each.again for each in (*first.entries, *second.entries))
-    assert await store.stream.take(CDR, [3, 4], 20, 100) == Batch()
+    assert not any(each.redelivered for each in (*first.entries, *second.entries))
+    assert await store.stream.read_group(CDR, [3, 4], 20, 100) == Batch()
 
 
 async def test_groups_know_nothing_of_each_other(store: Store) -> None:
@@ -25,13 +25,13 @@ async def test_groups_know_nothing_of_each_other(store: Store) -> None:
     tell = await teller(store)
     await tell("a")
     for group in ("cdr", "live"):
-        assert told(await store.stream.take(Reader(group, "x"), [3], 0, 10)) == ["a"]
+        assert told(await store.stream.read_group(Consumer(group, "x"), [3], 0, 10)) == ["a"]
 
 
 async def test_waiting_for_a_group_ends_with_the_first(store: Store) -> None:
     """A consumer that waits is woken by what is told."""
     tell = await teller(store)
-    waiting = asyncio.create_task(store.stream.take(CDR, [3, 4], 10_000, 10))
+    waiting = asyncio.create_task(store.stream.read_group(CDR, [3, 4], 10_000, 10))
     await asyncio.sleep(0)
     await tell("a")
     assert told(await waiting) == ["a"]
@@ -41,15 +41,15 @@ async def test_what_is_not_acknowledged_comes_again(store: Store) -> None:
     """After its time it goes to who asks, marked; what was acknowledged never does."""
     tell = await teller(store)
     await tell("a", "b", "c")
-    batch = await store.stream.take(CDR, [3], 0, 10)
+    batch = await store.stream.read_group(CDR, [3], 0, 10)
     assert await store.stream.acknowledge("cdr", {3: [batch.entries[1].id]}, {}) == 1
-    assert await store.stream.take(OTHER, [3], 0, 10) == Batch()
-    again = await store.stream.take(NOW, [3], 0, 10)
+    assert await store.stream.read_group(OTHER, [3], 0, 10) == Batch()
+    again = await store.stream.read_group(NOW, [3], 0, 10)
     assert told(again) == ["a", "c"]
-    assert all(each.again for each in again.entries)
+    assert all(each.redelivered for each in again.entries)
     assert await done(store, again) == 2
     assert await done(store, again) == 0
-    assert await store.stream.take(NOW, [3], 0, 10) == Batch()
+    assert await store.stream.read_group(NOW, [3], 0, 10) == Batch()
 
 
 async def test_acknowledging_what_is_nobodys_is_harmless(store: Store) -> None:
@@ -61,10 +61,10 @@ async def test_how_groups_stand(store: Store) -> None:
     """What waits for a group, and what it has and did not acknowledge, by slot."""
     tell = await teller(store)
     await tell("a", "b", "c")
-    assert await store.stream.groups([3, 4]) == []
-    batch = await store.stream.take(CDR, [3, 4], 0, 4)
+    assert await store.stream.group_states([3, 4]) == []
+    batch = await store.stream.read_group(CDR, [3, 4], 0, 4)
     assert len(batch.entries) == 2
-    states = {each.slot: each for each in await store.stream.groups([3, 4])}
+    states = {each.slot: each for each in await store.stream.group_states([3, 4])}
     assert (states[3].group, states[3].lag, states[3].pending) == ("cdr", 1, 2)
     assert (states[4].lag, states[4].pending) == (0, 0)
 
@@ -73,27 +73,27 @@ async def test_a_group_is_forgotten(store: Store) -> None:
     """It holds nothing back any more; a later one of its name begins anew."""
     tell = await teller(store)
     await tell("a")
-    await store.stream.take(CDR, [3], 0, 4)
-    assert await store.stream.drop("cdr", [3, 4])
-    assert not await store.stream.drop("cdr", [3, 4])
-    assert await store.stream.groups([3]) == []
-    assert told(await store.stream.take(CDR, [3], 0, 4)) == ["a"]
+    await store.stream.read_group(CDR, [3], 0, 4)
+    assert await store.stream.drop_group("cdr", [3, 4])
+    assert not await store.stream.drop_group("cdr", [3, 4])
+    assert await store.stream.group_states([3]) == []
+    assert told(await store.stream.read_group(CDR, [3], 0, 4)) == ["a"]
 
 
 async def test_the_edges_of_a_stream(store: Store) -> None:
     """The oldest entry kept, the newest, and from there backwards."""
     tell = await teller(store)
-    assert await store.stream.oldest([3, 4]) == {}
-    assert await store.stream.newest([3]) == {3: START}
+    assert await store.stream.oldest_ids([3, 4]) == {}
+    assert await store.stream.newest_ids([3]) == {3: START}
     await tell("a", "b", "c")
     (oldest,), (newest,) = (
-        (await store.stream.oldest([3, 4])).values(),
-        (await store.stream.newest([3])).values(),
+        (await store.stream.oldest_ids([3, 4])).values(),
+        (await store.stream.newest_ids([3])).values(),
     )
-    assert order(oldest) < order(newest)
-    backwards = await store.stream.before(3, "+", 2)
+    assert entry_order(oldest) < entry_order(newest)
+    backwards = await store.stream.read_before(3, "+", 2)
     assert bodies(backwards) == [b"c", b"b"]
     assert backwards[0][0] == newest
-    rest = await store.stream.before(3, backwards[-1][0], 2)
+    rest = await store.stream.read_before(3, backwards[-1][0], 2)
     assert (bodies(rest), rest[0][0]) == ([b"a"], oldest)
-    assert await store.stream.before(3, oldest, 2) == []
+    assert await store.stream.read_before(3, oldest, 2) == []

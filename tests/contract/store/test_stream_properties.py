@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from engine.store.store import Store
-from engine.store.stream import Batch, Bounds, Reader
+from engine.store.stream import Batch, Consumer, StreamLimits
 from tests.contract.store.stores import Opener
 from tests.contract.store.streams import Teller, teller
 
@@ -33,18 +33,18 @@ class Readers:
             await self._finish(group, self._held.pop(consumer))
         else:  # what it held, if anything, dies with it
             idle_ms = self._rng.choice((0, 60_000))
-            self._held[consumer] = await self._take(Reader(group, consumer, idle_ms), 40)
+            self._held[consumer] = await self._take(Consumer(group, consumer, idle_ms), 40)
 
     async def drain(self) -> None:
         """Let one consumer of each group take and acknowledge all that is due."""
         for group in self.done:
-            while (batch := await self._take(Reader(group, "last", 0), 1_000)) != Batch():
+            while (batch := await self._take(Consumer(group, "last", 0), 1_000)) != Batch():
                 await self._finish(group, batch)
 
-    async def _take(self, reader: Reader, limit: int) -> Batch:
-        batch = await self._store.stream.take(reader, SLOTS, 0, limit)
+    async def _take(self, reader: Consumer, limit: int) -> Batch:
+        batch = await self._store.stream.read_group(reader, SLOTS, 0, limit)
         for each in batch.entries:
-            if not each.again:
+            if not each.redelivered:
                 self.delivered[reader.group, each.event.decode()] += 1
         return batch
 
@@ -54,7 +54,7 @@ class Readers:
             ids.setdefault(each.slot, []).append(each.id)
         for gap in batch.gaps:
             # Another may have acknowledged it meanwhile, or it may have grown.
-            self.lost[group] += gap.most * await self._store.stream.acknowledge(
+            self.lost[group] += gap.max_lost * await self._store.stream.acknowledge(
                 group, {}, {gap.slot: gap.end}
             )
         await self._store.stream.acknowledge(group, ids, {})
@@ -65,7 +65,7 @@ class Readers:
 async def test_no_event_is_lost_in_silence(opened: Opener, seed: int) -> None:
     """Over two slots, below the ceiling and above it."""
     rng = random.Random(seed)
-    store = opened(bounds=Bounds(50, rng.choice((120, 100_000))))
+    store = opened(bounds=StreamLimits(50, rng.choice((120, 100_000))))
     tellers = [await teller(store, slot) for slot in SLOTS]
     readers = Readers(store, rng)
     await readers.drain()  # the groups are there before the first event

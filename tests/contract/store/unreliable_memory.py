@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.store.errors import StoreDown
-from engine.store.memory.dial_policy import MemoryTerms
-from engine.store.memory.store import Memory
+from engine.store.memory.dial_policy import MemoryDialPolicyStore
+from engine.store.memory.store import MemoryStore
 from engine.store.memory.stream import MemoryStream
-from engine.store.stream import Batch, Bounds
+from engine.store.stream import Batch, StreamLimits
 
 
 class MoodyStream(MemoryStream):
@@ -16,18 +16,18 @@ class MoodyStream(MemoryStream):
 
     check: Callable[[], None]
 
-    async def after(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
+    async def read_after(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
         """Read events, unless down."""
         self.check()
-        return await super().after(*args, **more)
+        return await super().read_after(*args, **more)
 
-    async def take(self, *args: Any, **more: Any) -> Batch:
+    async def read_group(self, *args: Any, **more: Any) -> Batch:
         """Read for a group, unless down."""
         self.check()
-        return await super().take(*args, **more)
+        return await super().read_group(*args, **more)
 
 
-class MoodyTerms(MemoryTerms):
+class MoodyTerms(MemoryDialPolicyStore):
     """Its terms, which can be lost."""
 
     def lose_all(self) -> None:
@@ -36,17 +36,17 @@ class MoodyTerms(MemoryTerms):
         self._lists.clear()
 
 
-class MoodyStore(Memory):
+class MoodyStore(MemoryStore):
     """The memory store, which can be out of reach."""
 
     down = False
-    terms: MoodyTerms
+    dial_policies: MoodyTerms
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.stream = MoodyStream(self._now_ms, options.get("bounds", Bounds()))
+        self.stream = MoodyStream(self._now_ms, options.get("bounds", StreamLimits()))
         self.stream.check = self._check
-        self.terms = MoodyTerms()
+        self.dial_policies = MoodyTerms()
 
     def lose_all(self) -> None:
         """Be as a server that was emptied, as far as slots go."""

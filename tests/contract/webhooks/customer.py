@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 from aiohttp import ClientSession, web
 
-from engine.webhooks.action_client import Answer, Asker, Patience
+from engine.webhooks.action_client import ActionClient, ActionResponse, ActionTimeouts
 from engine.webhooks.errors import Attempt, WebhookFailed
 from engine.webhooks.signatures import Signer
 from wire.tree import Limits
@@ -67,14 +67,16 @@ async def raw_server(answer: bytes) -> AsyncIterator[str]:
         server.close()
 
 
-def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> Asker:
+def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> ActionClient:
     """Make one with little patience."""
-    patience = Patience(connect_s=1.0, total_s=total_s)
+    patience = ActionTimeouts(connect_s=1.0, total_s=total_s)
     limits = Limits(allow_insecure=True)
-    return Asker(session, limits, Signer(*secrets), time.time, lambda: 0.5, patience=patience)
+    return ActionClient(
+        session, limits, Signer(*secrets), time.time, lambda: 0.5, patience=patience
+    )
 
 
-async def ask(session: ClientSession, url: str, total_s: float = 5.0) -> Answer:
+async def ask(session: ClientSession, url: str, total_s: float = 5.0) -> ActionResponse:
     """Ask once."""
     return await asker(session, total_s).ask(url, b'{"callId":"c1"}', "c1.r0")
 

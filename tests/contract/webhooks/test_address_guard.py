@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 from aiohttp import ClientConnectorError, test_utils, web
 
-from engine.webhooks.address_guard import guarded_session, is_refusal
+from engine.webhooks.address_guard import guarded_session, is_address_refused
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 
@@ -27,7 +27,7 @@ async def test_session_refuses(host: str) -> None:
     async with guarded_session() as session:
         with pytest.raises(ClientConnectorError) as caught:
             await session.get(f"http://{host}:9/", allow_redirects=False)
-    assert is_refusal(caught.value)
+    assert is_address_refused(caught.value)
     assert host.strip("[]") in str(caught.value)
 
 
@@ -42,7 +42,7 @@ async def test_redirect_inside_is_refused() -> None:
     async with test_utils.TestServer(app) as server, guarded_session(LOOPBACK) as session:
         with pytest.raises(ClientConnectorError) as caught:
             await session.get(server.make_url("/"))
-    assert is_refusal(caught.value)
+    assert is_address_refused(caught.value)
 
 
 async def test_no_cookies_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,4 +70,4 @@ async def test_a_connection_refused_is_no_refusal(unused_tcp_port: int) -> None:
     async with guarded_session(LOOPBACK) as session:
         with pytest.raises(ClientConnectorError) as caught:
             await session.get(f"http://127.0.0.1:{unused_tcp_port}/")
-    assert not is_refusal(caught.value)
+    assert not is_address_refused(caught.value)

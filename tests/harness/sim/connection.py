@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from engine.ari.request import LOST, Done, Reply, Request
+from engine.ari.request import LOST, OnReply, Reply, Request
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.events import SimEvents, SimWeather
@@ -36,7 +36,7 @@ class SimLine(SimEvents):
         """Whether this life has the app's websocket."""
         return self.is_alive and self.pbx.is_listened_to
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request on its way."""
         del key
         if not self.is_alive or not self.weather.passes("request"):
@@ -71,7 +71,7 @@ class SimLine(SimEvents):
         """Give the time that a message takes."""
         return 0.3 + 0.5 * self._random()
 
-    def replied(self, request: Request, reply: Reply, done: Done) -> None:
+    def replied(self, request: Request, reply: Reply, done: OnReply) -> None:
         """Take the answer to a request."""
         if self.weather.passes("reply"):
             if self.trace and not reply.ok:
@@ -84,7 +84,7 @@ class _Sent:
 
     __slots__ = ("done", "is_answered", "line", "noticed_ms", "request")
 
-    def __init__(self, line: SimLine, request: Request, done: Done, noticed_ms: float) -> None:
+    def __init__(self, line: SimLine, request: Request, done: OnReply, noticed_ms: float) -> None:
         self.line = line
         self.request = request
         self.done = done

@@ -3,14 +3,14 @@
 from random import Random
 from typing import NamedTuple
 
-from engine.ami.dtmf import KeyListener
+from engine.ami.dtmf import DtmfListener
 from tests.harness.sim.clock import SimClock
 
 LAG_MS = 20  # after ARI at most (measured: docs/asterisk.md)
 
 
 class _Login(NamedTuple):
-    listener: KeyListener
+    listener: DtmfListener
     owner: object
 
 
@@ -24,7 +24,7 @@ class SimManager:
         self._logins: list[_Login] = []
         self._stamped_ms = 0.0
 
-    def log_in(self, listener: KeyListener, owner: object = None) -> None:
+    def log_in(self, listener: DtmfListener, owner: object = None) -> None:
         """Tell a listener too, from now on."""
         self._logins.append(_Login(listener, owner))
 
@@ -38,4 +38,4 @@ class SimManager:
         self._stamped_ms = max(self._stamped_ms, self._clock.at_ms + lag_ms)
         for listener, owner in self._logins:
             told = (channel, digit, held_ms, int(self._stamped_ms))
-            self._clock.at(self._stamped_ms + 0.3, listener.pressed, owner, *told)
+            self._clock.at(self._stamped_ms + 0.3, listener.on_digit, owner, *told)

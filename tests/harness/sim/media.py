@@ -18,12 +18,12 @@ class SimLibrary:
         self._loop = loop
         self._at_hand = at_hand  # on disk: outlives the engine
 
-    def known(self, source: Source) -> Clip | None:
+    def cached(self, source: Source) -> Clip | None:
         """Give a clip that is at hand."""
         return self._at_hand.get(source)
 
     async def fetch(self, source: Source) -> Clip:
-        """Get a clip after its delay; raises MediaFailed."""
+        """Get a clip after its delay; raises MediaError."""
         length_ms, delay_ms, kind = parts(source)
         await self._loop.sleep(delay_ms)
         if kind == "bad":

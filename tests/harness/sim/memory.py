@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from copy import copy
 
-from engine.store.memory.store import Kept, Memory
+from engine.store.memory.store import MemoryStore, SlotState
 from engine.store.memory.stream import MemoryStream
-from engine.store.stream import Bounds
+from engine.store.stream import StreamLimits
 
-Replica = tuple[dict[int, Kept], dict[str, tuple[int, str]], MemoryStream]
+Replica = tuple[dict[int, SlotState], dict[str, tuple[int, str]], MemoryStream]
 
 
 class SimWall:
@@ -26,13 +26,15 @@ class SimWall:
         self._ahead_ms += by_ms
 
 
-class SimMemory(Memory):
+class SimMemory(MemoryStore):
     """A store that forgets, by a clock that jumps."""
 
     def __init__(self, now_ms: Callable[[], int], kept_s: float) -> None:
         self.wall = SimWall(now_ms)
         super().__init__(self.wall.now_ms, kept_s=kept_s)
-        self.lost: list[dict[int, Kept]] = []  # all that there was, each time some of it was lost
+        self.lost: list[
+            dict[int, SlotState]
+        ] = []  # all that there was, each time some of it was lost
         self.granted: Callable[[int, str, int], None] = _nothing
         self._replica = self._copied()
 
@@ -49,7 +51,7 @@ class SimMemory(Memory):
             self.granted(slot, await self.owner(slot), lease_ms)
         return await super().renew(slot, token, lease_ms, number)
 
-    def kept(self, slot: int) -> Kept:
+    def kept(self, slot: int) -> SlotState:
         """Give all that it has of a slot."""
         return self._slot(slot)
 
@@ -66,18 +68,18 @@ class SimMemory(Memory):
         """Know nothing."""
         self.lost.append(self._slots)
         self._slots, self._engines = {}, {}
-        self.stream = MemoryStream(self._now_ms, Bounds())
+        self.stream = MemoryStream(self._now_ms, StreamLimits())
 
     def _copied(self) -> Replica:
         slots = {slot: _copy(kept) for slot, kept in self._slots.items()}
-        return slots, dict(self._engines), self.stream.copied()
+        return slots, dict(self._engines), self.stream.copy()
 
 
 def _nothing(slot: int, owner: str, lease_ms: int) -> None:
     del slot, owner, lease_ms
 
 
-def _copy(kept: Kept) -> Kept:
+def _copy(kept: SlotState) -> SlotState:
     twin = copy(kept)
     twin.live, twin.ended = dict(kept.live), dict(kept.ended)
     twin.logs = {call: list(lines) for call, lines in kept.logs.items()}

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from engine.ami.client import Answer
+from engine.ami.client import AmiResponse
 from engine.ari.generated.events import RecordingFailed, RecordingFinished
 from engine.ari.generated.models import LiveRecording, StoredRecording
 from engine.ari.request import Reply
@@ -14,7 +14,7 @@ from tests.harness.sim.request import CREATED, KNOWN, NO_CONTENT, NOT_FOUND, OK,
 from tests.harness.sim.talk_detect import SimTalk
 
 MONITOR = "MIXMONITOR_FILENAME"
-FAILED = Answer(False, "No such channel")
+FAILED = AmiResponse(False, "No such channel")
 LATE_MS = 1_500  # by which Asterisk's own limit is late
 
 
@@ -51,7 +51,7 @@ class SimTapes(SimTalk):
 
     # The manager's
 
-    def manage(self, action: str, fields: dict[str, str]) -> Answer:
+    def manage(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Do an action."""
         channel = self.channels.get(fields["Channel"])
         if channel is None:
@@ -67,7 +67,7 @@ class SimTapes(SimTalk):
             case "StopMixMonitor":
                 channel.end("tape", now)
                 channel.end("tape mute", now)
-        return Answer(True)
+        return AmiResponse(True)
 
     def _tape(self, channel: SimChannel, name: str) -> None:
         if "tape" in channel.open:

@@ -80,17 +80,17 @@ class SimLink:
         """See Store."""
         return await self._write(lambda: done(self._memory.renew(slot, token, lease_ms, number)))
 
-    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+    async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
-        return await self._write(lambda: done(self._memory.beat(engine, body, lease_ms)))
+        return await self._write(lambda: done(self._memory.heartbeat(engine, body, lease_ms)))
 
     async def owner(self, slot: int) -> str:
         """See Store."""
         return await self._asked(lambda: done(self._memory.owner(slot)))
 
-    def changes(self) -> AsyncIterator[None]:
+    def membership_changes(self) -> AsyncIterator[None]:
         """See Store."""
-        return self._memory.changes()
+        return self._memory.membership_changes()
 
     async def commit(
         self, slot: int, token: int, changes: Sequence[Change], number: int = 0

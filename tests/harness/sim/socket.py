@@ -21,13 +21,13 @@ RETRY_MS = 100.0
 class Listener(Protocol):
     """Who hears; `runtime.hearing.Hearing` is the real one."""
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Hear that the events flow from here on."""
 
     def on_event(self, event: AriEvent) -> None:
         """Take one."""
 
-    def on_lost(self, reason: str) -> None:
+    def on_disconnected(self, reason: str) -> None:
         """Hear that they stopped."""
 
     def on_replaced(self) -> None:
@@ -130,7 +130,7 @@ class SimSession:
             await sleep(4 * way_ms())  # the filter is set, and the events are known to come
             self._is_away = False
             self._backoff.reset()
-            self._listener.on_back()
+            self._listener.on_connected()
             socket.begin(lambda event: self._take(socket, event))
             reason = await socket.over
         finally:
@@ -150,4 +150,4 @@ class SimSession:
     def _lost(self, reason: str) -> None:
         if not self._is_away:
             self._is_away = True
-            self._listener.on_lost(reason)
+            self._listener.on_disconnected(reason)

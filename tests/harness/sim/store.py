@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from engine.store.change import Change
 from engine.store.errors import StoreDown
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from tests.harness.sim.events import SimWeather
 from tests.harness.sim.loop import SimLoop
 
@@ -18,7 +18,7 @@ class SimStore:
 
     def __init__(
         self,
-        memory: Memory,
+        memory: MemoryStore,
         loop: SimLoop,
         weather: SimWeather,
         rng: random.Random,

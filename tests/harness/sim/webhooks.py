@@ -4,9 +4,9 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
-from engine.calls.flows.templates import Values
-from engine.webhooks.action_client import Answer
-from engine.webhooks.api_sender import ApiAnswer
+from engine.calls.flows.templates import Lookup
+from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
@@ -61,14 +61,14 @@ class SimAsker:
         self._loop = loop
         self._servers = servers
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Ask for the next action; raises WebhookFailed."""
         del url
         delay_ms, fault, action = self._servers.hear(request_id, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:
             raise WebhookFailed(fault, "sim", ())
-        return Answer(action, ())
+        return ActionResponse(action, ())
 
 
 class SimApis:
@@ -79,11 +79,11 @@ class SimApis:
         self._loop = loop
         self._servers = servers
 
-    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request, which tells what the call knows; raises WebhookFailed."""
         body = f"{account} {api} {values('digits')} {values('call.from')}".encode()
         delay_ms, fault, _ = self._servers.hear(key, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:
             raise WebhookFailed(fault, "sim", ())
-        return ApiAnswer(200, {"tier": "gold" if delay_ms < QUICK_MS else None}, ())
+        return ApiResponse(200, {"tier": "gold" if delay_ms < QUICK_MS else None}, ())

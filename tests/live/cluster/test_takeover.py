@@ -9,7 +9,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from engine.ari.client import Ari
+from engine.ari.client import AriClient
 from engine.ari.generated.events import ChannelUserevent
 from engine.ari.generated.operations import events
 from tests.harness.pbx.asterisk import Pbx
@@ -48,7 +48,7 @@ async def _passed(span_s: float) -> None:
         await asyncio.sleep(0)
 
 
-async def _heard(ari: Ari, ear: Ear, word: str) -> None:
+async def _heard(ari: AriClient, ear: Ear, word: str) -> None:
     await ari.ask(events.user_event(word, application="switchroom-0"))
 
     def is_heard() -> bool:

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.ari import generated
-from engine.ari.client import Ari, open_ari
-from engine.ari.config import Patience, PbxAddress
+from engine.ari.client import AriClient, open_ari
+from engine.ari.config import PbxAddress, Timeouts
 from engine.ari.decode import UnknownEvent, decode
 from engine.ari.generated.events import (
     ChannelDestroyed,
@@ -30,7 +30,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.find import find_asterisk
 from tests.harness.until import until
 
-PATIENCE = Patience(refused_s=0.2, retry_s=0.2)
+PATIENCE = Timeouts(refused_retry_s=0.2, max_retry_s=0.2)
 
 
 class Ear:
@@ -40,7 +40,7 @@ class Ear:
         self.events: list[Message | UnknownEvent] = []
         self.states: list[str] = []
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Note it."""
         self.states.append("back")
 
@@ -48,7 +48,7 @@ class Ear:
         """Keep it."""
         self.events.append(event)
 
-    def on_lost(self, reason: str) -> None:
+    def on_disconnected(self, reason: str) -> None:
         """Note the reason."""
         self.states.append(reason)
 
@@ -78,7 +78,7 @@ def address(pbx: Pbx) -> PbxAddress:
 
 
 @asynccontextmanager
-async def client(at: PbxAddress) -> AsyncIterator[Ari]:
+async def client(at: PbxAddress) -> AsyncIterator[AriClient]:
     """Open the way to a PBX, lanes and all."""
     async with (
         open_ari(at, "test", random.Random(7).random, time.monotonic, PATIENCE) as ari,
@@ -87,7 +87,7 @@ async def client(at: PbxAddress) -> AsyncIterator[Ari]:
         yield ari
 
 
-async def send(ari: Ari, request: Request, *, may_block: bool = False) -> Reply:
+async def send(ari: AriClient, request: Request, *, may_block: bool = False) -> Reply:
     """Send a request and wait for its reply."""
     replies = Replies()
     ari.send(request, "call-1", may_block, replies)
@@ -123,7 +123,7 @@ async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
     """Requests over the websocket and over HTTP do their work; the events tell it in order."""
     ear = Ear()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
-        await until(lambda: ear.states == ["back"] and ari.lanes.ready)
+        await until(lambda: ear.states == ["back"] and ari.router.is_ready)
         assert (await ari.version() or "").startswith("22.")
         assert (await send(ari, call("c1"), may_block=True)).ok
         bridge = bridges.create_with_id("b1", type="mixing")
@@ -149,12 +149,12 @@ async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
     """After a crash and a restart, events and all lanes are back without anyone's doing."""
     ear = Ear()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
-        await until(lambda: ear.states == ["back"] and ari.lanes.ready)
+        await until(lambda: ear.states == ["back"] and ari.router.is_ready)
         await pbx.kill()
-        await until(lambda: len(ear.states) == 2 and not ari.lanes.ready)
+        await until(lambda: len(ear.states) == 2 and not ari.router.is_ready)
         assert (await send(ari, channels.list_())).status == 0
         await pbx.start()
-        await until(lambda: len(ear.states) == 3 and ari.lanes.ready)
+        await until(lambda: len(ear.states) == 3 and ari.router.is_ready)
         assert ear.states[2] == "back"
         assert (await send(ari, channels.list_())).body == b"[]"
 

@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 from redis.asyncio import Redis
 
-from api.accounts.store import Accounts
+from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.db.database import Database
-from api.dnc.tokens import DncTokens
+from api.dnc.tokens import DncTokenStore
 from tests.contract.api.databases import sqlite_url
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live import Lab
@@ -78,9 +78,9 @@ async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[Customer]:
     """Run a REST layer before the engine, with an account that may call few."""
     async with Api(tmp_path / "api", engines=[lab.engine]) as api:
         database = Database(sqlite_url(api.folder))
-        accounts = Accounts(database, now_ms)
+        accounts = AccountStore(database, now_ms)
         await accounts.change(replace(await accounts.get(ACCOUNT), destinations=ALLOWED))
-        dnc_token = await DncTokens(database, now_ms).add(ACCOUNT)
+        dnc_token = await DncTokenStore(database, now_ms).add(ACCOUNT)
         await database.close()
         found = Customer(lab, api, await api.token(), dnc_token)
         await found.has_terms()

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.ari.client import Ari
+from engine.ari.client import AriClient
 from engine.ari.generated.events import PlaybackFinished, StasisStart
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply, Request
-from engine.calls.model.commands import Answer, Bridge, DestroyBridge, Leave, PbxCommand
+from engine.calls.model.commands import (
+    AddToBridge,
+    Answer,
+    DestroyBridge,
+    PbxCommand,
+    RemoveFromBridge,
+)
 from engine.runtime.pbx.ari_requests import may_block, requests_for
 from tests.contract.ari.fake_pbx import running
 from tests.harness.customers.media_server import MediaServer
@@ -27,7 +33,7 @@ TIMES = 100
 class Line:
     """Two phones' calls that commands are done on, one after another."""
 
-    def __init__(self, ari: Ari, ear: Ear, phone: Phone) -> None:
+    def __init__(self, ari: AriClient, ear: Ear, phone: Phone) -> None:
         self.ari = ari
         self.ear = ear
         self.phone = phone
@@ -40,7 +46,7 @@ class Line:
     async def talk(self, bridge: str) -> None:
         """Join the phones until the first has heard something."""
         before = len(self.phone.frames)
-        await self.do(Bridge(bridge, self.legs))
+        await self.do(AddToBridge(bridge, self.legs))
         await until(lambda: len(self.phone.frames) > before + 1, what="a few packets")
 
     async def do(self, *commands: PbxCommand) -> None:
@@ -75,7 +81,7 @@ async def line(tmp_path: Path) -> AsyncIterator[Line]:
         pbx = await house.enter_async_context(Pbx(tmp_path / "pbx1", slots=1))
         ari = await house.enter_async_context(client(address(pbx)))
         await house.enter_async_context(running(ari.events("switchroom-0", ear).run()))
-        await until(lambda: ear.states == ["back"] and ari.lanes.ready)
+        await until(lambda: ear.states == ["back"] and ari.router.is_ready)
         calling = (Phone.calling(pbx, "15550100", tone_hz=hz) for hz in (400, 600))
         phones = [await house.enter_async_context(each) for each in calling]
         line = Line(ari, ear, phones[0])
@@ -91,6 +97,6 @@ async def test_a_prompt_after_a_bridge_is_never_lost(line: Line, sounds: MediaSe
     for number in range(TIMES):
         bridge = f"b{number}"
         await line.talk(bridge)
-        await line.do(Leave(bridge, leg), DestroyBridge(bridge))
+        await line.do(RemoveFromBridge(bridge, leg), DestroyBridge(bridge))
         await line.play(channels.play_with_id(leg, f"p{number}", media=[tone]))
     assert [each.playback.state for each in line.finished] == ["done"] * TIMES

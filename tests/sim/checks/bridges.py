@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.media.plan import rooms
+from engine.calls.media.plan import required_bridges
 from engine.calls.model.call import Call
 from tests.harness.sim.channel import SimBridge, SimChannel
 from tests.sim.call_log import Story
@@ -16,10 +16,10 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     for story in told:
         if world.faults.kinds:  # what was lost at the end of a call is left to the reaper
             after = story.record.call.ended_ms, world.clock.at_ms
-            names = {name for _, _, call in story.stretches() for name in rooms(call)}
+            names = {name for _, _, call in story.stretches() for name in required_bridges(call)}
             needed |= {name: [after] for name in names}
         for begin_ms, end_ms, call in story.stretches():
-            for name in (*rooms(call), *_snoops(call)):
+            for name in (*required_bridges(call), *_snoops(call)):
                 needed.setdefault(name, []).append((begin_ms, end_ms))
     channels = (*world.pbx.past.values(), *world.pbx.channels.values())
     things: list[SimBridge | SimChannel] = [each for each in channels if each.snooped is not None]

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from engine.calls.model.commands import Tell
+from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.state import Gathering
-from engine.calls.replay import Moment
+from engine.calls.replay import ReplayStep
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 from wire.events import CallEvent
@@ -46,24 +46,26 @@ def gathers(story: Story) -> Iterator[Gather]:
     begin_ms = listens_ms = 0
     before, held = story.opened, None
     for moment in story.moments:
-        if isinstance(before.doing, Gathering) and first is not None:
+        if isinstance(before.state, Gathering) and first is not None:
             told = next((e for e in _told(moment) if e.event == "gathered"), None)
             if told is not None:
                 if held is not first.verb:
-                    yield Gather(first, before.doing, begin_ms, moment.now, listens_ms, told)
+                    yield Gather(first, before.state, begin_ms, moment.at_ms, listens_ms, told)
                 first = None
-        doing = moment.call.doing
+        doing = moment.call.state
         if isinstance(doing, Gathering):
-            held = doing.verb if doing.paused else held  # its clocks stood, and keys did not count
+            held = (
+                doing.verb if doing.suspended else held
+            )  # its clocks stood, and keys did not count
             if first is None or doing.limit_ms != first.limit_ms or doing.verb is not first.verb:
-                first, begin_ms, listens_ms = doing, moment.now, moment.now
-            elif isinstance(moment.event, DigitPressed) or not _is_same(before.doing, doing):
-                listens_ms = moment.now
+                first, begin_ms, listens_ms = doing, moment.at_ms, moment.at_ms
+            elif isinstance(moment.event, DigitPressed) or not _is_same(before.state, doing):
+                listens_ms = moment.at_ms
         before = moment.call
 
 
-def _told(moment: Moment) -> list[CallEvent]:
-    return [each.event for each in moment.commands if isinstance(each, Tell)]
+def _told(moment: ReplayStep) -> list[CallEvent]:
+    return [each.event for each in moment.commands if isinstance(each, EmitEvent)]
 
 
 def _is_same(before: object, doing: Gathering) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from engine.calls.model import causes
 from engine.calls.model.call import deadline_ms
 from engine.calls.model.codec import encode
-from engine.calls.model.commands import Bridge, Originate, Play, Snoop
-from engine.calls.model.events import LegAnswered, LegPlaced, LegRang, Recovered
+from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
+from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
 from engine.calls.model.ids import call_of
-from engine.calls.model.state import Ending, Over
+from engine.calls.model.state import Ended, Ending
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 
@@ -37,18 +37,18 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 
 def _tunes(story: Story) -> set[str]:
     sessions = (each for m in story.moments for each in (m.call.transfer, m.call.conference))
-    return {each.tune.playback for each in sessions if each and each.tune}
+    return {each.hold_music.playback for each in sessions if each and each.hold_music}
 
 
 def _ended(story: Story) -> Iterator[str]:
-    if story.is_live or not story.record.call.is_over:
+    if story.is_live or not story.record.call.is_ended:
         yield "never ended"
         return
     if not story.moments or encode(story.moments[-1].call) != encode(story.record.call):
         yield "its log does not lead to its record"
-    over = [m for m in story.moments if m.call.is_over]
+    over = [m for m in story.moments if m.call.is_ended]
     for moment in over[1:]:
-        is_refused = isinstance(moment.event, LegPlaced | LegRang | LegAnswered)
+        is_refused = isinstance(moment.event, LegCreated | LegRinging | LegAnswered)
         is_idle = isinstance(moment.event, Recovered) and not moment.commands
         if not (is_refused or is_idle):
             yield f"went on after its end: {moment.event}"
@@ -60,22 +60,22 @@ def _late(world: World, story: Story) -> Iterator[str]:
         if due_ms is not None and end_ms > due_ms + LATE_MS:
             begins_ms = max(begin_ms, due_ms)
             if world.faults.healthy_ms(begins_ms, end_ms) > LATE_MS:
-                yield f"acted {end_ms - due_ms} ms after a deadline, in {call.doing}"
+                yield f"acted {end_ms - due_ms} ms after a deadline, in {call.state}"
 
 
 def _status(world: World, story: Story) -> Iterator[str]:
     call = story.record.call
     channel = world.pbx.past.get(story.opened.main)
-    if channel is None or not call.is_over or world.faults.touched(channel.born_ms, call.ended_ms):
+    if channel is None or not call.is_ended or world.faults.touched(channel.born_ms, call.ended_ms):
         return
-    decided = (m.now for m in story.moments if isinstance(m.call.doing, Ending | Over))
+    decided = (m.at_ms for m in story.moments if isinstance(m.call.state, Ending | Ended))
     decided_ms = next(decided, call.ended_ms)
     if channel.up_ms is not None and channel.up_ms > decided_ms - WAY_MS:
         return  # it answered just as it was given up: either is true
     if channel.up_ms is not None:
         due = {"completed"}
     elif call.ended_by == "callee":
-        due = {causes.unanswered(channel.cause)}
+        due = {causes.unanswered_status(channel.cause)}
     else:
         due = {"canceled", "no-answer", "failed"}
     if call.status not in due:
@@ -91,7 +91,7 @@ def _ghosts(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
                     wanted.add(leg)
                 case Play(playback=playback):
                     wanted.add(playback)
-                case Bridge(bridge):
+                case AddToBridge(bridge):
                     wanted.add(bridge)
                 case Snoop(snoop):
                     wanted.add(snoop)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.flows.nodes import exits
 from engine.calls.model.call import Frame
-from engine.calls.model.io_commands import LoadNode
-from engine.calls.model.io_results import ApiAnswered, ApiFailed, NodeLoaded
-from engine.calls.model.state import Talking
-from engine.calls.replay import Moment
+from engine.calls.model.io_commands import LoadFlowNode
+from engine.calls.model.io_results import ApiRequestFailed, ApiRequestSucceeded, FlowNodeLoaded
+from engine.calls.model.state import Bridged
+from engine.calls.replay import ReplayStep
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 
@@ -24,22 +24,22 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
             yield from ((story.id, fault) for fault in _followed(moment, leads, starts))
 
 
-def _followed(moment: Moment, leads: Leads, starts: dict[str, str]) -> Iterator[str]:
+def _followed(moment: ReplayStep, leads: Leads, starts: dict[str, str]) -> Iterator[str]:
     depth = _depth(moment)
     match moment.event:
-        case NodeLoaded(node=node, name=name):
-            waits = {name} if isinstance(moment.call.doing, Talking) else set()
+        case FlowNodeLoaded(node=node, name=name):
+            waits = {name} if isinstance(moment.call.state, Bridged) else set()
             leads[depth] = {to for _, to in exits(node)} | waits
-        case ApiAnswered():
+        case ApiRequestSucceeded():
             leads[depth] = leads.get(depth, set()) - {"sorry"}
-        case ApiFailed():
+        case ApiRequestFailed():
             leads[depth] = leads.get(depth, set()) - {"known"}
     for command in moment.commands:
-        if isinstance(command, LoadNode):
+        if isinstance(command, LoadFlowNode):
             allowed = leads.get(depth, set()) | {starts[command.flow_id]}
             if command.node not in allowed:
                 yield f"went to {command.node}, not to one of {sorted(allowed)}"
 
 
-def _depth(moment: Moment) -> int:
-    return sum(isinstance(each, Frame) for each in moment.call.rest)
+def _depth(moment: ReplayStep) -> int:
+    return sum(isinstance(each, Frame) for each in moment.call.continuation)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.calls.model.state import Asking, Dialing, Gathering, Recording
+from engine.calls.model.state import AwaitingInstructions, Dialing, Gathering, RecordingVoicemail
 from tests.harness.sim.channel import SimChannel
 from tests.harness.sim.phone import is_dialled
 from tests.sim.call_log import Story
@@ -17,8 +17,8 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
         leg.leg
         for story in told
         for moment in story.moments
-        if isinstance(moment.call.doing, Dialing)
-        for leg in moment.call.doing.greetings
+        if isinstance(moment.call.state, Dialing)
+        for leg in moment.call.state.screenings
     }
     silent_ms = _silent_ms(told)
     channels = [*world.pbx.past.values(), *world.pbx.channels.values()]
@@ -38,11 +38,13 @@ def _silent_ms(told: Sequence[Story]) -> dict[str, float]:
     for story in told:
         for moment in story.moments:
             call = moment.call
-            match call.doing:
-                case Asking() | Recording():  # a transfer may have left the tree to a called leg
-                    since_ms.setdefault(call.main, moment.now)
+            match call.state:
+                case (
+                    AwaitingInstructions() | RecordingVoicemail()
+                ):  # a transfer may have left the tree to a called leg
+                    since_ms.setdefault(call.main, moment.at_ms)
                 case Gathering(leg=leg, phase="first" | "between"):  # a prompt may count as heard
-                    since_ms.setdefault(leg, moment.now)
+                    since_ms.setdefault(leg, moment.at_ms)
                 case _:
                     pass
     return since_ms

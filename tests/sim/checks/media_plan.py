@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from engine.calls.media.plan import OUTSIDE, Seat, seats
-from engine.calls.model.sessions import Tune
+from engine.calls.media.plan import UNBRIDGED, LegMedia, desired_media
+from engine.calls.model.sessions import HoldMusic
 from tests.harness.sim.channel import SimChannel, SimSpan
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import Span, is_long, joined, without
 from tests.sim.scene import World
 
-Due = tuple[float, float, Seat]
+Due = tuple[float, float, LegMedia]
 SOUNDS = {"moh": "music", "ring": "ringing"}
 
 
@@ -38,7 +38,7 @@ def _late(world: World, channel: SimChannel) -> list[Span]:
 def _due(story: Story) -> dict[str, list[Due]]:
     found: dict[str, list[Due]] = {}
     for begin_ms, end_ms, call in story.stretches():
-        for name, seat in seats(call).items():
+        for name, seat in desired_media(call).items():
             before = found.setdefault(name, [])
             if before and before[-1][1] == begin_ms and before[-1][2] == seat:
                 before[-1] = before[-1][0], end_ms, seat
@@ -50,7 +50,7 @@ def _due(story: Story) -> dict[str, list[Due]]:
 def _has_lived(channel: SimChannel, due: list[Due]) -> bool:
     if channel.up_ms is None:
         return False
-    return bool(channel.spans) or any(seat != OUTSIDE for _, _, seat in due)
+    return bool(channel.spans) or any(seat != UNBRIDGED for _, _, seat in due)
 
 
 def _wrong(channel: SimChannel, due: list[Due]) -> Iterator[Span]:
@@ -77,18 +77,18 @@ def _spans_at(channel: SimChannel, at_ms: float) -> list[SimSpan]:
     ]
 
 
-def _is_seated(seat: Seat, spans: Sequence[SimSpan]) -> bool:
+def _is_seated(seat: LegMedia, spans: Sequence[SimSpan]) -> bool:
     bridge = next((span.what for span in spans if span.kind == "bridge"), "")
     muted = {span.kind.removeprefix("mute ") for span in spans if span.kind.startswith("mute ")}
     wanted = {"": set(), "both": {"in", "out"}}.get(seat.muted, {seat.muted})
     return bridge == seat.bridge and muted == wanted and _is_heard(seat, spans)
 
 
-def _is_heard(seat: Seat, spans: Sequence[SimSpan]) -> bool:
+def _is_heard(seat: LegMedia, spans: Sequence[SimSpan]) -> bool:
     sounds = {SOUNDS[span.kind] for span in spans if span.kind in SOUNDS}
     played = {span.what for span in spans if span.kind == "play"}
     match seat.sound:
-        case Tune(playback=playback):
+        case HoldMusic(playback=playback):
             return not sounds and played == {playback}
         case "":
             return not sounds  # a prompt of the tree's is not a matter of seats

@@ -17,13 +17,13 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
                 match command:
                     case Hangup(leg) if channel := world.pbx.past.get(leg):
                         ended_ms, what = channel.ended_ms, leg
-                    case StopPlayback(playback) if heard := _heard(world, playback, moment.now):
+                    case StopPlayback(playback) if heard := _heard(world, playback, moment.at_ms):
                         ended_ms, what = heard.ended_ms, playback
                     case _:
                         continue
                 until_ms = world.clock.at_ms if ended_ms is None else ended_ms
-                if world.faults.healthy_ms(moment.now, max(until_ms, moment.now)) > AT_ONCE_MS:
-                    yield what, f"was to end at {moment.now}, and went on"
+                if world.faults.healthy_ms(moment.at_ms, max(until_ms, moment.at_ms)) > AT_ONCE_MS:
+                    yield what, f"was to end at {moment.at_ms}, and went on"
 
 
 def _heard(world: World, playback: str, before_ms: int) -> SimPlayback | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.media.playbacks import playback_of
+from engine.calls.media.playbacks import active_playback
 from engine.calls.model.call import Call, is_held
 from engine.calls.model.commands import Play
 from engine.calls.model.events import DeadlinePassed
@@ -28,10 +28,10 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 
 
 def _is_stuck(call: Call) -> bool:
-    match call.doing:
-        case Playing(paused=True):
+    match call.state:
+        case Playing(suspended=True):
             return not is_held(call, call.main)
-        case Gathering(leg=leg, paused=True):
+        case Gathering(leg=leg, suspended=True):
             return not is_held(call, leg)
         case _:
             return False
@@ -43,7 +43,7 @@ def _fetched(story: Story) -> Iterator[str]:
     for moment in story.moments:
         sources |= {c.request: c.sources for c in moment.commands if isinstance(c, FetchMedia)}
         match moment.event:
-            case MediaFetched(request, clips) if _waits_for(before.doing, request):
+            case MediaFetched(request, clips) if _waits_for(before.state, request):
                 if len(clips) < sum(parts(each)[2] != "bad" for each in sources[request]):
                     yield f"{request}: something that can be had was left out"
                 if clips and not any(isinstance(each, Play) for each in moment.commands):
@@ -56,9 +56,9 @@ def _fetched(story: Story) -> Iterator[str]:
 def _waits_for(doing: object, request: str) -> bool:
     match doing:
         case Playing() if doing.request == request:
-            return not doing.clips and not doing.paused
+            return not doing.clips and not doing.suspended
         case Gathering() if doing.request == request:
-            return doing.phase == "fetch" and not doing.paused
+            return doing.phase == "fetch" and not doing.suspended
         case _:
             return False
 
@@ -66,7 +66,7 @@ def _waits_for(doing: object, request: str) -> bool:
 def _played(world: World, story: Story) -> Iterator[str]:
     for moment in story.moments:
         for command in moment.commands:
-            if isinstance(command, Play) and not _was_heard(world, story, command, moment.now):
+            if isinstance(command, Play) and not _was_heard(world, story, command, moment.at_ms):
                 yield f"{command.playback}: was never heard"
 
 
@@ -86,21 +86,23 @@ def _was_heard(world: World, story: Story, play: Play, now: int) -> bool:
 
 
 def _waited_until_ms(story: Story, playback: str) -> float:
-    return max((e for _, e, call in story.stretches() if playback_of(call) == playback), default=0)
+    return max(
+        (e for _, e, call in story.stretches() if active_playback(call) == playback), default=0
+    )
 
 
 def _left(world: World, story: Story) -> Iterator[str]:
     since_ms: dict[str, int] = {}
     for moment, (begin_ms, end_ms, call) in zip(story.moments[1:], story.stretches(), strict=False):
-        asked_ms = since_ms.setdefault(playback_of(call) or "", begin_ms)
-        playback = world.pbx.heard.get(playback_of(call) or "")
+        asked_ms = since_ms.setdefault(active_playback(call) or "", begin_ms)
+        playback = world.pbx.heard.get(active_playback(call) or "")
         if playback is None or playback.ended_ms is None:
             continue
         if world.faults.healthy_ms(max(begin_ms, playback.ended_ms), end_ms) > ON_MS:
             yield f"{playback.id}: waited {end_ms - playback.ended_ms:.0f} ms after its end"
-        is_struck = isinstance(moment.event, DeadlinePassed) and moment.now < call.latest_ms
-        is_struck = is_struck and not _has_limit(call.doing)
-        is_struck = is_struck and playback_of(moment.call) != playback.id
+        is_struck = isinstance(moment.event, DeadlinePassed) and moment.at_ms < call.must_end_ms
+        is_struck = is_struck and not _has_limit(call.state)
+        is_struck = is_struck and active_playback(moment.call) != playback.id
         if is_struck and not playback.missing and not world.faults.touched(asked_ms, end_ms):
             yield f"{playback.id}: was given up"
 

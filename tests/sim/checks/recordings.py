@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
-from engine.calls.model.events import TapesFiled
-from engine.calls.model.recording import read_name
+from engine.calls.model.events import RecordingsArchived
+from engine.calls.model.recording import parse_recording_name
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import Span, heard, is_long, joined, within, without
 from tests.sim.scene import World
@@ -30,16 +30,16 @@ def _promised(world: World, story: Story) -> Iterator[str]:
     kept = {path for path in world.archive if _call_of(world, path) == call.id}
     if kept and not paths:
         yield "was recorded, and its end does not say so"
-    last_ms = story.moments[-1].now if story.moments else call.ended_ms
+    last_ms = story.moments[-1].at_ms if story.moments else call.ended_ms
     # Whether an archive that was away will have it, nobody knows at the end.
-    faults = [m.event.fault for m in story.moments if isinstance(m.event, TapesFiled)]
+    faults = [m.event.fault for m in story.moments if isinstance(m.event, RecordingsArchived)]
     is_in_doubt = any(faults) or world.faults.touched(call.created_ms, last_ms)
     if paths - kept and not is_in_doubt:
         yield f"promises {paths - kept}"
 
 
 def _call_of(world: World, path: str) -> str:
-    named = read_name(world.archive[path][0])
+    named = parse_recording_name(world.archive[path][0])
     return named.call if named else ""
 
 
@@ -61,12 +61,12 @@ def _taped(world: World, story: Story) -> Iterator[str]:
 
 def _spans(story: Story, leg: str, *, is_paused: bool) -> Iterator[Span]:
     for begin_ms, end_ms, call in story.stretches():
-        if _is_wanted(call, leg) and call.paused == is_paused:
+        if _is_wanted(call, leg) and call.recording_paused == is_paused:
             yield begin_ms, end_ms
 
 
 def _is_wanted(call: Call, leg: str) -> bool:
-    return call.recorded and call.main == leg and call.is_up(leg)
+    return call.recording_enabled and call.main == leg and call.is_up(leg)
 
 
 def _long(world: World, stretches: Iterator[Span], words: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.replay import decided_otherwise, ends_otherwise, told_otherwise
+from engine.calls.replay import compare_decisions, compare_events, compare_result
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 
@@ -13,9 +13,9 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     for story in told:
         moments = story.moments
         faults = [
-            *decided_otherwise(moments),
-            *ends_otherwise(moments, story.record),
-            *told_otherwise(moments, story.told).faults,
+            *compare_decisions(moments),
+            *compare_result(moments, story.record),
+            *compare_events(moments, story.told).mismatches,
         ]
         yield from ((story.id, f"replay: {fault.detail}") for fault in faults)
         if any(moment.digest is None for moment in moments):

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.model.events import LegPlaced
-from engine.calls.model.state import Dialing, Ending, Over
+from engine.calls.model.events import LegCreated
+from engine.calls.model.state import Dialing, Ended, Ending
 from engine.runtime.pbx.ari_requests import RING_MARGIN_S
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import Span, is_long, joined
@@ -25,20 +25,20 @@ def _overdue(world: World, story: Story) -> dict[str, list[Span]]:
     found: dict[str, list[Span]] = {}
     since_ms: dict[tuple[str, bool], int] = {}  # its time begins anew once its party is called
     for moment, (begin_ms, end_ms, call) in zip(story.moments, story.stretches(), strict=False):
-        if isinstance(moment.event, LegPlaced):
+        if isinstance(moment.event, LegCreated):
             since_ms.pop((moment.event.leg, False), None)
-        if isinstance(call.doing, Ending | Over):
+        if isinstance(call.state, Ending | Ended):
             break
         for leg in call.legs:
             # A dial that was lost, or whose engine died before it (decision 0006), leaves no time
             # with Asterisk; the others' may be long.
-            is_lost = isinstance(call.doing, Dialing) and LOSING & world.faults.kinds
+            is_lost = isinstance(call.state, Dialing) and LOSING & world.faults.kinds
             if leg.state == "up" or leg.id == story.opened.main or is_lost:
                 continue
             called_ms = since_ms.setdefault((leg.id, leg.state == "requested"), begin_ms)
             # Of several that a dial calls the last decides when it ends; Asterisk ends each.
-            margin_ms = RING_MARGIN_S * 1000 if isinstance(call.doing, Dialing) else 0
-            due_ms = max(begin_ms, called_ms + leg.ring_ms + margin_ms)
+            margin_ms = RING_MARGIN_S * 1000 if isinstance(call.state, Dialing) else 0
+            due_ms = max(begin_ms, called_ms + leg.ring_timeout_ms + margin_ms)
             if due_ms < end_ms:
                 found.setdefault(leg.id, []).append((due_ms, end_ms))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
 from engine.calls.model.events import DigitPressed, Event
-from engine.calls.model.state import Dialing, Talking
+from engine.calls.model.state import Bridged, Dialing
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import heard, is_long, within
 from tests.sim.scene import World
@@ -29,11 +29,11 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 
 
 def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
-    if not isinstance(before.doing, Dialing) or not isinstance(call.doing, Talking):
+    if not isinstance(before.state, Dialing) or not isinstance(call.state, Bridged):
         return
-    data, leg = before.doing.verb.data, call.leg(call.doing.leg)
-    if data.confirm is not None and not _is_confirmed(event, call.doing.leg, data):
-        yield f"{call.doing.leg} was connected by {event} without its key"
+    data, leg = before.state.verb.data, call.leg(call.state.leg)
+    if data.confirm is not None and not _is_confirmed(event, call.state.leg, data):
+        yield f"{call.state.leg} was connected by {event} without its key"
     asked = data.machine_detection
     is_unwanted = isinstance(asked, MachineDetection) and asked.on_machine == "hangup"
     if is_unwanted and leg is not None and leg.answered_by == "machine":
@@ -47,7 +47,7 @@ def _is_confirmed(event: Event, leg: str, data: DialData) -> bool:
 
 
 def _greeted(call: Call) -> list[str]:
-    return [each.leg for each in call.doing.greetings] if isinstance(call.doing, Dialing) else []
+    return [each.leg for each in call.state.screenings] if isinstance(call.state, Dialing) else []
 
 
 def _heard_too_soon(

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import MEMBER_MOVES, Conference, Transfer
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import is_long, joined, when
 from tests.sim.scene import World
@@ -92,8 +92,8 @@ def _alive(story: Story) -> Iterator[str]:
         live = [each.id for each in sessions if each.is_live]
         if len(live) > 1:
             yield f"has several live sessions: {live}"
-        if live and not isinstance(call.doing, Talking):
-            yield f"has {live} live with nobody talking, in {tag_of(call.doing)}"
+        if live and not isinstance(call.state, Bridged):
+            yield f"has {live} live with nobody talking, in {tag_of(call.state)}"
         if call.transfer is not None:
             yield from _parties(call, call.transfer)
         for ended in sessions:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.state import Dialing, Ending, Gathering, Over, Talking
+from engine.calls.model.state import Bridged, Dialing, Ended, Ending, Gathering
 from tests.harness.sim.channel import SimChannel
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import Span, heard, is_long, joined, when, within, without
@@ -47,12 +47,12 @@ def _must_hear(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
     if leg is None or leg.state != "up":
         return False  # it has been told to hang up, or is about to be heard of
-    match call.doing:
-        case Ending() | Over():
+    match call.state:
+        case Ending() | Ended():
             return False
-        case Talking():  # who is left by one on hold may hear silence
+        case Bridged():  # who is left by one on hold may hear silence
             return not any(other.held for other in call.legs if other is not leg)
-        case Dialing(greetings=greetings):  # it speaks, or is waited for
+        case Dialing(screenings=greetings):  # it speaks, or is waited for
             return leg_id not in {each.leg for each in greetings}
         case Gathering(leg=asked) if leg_id == asked:
             return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.calls.model.call import Call
-from engine.calls.model.state import Asking, Dialing
+from engine.calls.model.state import AwaitingInstructions, Dialing
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import heard, is_long, when, without
 from tests.sim.scene import World
@@ -31,7 +31,9 @@ def _waits(leg_id: str, call: Call) -> bool:
     leg = call.leg(leg_id)
     if leg is None or leg.held:
         return leg is not None
-    if isinstance(call.doing, Dialing) or (isinstance(call.doing, Asking) and call.doing.has_music):
+    if isinstance(call.state, Dialing) or (
+        isinstance(call.state, AwaitingInstructions) and call.state.has_music
+    ):
         return leg_id == call.main
     if call.transfer is not None:
         return leg_id == call.transfer.customer or call.transfer.state != "answered"

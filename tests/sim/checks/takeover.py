@@ -10,8 +10,8 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import DeadlinePassed, Event, LegEnded
 from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Transfer
-from engine.calls.model.state import Ending, Over, Talking
-from engine.calls.replay import Moment
+from engine.calls.model.state import Bridged, Ended, Ending
+from engine.calls.replay import ReplayStep
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 
@@ -25,14 +25,14 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
                 yield story.id, words
 
 
-def _handed(before: Call, moment: Moment) -> Iterator[str]:
+def _handed(before: Call, moment: ReplayStep) -> Iterator[str]:
     was, call = before.transfer, moment.call
-    if was is None or isinstance(call.doing, Ending | Over):
+    if was is None or isinstance(call.state, Ending | Ended):
         return
-    if isinstance(moment.event, DeadlinePassed) and not isinstance(call.doing, Talking):
+    if isinstance(moment.event, DeadlinePassed) and not isinstance(call.state, Bridged):
         return  # the dial's own time was up, too
     now = next((each for each in call.transfers if each.id == was.id), was)
-    talkers = {call.main, *call.doing.legs} if isinstance(call.doing, Talking) else set()
+    talkers = {call.main, *call.state.legs} if isinstance(call.state, Bridged) else set()
     match now.state:
         case "completed" | "blind_transferred" if not {was.customer, was.target} <= talkers:
             yield f"{was.id} is {now.state}, and {talkers} talk"
@@ -53,7 +53,7 @@ def _left(was: Transfer, now: Transfer, event: Event) -> Iterator[str]:
         yield f"{was.id} is {now.state} though its source left the customer to the target"
 
 
-def _coached(before: Call, moment: Moment) -> Iterator[str]:
+def _coached(before: Call, moment: ReplayStep) -> Iterator[str]:
     members = before.conference.members if before.conference else ()
     is_asked = isinstance(moment.event, CoachRequested)
     for coach in (each for each in members if each.coaches and not is_asked):

@@ -7,7 +7,7 @@ and at the conversation, not at where the core seats its legs.
 from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
-from engine.calls.model.state import Talking
+from engine.calls.model.state import Bridged
 from tests.sim.call_log import Story
 from tests.sim.checks.durations import Span, is_long, joined, without
 from tests.sim.scene import World
@@ -25,13 +25,13 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
 def _due(story: Story) -> dict[tuple[str, str], list[Span]]:
     found: dict[tuple[str, str], list[Span]] = {}
     for begin_ms, end_ms, call in story.stretches():
-        if isinstance(call.doing, Talking) and call.transfer is None:
-            for name in _talkers(call, call.doing):
-                found.setdefault((name, call.doing.bridge), []).append((begin_ms, end_ms))
+        if isinstance(call.state, Bridged) and call.transfer is None:
+            for name in _talkers(call, call.state):
+                found.setdefault((name, call.state.bridge), []).append((begin_ms, end_ms))
     return found
 
 
-def _talkers(call: Call, doing: Talking) -> list[str]:
+def _talkers(call: Call, doing: Bridged) -> list[str]:
     up = [each for each in (call.main, *doing.legs) if call.is_up(each)]
     members = call.conference.members if call.conference else ()
     coaching = {each.leg for each in members if each.is_snooping}

@@ -6,7 +6,7 @@ from itertools import chain
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegEnded
-from engine.calls.model.io_commands import AskApi, AskWebhook
+from engine.calls.model.io_commands import SendApiRequest, SendWebhook
 from engine.calls.model.requests import HangupRequested
 from tests.sim.call_log import Story
 from tests.sim.checks import faults_of
@@ -53,8 +53,8 @@ def _lost_alive(world: World, told: Sequence[Story]) -> Iterator[Fault]:
             match moment.event:
                 case LegEnded(leg, causes.LOST) if channel := world.pbx.past.get(leg):
                     ended_ms = world.clock.at_ms if channel.ended_ms is None else channel.ended_ms
-                    if channel.born_ms < moment.now < ended_ms - WAY_MS:
-                        yield leg, f"was given up at {moment.now} while it lived"
+                    if channel.born_ms < moment.at_ms < ended_ms - WAY_MS:
+                        yield leg, f"was given up at {moment.at_ms} while it lived"
                 case _:
                     pass
 
@@ -66,11 +66,11 @@ def _hung_up(world: World, told: Sequence[Story]) -> Iterator[Fault]:
     for story in told:
         for call in (story.opened, *(moment.call for moment in story.moments)):
             ends_ms |= {leg.id: story.record.call.ended_ms for leg in call.legs}
-            begins_ms |= {leg.id: story.moments[0].now for leg in call.legs}
+            begins_ms |= {leg.id: story.moments[0].at_ms for leg in call.legs}
     for story in told:
         for moment in story.moments:
             wanted = [each.leg for each in moment.commands if isinstance(each, Hangup)]
-            ends_ms |= {leg: min(moment.now, ends_ms.get(leg, moment.now)) for leg in wanted}
+            ends_ms |= {leg: min(moment.at_ms, ends_ms.get(leg, moment.at_ms)) for leg in wanted}
     for channel, at_ms in world.owners.hung_up:
         is_early = channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS
         if is_early and not _was_refused(world, channel, at_ms, begins_ms[channel]):
@@ -89,14 +89,14 @@ def _unkept(world: World, told: Sequence[Story]) -> Iterator[Fault]:
     by_id = {story.id: story for story in told}
     for call, at_ms in world.front.promised:
         moments = by_id[call].moments
-        asked = (m.now for m in moments if isinstance(m.event, HangupRequested))
-        if min((*asked, moments[-1].now)) > at_ms:
+        asked = (m.at_ms for m in moments if isinstance(m.event, HangupRequested))
+        if min((*asked, moments[-1].at_ms)) > at_ms:
             yield call, f"was promised to end at {at_ms:.0f}, and was not asked to"
 
 
 def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:
     """Find webhooks that were asked by another id than the call's own."""
     commands = (command for story in told for command in story.commands())
-    wanted = {each.request for each in commands if isinstance(each, (AskApi, AskWebhook))}
+    wanted = {each.request for each in commands if isinstance(each, (SendApiRequest, SendWebhook))}
     strange = [each for each in world.servers.asked if each not in wanted]
     yield from ((each, "was asked, and no call wanted it") for each in strange)

@@ -6,17 +6,17 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
-from engine.runtime.admission.limits import Gate
-from engine.runtime.admission.settings import Rules
+from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.lease_manager import Keeper
-from engine.runtime.cluster.membership import Peers
-from engine.runtime.cluster.reachability import Reach
+from engine.runtime.cluster.lease_manager import LeaseManager
+from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
-from engine.runtime.ownership.slot_owner import OwnSlots
+from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.recording.sweeper import RecordingSweeper
-from engine.runtime.service import Switch
+from engine.runtime.service import CallService
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import LifeClock
@@ -45,17 +45,19 @@ class Engine:
         clock = LifeClock(ground.clock, self.loop)
         self.link = SimLink(ground.redis, self.loop, skies, ground.rng.random)
         store = ground.cracked.link(self.link)
-        self.peers = Peers(name)
-        gate = Gate(clock, 1_000_000, 1_000_000)
-        rules = Rules(ground.slots, LONGEST_MS, "+4721930000", ground.archive_url)
-        self.switch = Switch(store, clock, gate, rules, Random(name).randbytes, others=self.peers)
+        self.peers = Membership(name)
+        gate = RateLimiter(clock, 1_000_000, 1_000_000)
+        rules = CallSettings(ground.slots, LONGEST_MS, "+4721930000", ground.archive_url)
+        self.switch = CallService(
+            store, clock, gate, rules, Random(name).randbytes, others=self.peers
+        )
         self.tasks = Tasks(self._failed)
         self.desks = Desks(ground, name, self.loop, self.link)
-        self.slots = OwnSlots(
+        self.slots = SlotOwner(
             store, self.switch, self.desks, self.tasks, ground.rng.random, meter=self.desks.meter
         )
-        self.reach = Reach(self.loop.time)
-        self.keeper = Keeper(
+        self.reach = Reachability(self.loop.time)
+        self.keeper = LeaseManager(
             store,
             self.peers,
             f"http://{name}",
@@ -66,7 +68,7 @@ class Engine:
             meter=self.desks.meter,
             reach=self.reach,
         )
-        self.slots.on_doubt = self.keeper.doubt
+        self.slots.on_lease_suspect = self.keeper.suspect
         for pbx in ground.pbxs:
             self.desks.open(pbx, skies)
 
@@ -78,7 +80,7 @@ class Engine:
     @property
     def calls(self) -> list[Call]:
         """Its live calls."""
-        desks = (desk for node in self.switch.nodes.values() for desk in node.desks.values())
+        desks = (desk for node in self.switch.nodes.values() for desk in node.shards.values())
         return [actor.call for desk in desks for actor in desk.actors.values()]
 
     def pbx_of(self, call: Call) -> SimAsterisk:
@@ -104,17 +106,17 @@ class Engine:
                 line.node.closed(socket)
 
     def _begin(self) -> None:
-        arrive = self.switch.arrive
+        arrive = self.switch.handle_incoming
         for name, line in self.desks.lines.items():
             clock = LifeClock(self._ground.clock, self.loop)
             node = Node(name, self._ground.cracked.parts.pbx(line), {}, clock, arrive)
-            line.node.manager.log_in(self._ground.cracked.parts.keys(node.overheard), self.loop)
+            line.node.manager.log_in(self._ground.cracked.parts.keys(node.dtmf_log), self.loop)
             recorder = self.desks.recorders[name]
-            self.reach.begin(name)
-            self.tasks.start(f"node {name}", line.pulse(partial(self.reach.note, name)))
+            self.reach.add_node(name)
+            self.tasks.start(f"node {name}", line.pulse(partial(self.reach.record, name)))
             self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.desks.meter).run())
             self.tasks.start(f"node {name}", RecordingSweeper(node, recorder, ARCHIVE_S).run())
-            self.slots.join(node)
+            self.slots.add_node(node)
         self.tasks.start("keeper", self.keeper.run())
 
     async def _leave(self) -> None:

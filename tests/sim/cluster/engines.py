@@ -78,14 +78,14 @@ class Crew:
     def is_known(self) -> bool:
         """Whether nobody who died still counts for somebody."""
         urls = {f"http://{each.name}" for each in self.alive}
-        known = ((each.name, {peer.url for peer in each.peers.others}) for each in self.alive)
+        known = ((each.name, {peer.url for peer in each.peers.peers}) for each in self.alive)
         return all(others == urls - {f"http://{name}"} for name, others in known)
 
     def controls(self, node: str, slot: int) -> bool:
         """Tell whether somebody can do something for the calls of a slot at a node."""
         for each in self.ready:
-            desk = each.switch.nodes[node].desks.get(slot) if each.switch.nodes else None
-            if desk is not None and not desk.is_held and each.link.is_up:
+            desk = each.switch.nodes[node].shards.get(slot) if each.switch.nodes else None
+            if desk is not None and not desk.is_paused and each.link.is_up:
                 return True
         return False
 
@@ -108,5 +108,5 @@ class Crew:
 
 
 def _can_store(engine: Engine) -> bool:
-    desks = (desk for node in engine.switch.nodes.values() for desk in node.desks.values())
-    return all(desk.can_store and not desk.standstill.kept for desk in desks)
+    desks = (desk for node in engine.switch.nodes.values() for desk in node.shards.values())
+    return all(desk.can_store and not desk.pause_buffer.events for desk in desks)

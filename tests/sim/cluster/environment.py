@@ -7,8 +7,10 @@ from typing import Any
 from msgspec import Struct
 
 from engine.runtime.base.ports import CallRecorder, Pbx
-from engine.runtime.cluster.lease import FencedPbx, FencedRecorder, Lease
-from engine.runtime.cluster.timings import Rhythm
+from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.timings import LeaseTimings
+from engine.runtime.pbx.fenced import FencedPbx
+from engine.runtime.recording.fenced import FencedRecorder
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.shard import CallShard
 from tests.harness.sim.pbx import SimPbx
@@ -53,7 +55,7 @@ class Ground(Struct, frozen=True):
     archive: Filed
     archive_url: str  # empty: nothing can be recorded
     slots: int
-    rhythm: Rhythm
+    rhythm: LeaseTimings
     cracked: Cracked
     at_hand: dict[Source, Clip] = {}
     say: Callable[[str], None] | None = None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any
 
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import IoRunner as ErrandsPort
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.flow_cache import FlowCache
@@ -41,7 +41,7 @@ class Desks:
     def __init__(self, ground: Ground, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.lines: dict[str, WatchedLine] = {}
         self.recorders: dict[str, Recorder] = {}
-        self.meter = Meter()
+        self.meter = Metrics()
         self._ground = ground
         self._engine = engine
         self._loop = loop
@@ -60,7 +60,7 @@ class Desks:
         self.recorders[name] = Recorder(line, ami, parts.cabinet(cabinet))
         return line
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
+    def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a slot's desk at a node."""
         cracked = self._ground.cracked
         plan = EndpointTemplates(
@@ -71,16 +71,16 @@ class Desks:
         place = ShardContext(node.name, slot, leased, plan, tapes, cracked.lease(lease), self.meter)
         return cracked.desk(place, self._clock, cracked.parts.writer(writer), self._errands)
 
-    def hearing(
+    def listen(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
-        line, lease = self.lines[node.name], node.desks[slot].place.lease
+        line, lease = self.lines[node.name], node.shards[slot].context.lease
         listener = self._ground.cracked.listener(SlotListener(node, slot, GRACE_MS, replaced))
         session = SimSession(line, line.node, app_of(slot), listener, lambda: lease.holds)
         return session.run()
 
-    async def watching(self, node: Node, slot: int) -> None:
+    async def watch_presence(self, node: Node, slot: int) -> None:
         """Watch no agents: the simulated ones are always there."""
 
     def _running(self) -> ErrandsPort:

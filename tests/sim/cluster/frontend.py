@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.runtime.admission.placement import NoRoom
+from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.shard.commit_ack import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.sim.store import done
@@ -94,7 +94,7 @@ class Front:
             await ask(engine)
         except NotOwner as elsewhere:
             self._clock.after(1, self._hand_on, None, engine, elsewhere.slot, ask, until_ms)
-        except (NoRoom, StoreDown):
+        except (NoCapacity, StoreDown):
             self.refused += 1
 
     def _hand_on(self, engine: Engine, slot: int | None, ask: Ask, until_ms: float) -> None:

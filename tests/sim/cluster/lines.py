@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from engine.ami.client import Answer
-from engine.ari.request import Done, Request
+from engine.ami.client import AmiResponse
+from engine.ari.request import OnReply, Request
 from tests.harness.sim.connection import SimLine
 from tests.harness.sim.events import SimWeather
 from tests.harness.sim.loop import SimLoop
@@ -32,7 +32,7 @@ class WatchedLine(SimLine):
             say = ground.say
             self.trace = lambda words: say(f"{engine} {words}")
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request on its way."""
         if self.is_alive:
             self._owners.acts(self.engine, self.node.name, request)
@@ -82,7 +82,7 @@ class WatchedAmi:
         self._ami = SimAmi(line, skies)
         self._owners = ground.owners
 
-    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+    async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Ask for an action."""
         line = self._line
         self._owners.orders(line.engine, line.node.name, fields["Channel"], action)

@@ -1,6 +1,6 @@
 """The stories of a world of several engines; those of which the store has lost a part are apart."""
 
-from engine.store.memory.store import Kept
+from engine.store.memory.store import SlotState
 from tests.sim.call_log import Story, stories
 from tests.sim.cluster.world import World
 
@@ -24,5 +24,5 @@ def _hurt(world: World) -> set[str]:
     return hurt
 
 
-def _missing(lost: Kept, kept: Kept) -> set[str]:
+def _missing(lost: SlotState, kept: SlotState) -> set[str]:
     return {call for call, log in lost.logs.items() if kept.logs.get(call, [])[: len(log)] != log}

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from engine.ari.generated.operations import channels
-from engine.ari.request import Done, Reply, Request
-from engine.calls.model.requests import Asked
+from engine.ari.request import OnReply, Reply, Request
+from engine.calls.model.requests import CallRequest
 from engine.runtime.base.ports import Pbx
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
-from engine.webhooks.action_client import Answer
+from engine.webhooks.action_client import ActionResponse
 from tests.harness.sim.redis import SimLink
 from tests.harness.sim.webhooks import SimAsker
 
@@ -45,9 +45,9 @@ class Overlooking(_Linked):
 class Alone(_Linked):
     """Does not see the other engines."""
 
-    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+    async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """See Store."""
-        alive = await self._link.beat(engine, body, lease_ms)
+        alive = await self._link.heartbeat(engine, body, lease_ms)
         return {name: each for name, each in alive.items() if name == engine}
 
 
@@ -61,7 +61,7 @@ class Sulking:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._listener, name)
 
-    def on_back(self) -> None:
+    def on_connected(self) -> None:
         """Hear that the events flow, which it believes once."""
         if not next(self._backs):
             self._listener.on_back()
@@ -74,7 +74,7 @@ class Renaming:
         self._asker = asker
         self._engine = engine
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Ask for the next action."""
         return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
 
@@ -82,13 +82,13 @@ class Renaming:
 class PuttingOff(CallShard):
     """Keeps in mind what is asked of it while its node is away, and grants it."""
 
-    def ask(self, actor: Actor, asked: Asked, stored: OnStored) -> None:
+    def request(self, actor: Actor, asked: CallRequest, stored: OnStored) -> None:
         """Give a call what somebody asks of it, later."""
-        if self.is_held:
-            self.standstill.keep(actor, asked)
+        if self.is_paused:
+            self.pause_buffer.append(actor, asked)
             stored()
         else:
-            super().ask(actor, asked, stored)
+            super().request(actor, asked, stored)
 
 
 class Blind:
@@ -114,7 +114,7 @@ class Rude:
         self._pbx = pbx
         self._plays = itertools.count(1)
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request on."""
         self._pbx.send(request, key, may_block, done)
         _, target, *more = request.path.split("/")

@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 
-from engine.runtime.cluster.timings import Rhythm
+from engine.runtime.cluster.timings import LeaseTimings
 from tests.harness.sim.clock import START_MS
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
@@ -75,7 +75,7 @@ class World:
             archive=self.archive,
             archive_url=self._records.archive_url,
             slots=rng.choice((2, 4, 8)),
-            rhythm=Rhythm(),
+            rhythm=LeaseTimings(),
             cracked=cracked,
             at_hand={},
             say=say,

@@ -1,6 +1,6 @@
 """Planted faults of what is heard over AMI."""
 
-from engine.ami.dtmf import KeyListener
+from engine.ami.dtmf import DtmfListener
 
 HOUR_MS = 3_600_000
 
@@ -8,19 +8,19 @@ HOUR_MS = 3_600_000
 class Closed:
     """Hears nothing, though it should."""
 
-    def __init__(self, keys: KeyListener) -> None:
+    def __init__(self, keys: DtmfListener) -> None:
         del keys
 
-    def pressed(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+    def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Lose a key."""
 
 
 class Fast:
     """Goes by a clock that is an hour fast, so that no key is known again."""
 
-    def __init__(self, keys: KeyListener) -> None:
+    def __init__(self, keys: DtmfListener) -> None:
         self._keys = keys
 
-    def pressed(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+    def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Hear a key."""
-        self._keys.pressed(channel, digit, held_ms, pbx_ms + HOUR_MS)
+        self._keys.on_digit(channel, digit, held_ms, pbx_ms + HOUR_MS)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.ari.generated.events import ChannelDtmfReceived
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event
-from engine.calls.model.io_commands import AskWebhook, Errand, LoadNode, Prefetch
+from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia, SendWebhook
 from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.store.change import Change
@@ -78,36 +78,36 @@ class _Writing:
         self._count = itertools.count(1)
 
     @property
-    def healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """See Writer."""
-        return self._writer.healthy
+        return self._writer.is_healthy
 
-    @healthy.setter
-    def healthy(self, healthy: bool) -> None:
-        self._writer.healthy = healthy
-
-    @property
-    def overloaded(self) -> bool:
-        """See Writer."""
-        return self._writer.overloaded
+    @is_healthy.setter
+    def is_healthy(self, healthy: bool) -> None:
+        self._writer.is_healthy = healthy
 
     @property
-    def depth(self) -> int:
+    def is_overloaded(self) -> bool:
         """See Writer."""
-        return self._writer.depth
+        return self._writer.is_overloaded
 
-    def restore(self, change: Change) -> None:
+    @property
+    def pending_count(self) -> int:
         """See Writer."""
-        self._writer.restore(change)
+        return self._writer.pending_count
+
+    def rewrite(self, change: Change) -> None:
+        """See Writer."""
+        self._writer.rewrite(change)
 
 
 class Forgetful(_Writing):
     """Says of every so-manieth change that it is stored, and loses it."""
 
-    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Write a change, or not."""
         if next(self._count) % 50:
-            self._writer.write(change, done, hurry=hurry)
+            self._writer.write(change, done, urgent=urgent)
         else:
             done()
 
@@ -115,35 +115,35 @@ class Forgetful(_Writing):
 class Hasty(_Writing):
     """Says that a change is stored before it is."""
 
-    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Write a change."""
-        self._writer.write(change, lambda: None, hurry=hurry)
+        self._writer.write(change, lambda: None, urgent=urgent)
         done()
 
 
 class Chatty(_Writing):
     """Tells some things twice."""
 
-    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Write a change."""
-        if change.told and not next(self._count) % 20:
-            change = replace(change, told=(*change.told, change.told[-1]))
-        self._writer.write(change, done, hurry=hurry)
+        if change.events and not next(self._count) % 20:
+            change = replace(change, events=(*change.events, change.events[-1]))
+        self._writer.write(change, done, urgent=urgent)
 
 
 class _Running:
     def __init__(self, errands: IoRunner) -> None:
         self._errands = errands
 
-    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """See Errands."""
-        return self._errands.known(sources)
+        return self._errands.cached_clips(sources)
 
-    def node(self, errand: LoadNode, call: Call) -> Event | None:
+    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
         """Pass on."""
-        return self._errands.node(errand, call)
+        return self._errands.cached_node(errand, call)
 
-    def prefetch(self, command: Prefetch) -> None:
+    def prefetch(self, command: PrefetchMedia) -> None:
         """See Errands."""
         self._errands.prefetch(command)
 
@@ -151,12 +151,12 @@ class _Running:
 class Forger(_Running):
     """Asks a webhook once more, with the same id and another body."""
 
-    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run an errand, then its forgery."""
 
         def ended(event: Event) -> None:
             done(event)
-            if isinstance(errand, AskWebhook):
+            if isinstance(errand, SendWebhook):
                 forged = replace(errand, body=b"{}")
                 self._errands.run(forged, call, done)
 
@@ -166,7 +166,7 @@ class Forger(_Running):
 class Idle(_Running):
     """Never comes back from an errand."""
 
-    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run an errand for nobody."""
         del done
         self._errands.run(errand, call, lambda _event: None)

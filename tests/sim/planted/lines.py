@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.ari.request import Done, Reply, Request
+from engine.ari.request import OnReply, Reply, Request
 from engine.runtime.base.ports import Pbx
 
 DONE = Reply(204)
@@ -16,7 +16,7 @@ class Careless:
         self._pbx = pbx
         self._drops = drops
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request, or not."""
         if self._drops(request):
             done(DONE)
@@ -46,7 +46,7 @@ class Eager:
         self._pbx = pbx
         self._doubles = doubles
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request."""
         if self._doubles(request):
             self._pbx.send(request, key, may_block, lambda _reply: None)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from engine.ami.client import Answer, open_ami, parsed
+from engine.ami.client import AmiResponse, open_ami, parse_response
 
 
 def test_what_went_wrong_is_told() -> None:
     """Asterisk says so with status 200."""
     said = "Response: Error\r\nMessage: No such channel\r\n\r\n"
     fields = {"Response": "Error", "Message": "No such channel"}
-    assert parsed(said) == Answer(False, "No such channel", fields)
+    assert parse_response(said) == AmiResponse(False, "No such channel", fields)
 
 
 async def test_no_field_becomes_two() -> None:

@@ -14,9 +14,9 @@ def test_who_failed_rests() -> None:
     """It is asked last for a while, also when all failed: then it is one like the others again."""
     now_s = [100.0]
     turns = EngineRotation(["http://a", "http://b"], lambda: now_s[0])
-    turns.failed("http://a")
+    turns.mark_failed("http://a")
     assert [list(turns) for _ in range(2)] == [["http://b", "http://a"]] * 2
-    turns.failed("http://b")
+    turns.mark_failed("http://b")
     assert {next(iter(turns)) for _ in range(2)} == {"http://a", "http://b"}
     now_s[0] += COOLDOWN_S
     assert {next(iter(turns)) for _ in range(2)} == {"http://a", "http://b"}

@@ -41,7 +41,7 @@ class Names:
 async def test_every_address_is_a_node() -> None:
     """Old and new kind, with the settings that all such nodes have."""
     names = Names()
-    await Discovery(read_settings(DNS), names.take, names.resolve).look()
+    await Discovery(read_settings(DNS), names.take, names.resolve).poll()
     found = names.found[0]
     urls = {str(node.url) for node in found.values()}
     assert urls == {"http://10.0.0.5:8088/", "http://[fd00::1]:8088/"}
@@ -53,7 +53,7 @@ async def test_no_answer_says_nothing() -> None:
     """A DNS that is away, or knows the name no more, closes no node."""
     names = Names()
     names.addresses = None
-    await Discovery(read_settings(DNS), names.take, names.resolve).look()
+    await Discovery(read_settings(DNS), names.take, names.resolve).poll()
     assert names.found == []
 
 

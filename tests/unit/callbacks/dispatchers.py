@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
-from engine.callbacks.circuit_breaker import Circuit
+from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
-from engine.callbacks.dispatcher import Courier
-from engine.callbacks.messages import Carrier
-from engine.callbacks.retry_schedule import Schedule
-from engine.callbacks.slot_outbox import Box
-from engine.callbacks.target_queues import Lanes
-from engine.callbacks.targets import Accounts
-from engine.callbacks.worker import Turns
-from engine.observe.metrics import Meter
-from engine.store.memory.store import Memory
-from engine.store.outbox import Letter, Outbox, Settlement, Taken, Waiting
+from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.messages import Transport
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.worker import DeliveryWorker
+from engine.observe.metrics import Metrics
+from engine.store.memory.store import MemoryStore
+from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
 from engine.webhooks.signatures import Signer
 from tests.contract.callbacks.bench import SLOT, Held
 from tests.contract.store.stores import claimed
-from wire.callback_targets import Grpc
+from wire.callback_targets import GrpcTarget
 
 
 class SlowOutbox:
@@ -33,17 +33,17 @@ class SlowOutbox:
         self._turns = turns or (0,)
         self._count = 0
 
-    async def take(self, slot: int, token: int, ahead_ms: int, limit: int) -> Taken:
+    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """See Outbox."""
         await self._pass_time()
-        taken = await self._outbox.take(slot, token, ahead_ms, limit)
+        taken = await self._outbox.claim_due(slot, token, ahead_ms, limit)
         await self._pass_time()
         return taken
 
-    async def waiting(self, slot: int, call_id: str, limit: int) -> Waiting:
+    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """See Outbox."""
         await self._pass_time()
-        found = await self._outbox.waiting(slot, call_id, limit)
+        found = await self._outbox.pending_events(slot, call_id, limit)
         await self._pass_time()
         return found
 
@@ -53,9 +53,11 @@ class SlowOutbox:
         await self._outbox.settle(slot, token, settlements)
         await self._pass_time()
 
-    async def dead(self, slot: int, account: str, after: str, limit: int) -> list[Letter]:
+    async def dead_letters(
+        self, slot: int, account: str, after: str, limit: int
+    ) -> list[DeadLetter]:
         """See Outbox."""
-        return await self._outbox.dead(slot, account, after, limit)
+        return await self._outbox.dead_letters(slot, account, after, limit)
 
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
         """See Outbox."""
@@ -77,31 +79,31 @@ class SlowOutbox:
 
 async def opened_courier(  # noqa: PLR0913 - what a story decides
     stack: AsyncExitStack,
-    store: Memory,
-    carrier: Carrier,
+    store: MemoryStore,
+    carrier: Transport,
     *,
     outbox: Outbox,
-    schedule: Schedule,
+    schedule: RetrySchedule,
     look_s: float,
-) -> tuple[Courier, int]:
+) -> tuple[CallbackDispatcher, int]:
     """Run a courier for the slot, until the stack is closed; return it and the slot's token."""
-    boxes = dict[int, Box]()
-    meter = Meter()
-    accounts = Accounts(store.outbox, lambda: 0, random.randbytes, Signer())
+    boxes = dict[int, SlotOutbox]()
+    meter = Metrics()
+    accounts = CallbackTargets(store.outbox, lambda: 0, random.randbytes, Signer())
     delivery = Delivery(
         accounts,
-        {Grpc: carrier},
+        {GrpcTarget: carrier},
         schedule,
         clock=time.time,
         now_ms=lambda: 0,
         random=random.random,
         meter=meter,
     )
-    turns = Turns(outbox, delivery, boxes)
-    lanes = Lanes(turns, partial(Circuit, most=1_000), time.monotonic, lambda: 0.0)
-    courier = Courier(outbox, lanes, boxes, schedule, meter, look_s=look_s)
+    turns = DeliveryWorker(outbox, delivery, boxes)
+    lanes = TargetQueues(turns, partial(CircuitBreaker, most=1_000), time.monotonic, lambda: 0.0)
+    courier = CallbackDispatcher(outbox, lanes, boxes, schedule, meter, look_s=look_s)
     token = await claimed(store, SLOT, "me")
-    courier.open(SLOT, Held(token))
+    courier.open_slot(SLOT, Held(token))
     running = asyncio.create_task(courier.run())
     stack.push_async_callback(courier.close)
     stack.callback(running.cancel)

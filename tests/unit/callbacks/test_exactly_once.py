@@ -6,13 +6,13 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from engine.callbacks.messages import Delivered, Parcel
-from engine.callbacks.retry_schedule import Schedule
-from engine.store.memory.store import Memory
+from engine.callbacks.messages import Delivered, SignedEvent
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.store.memory.store import MemoryStore
 from engine.store.outbox import Outbox, Settlement
 from tests.contract.callbacks.bench import SLOT, told
 from tests.unit.callbacks.dispatchers import SlowOutbox, opened_courier
-from wire.callback_targets import Place
+from wire.callback_targets import DeliveryTarget
 
 CALL = "3-pbx1-aaaaaaaa"
 
@@ -39,7 +39,7 @@ class GatedCarrier:
         self.numbers: list[int] = []
         self.gates: dict[int, asyncio.Event] = {}
 
-    async def deliver(self, _place: Place, parcel: Parcel) -> Delivered:
+    async def deliver(self, _place: DeliveryTarget, parcel: SignedEvent) -> Delivered:
         """Keep the number, and deliver once its gate is open."""
         number = msgspec.json.decode(parcel.body)["sequenceNumber"]
         self.numbers.append(number)
@@ -50,17 +50,17 @@ class GatedCarrier:
 
 async def test_once() -> None:
     """A settlement that is stored while a later event is on its way repeats nothing."""
-    store, carrier = Memory(), GatedCarrier()
+    store, carrier = MemoryStore(), GatedCarrier()
     outbox = GatedOutbox(store.outbox)
     async with AsyncExitStack() as stack:
         courier, token = await opened_courier(
-            stack, store, carrier, outbox=outbox, schedule=Schedule(), look_s=60
+            stack, store, carrier, outbox=outbox, schedule=RetrySchedule(), look_s=60
         )
 
         async def emit(number: int) -> None:
             change = told(CALL, number, account="a", target="grpc://x:1")
             await store.commit(SLOT, token, [change])
-            courier.take(SLOT, change)
+            courier.enqueue(SLOT, change)
             await _settle_down()
 
         await emit(0)  # delivered; its settlement is on its way

@@ -9,18 +9,18 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from engine.callbacks.messages import Delivered, Failed, Outcome, Parcel
-from engine.callbacks.retry_schedule import Schedule
-from engine.store.memory.store import Memory
+from engine.callbacks.messages import Delivered, Failed, Outcome, SignedEvent
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.store.memory.store import MemoryStore
 from tests.contract.callbacks.bench import SLOT, told
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, opened_courier
-from wire.callback_targets import Place
+from wire.callback_targets import DeliveryTarget
 
 CALLS = ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb", "3-pbx1-cccccccc")
 LONG = 30
 PAUSES = some.integers(0, LONG)  # in turns of the loop; the longest outlasts a retry
-SCHEDULE = Schedule((0.0, *[0.001] * 200))
+SCHEDULE = RetrySchedule((0.0, *[0.001] * 200))
 
 
 class Fickle:
@@ -32,7 +32,7 @@ class Fickle:
         self._fails = fails
         self._left: dict[str, int] = {}
 
-    async def deliver(self, _place: Place, parcel: Parcel) -> Outcome:
+    async def deliver(self, _place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
         """Fail, or keep the number."""
         for _ in range(next(self._turns)):
             await asyncio.sleep(0)
@@ -73,7 +73,7 @@ async def _told(
     turns: list[int],
     carrier_turns: list[int],
 ) -> None:
-    store, way = Memory(), Fickle(fails, carrier_turns)
+    store, way = MemoryStore(), Fickle(fails, carrier_turns)
     numbers = dict.fromkeys(CALLS, 0)
     async with AsyncExitStack() as stack:
         opened = partial(
@@ -94,7 +94,7 @@ async def _told(
             numbers[call] += count
             change = told(call, *range(first, first + count), account="a", target="grpc://x:1")
             await store.commit(SLOT, token, [change])
-            courier.take(SLOT, change)
+            courier.enqueue(SLOT, change)
             for _ in range(pause):
                 await asyncio.sleep(0)
             if pause == LONG:

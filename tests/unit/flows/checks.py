@@ -26,7 +26,7 @@ def faults(document: Any, apis: dict[str, ApiRequest] | None = None) -> Found:
     try:
         check_graph(document, Limits(), APIS if apis is None else apis)
     except InputErrors as error:
-        return {each.path: each.code for each in error.faults}
+        return {each.path: each.code for each in error.errors}
     return {}
 
 

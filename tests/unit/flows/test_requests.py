@@ -16,7 +16,7 @@ def faults(**fields: Any) -> dict[str, str]:
     try:
         check_request({"url": URL, **fields}, Limits(), {"old": "s"})
     except InputErrors as error:
-        return {each.path: each.code for each in error.faults}
+        return {each.path: each.code for each in error.errors}
     return {}
 
 

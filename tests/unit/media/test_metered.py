@@ -34,9 +34,9 @@ async def test_clips_are_counted_by_kind() -> None:
     metered = MeteredClipMaker(maker, meter)
     await metered.make(Audio("https://x.example/a.wav"), "", 1)
     await metered.make(Speech("Hello."), "", 1)
-    assert meter.outside.media.of("audio", "made").count == 1
-    assert meter.outside.media.of("speech", "made").count == 1
-    assert meter.outside.media_faults.total == 0
+    assert meter.external.media_duration.series("audio", "made").count == 1
+    assert meter.external.media_duration.series("speech", "made").count == 1
+    assert meter.external.media_failures.total == 0
     await metered.close()
     assert maker.is_closed
 
@@ -47,5 +47,5 @@ async def test_a_failure_is_counted_by_why() -> None:
     metered = MeteredClipMaker(Scripted(MediaError("not_found", "404")), meter)
     with pytest.raises(MediaError):
         await metered.make(Audio("https://x.example/a.wav"), "", 1)
-    assert dict(meter.outside.media_faults) == {("audio", "not_found"): 1}
-    assert meter.outside.media.of("audio", "failed").count == 1
+    assert dict(meter.external.media_failures) == {("audio", "not_found"): 1}
+    assert meter.external.media_duration.series("audio", "failed").count == 1

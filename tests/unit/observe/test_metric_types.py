@@ -1,32 +1,32 @@
 """Counting: what falls where, and that tables are kept."""
 
-from engine.observe.metric_types import Counts, Histograms
-from engine.observe.metrics import Meter
+from engine.observe.metric_types import Counter, Histogram
+from engine.observe.metrics import Metrics
 
 
 def test_counts_by_labels() -> None:
     """A table counts by its last label, and is the same whoever asks for it."""
-    counts = Counts("switchroom_x_total", "x", "node", "slot", "type")
-    counts.of("pbx1", 0)["Dial"] += 2
-    counts.of("pbx1", "0")["Dial"] += 1
-    counts.of("pbx2", 3)["Hangup"] += 1
+    counts = Counter("switchroom_x_total", "x", "node", "slot", "type")
+    counts.table("pbx1", 0)["Dial"] += 2
+    counts.table("pbx1", "0")["Dial"] += 1
+    counts.table("pbx2", 3)["Hangup"] += 1
     assert dict(counts) == {("pbx1", "0", "Dial"): 3, ("pbx2", "3", "Hangup"): 1}
     assert counts.total == 4
 
 
 def test_a_histogram_counts_a_bound_below_it() -> None:
     """A value that is a bound belongs to it; one beyond all bounds to the last bucket."""
-    times = Histograms("switchroom_x_seconds", "x", "slot", bounds=(0.1, 1.0))
+    times = Histogram("switchroom_x_seconds", "x", "slot", bounds=(0.1, 1.0))
     for value in (0.05, 0.1, 0.5, 7.0):
-        times.of(3).observe(value)
-    assert times.of("3").counts == [2, 1, 1]
-    assert times.of("3").total == 7.65
+        times.series(3).observe(value)
+    assert times.series("3").counts == [2, 1, 1]
+    assert times.series("3").total == 7.65
     assert times.count == 4
 
 
 def test_every_family_has_a_name_of_its_own_with_its_unit_last() -> None:
     """Names begin with ours, and end with what is counted; no two families share one."""
-    names = [family.about.name for family in Meter().families]
+    names = [family.metadata.name for family in Metrics().families]
     assert len(set(names)) == len(names)
     for name in names:
         assert name.startswith("switchroom_")

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 from engine.ari.generated.operations import channels
 from engine.observe.otel import OtelTraces
 from engine.runtime.pbx.traced import TracedActionClient, TracedPbx
-from engine.webhooks.action_client import Answer
+from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.errors import WebhookFailed
 from tests.unit.runtime.harness.recording_pbx import LOST, RecordingPbx
 
@@ -49,14 +49,14 @@ class CarryingAsker:
         self._fault = fault
         self.carried: dict[str, str] = {}
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Answer with nothing, or fail."""
         assert url, body
         assert request_id
         self.carried = dict(self._scene.traces.headers())
         if self._fault is not None:
             raise self._fault
-        return Answer(None, ())
+        return ActionResponse(None, ())
 
 
 def _sent(scene: Scene, key: str = CALL) -> RecordingPbx:
@@ -69,8 +69,8 @@ def _sent(scene: Scene, key: str = CALL) -> RecordingPbx:
 def test_a_calls_requests_stand_under_the_request_that_began_it() -> None:
     """From the caller's trace to the PBX: one trace, each span with the call's id."""
     scene = Scene()
-    with scene.traces.served("RPC POST /calls", HEADERS) as span:
-        scene.traces.follow(CALL)
+    with scene.traces.server_span("RPC POST /calls", HEADERS) as span:
+        scene.traces.link_call(CALL)
         span.end()
     _sent(scene).reply()
     assert scene.told == [

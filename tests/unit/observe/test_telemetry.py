@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.observe.telemetry import instruments, is_traced
+from engine.observe.telemetry import is_traced, open_telemetry
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
 
@@ -24,6 +24,6 @@ def test_traced_where_an_endpoint_is_named(environ: dict[str, str], expected: bo
 
 async def test_without_an_endpoint_there_is_only_a_meter() -> None:
     """Nothing of tracing is made where nobody asked for it."""
-    async with instruments({}) as made:
+    async with open_telemetry({}) as made:
         assert made.traces is None
-        assert made.meter.calls.begun.total == 0
+        assert made.metrics.calls.started.total == 0

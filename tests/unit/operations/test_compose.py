@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from engine.app import connections
-from engine.app.engine import LEAVE_S
+from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from tests.harness.lab.env import ensure_env
 from tests.unit.operations.inputs import accepted, unknown_of_pbx, unknown_settings
@@ -107,7 +107,7 @@ def test_all_are_started_again_and_seen() -> None:
     assert {each["restart"] for each in SERVICES.values()} == {"unless-stopped"}
     for name in (*ENGINES, "api"):
         assert "/readyz" in SERVICES[name]["healthcheck"]["test"][-1]
-        assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) >= 3 * LEAVE_S
+        assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) >= 3 * LEAVE_TIMEOUT_S
 
 
 def test_every_volume_is_used_and_declared() -> None:

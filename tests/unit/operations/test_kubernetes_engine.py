@@ -6,7 +6,7 @@ import pytest
 from dotenv import dotenv_values
 
 from engine.app import connections
-from engine.app.engine import LEAVE_S
+from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from tests.unit.operations.inputs import accepted, filled, unknown_of_pbx, unknown_settings
 from tests.unit.operations.manifests import (
@@ -78,7 +78,7 @@ def test_calls_only_move_to_engines_that_are_ready() -> None:
 def test_an_engine_has_the_time_to_leave() -> None:
     """The grace period is longer than the wait before the signal and the handing over after it."""
     waits = float(ENGINE["lifecycle"]["preStop"]["exec"]["command"][-1])
-    assert pod(DEPLOYMENT)["terminationGracePeriodSeconds"] >= waits + 3 * LEAVE_S
+    assert pod(DEPLOYMENT)["terminationGracePeriodSeconds"] >= waits + 3 * LEAVE_TIMEOUT_S
 
 
 def test_probes_ask_what_the_engine_answers() -> None:

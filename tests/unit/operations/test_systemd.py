@@ -7,7 +7,7 @@ import pytest
 from dotenv import dotenv_values
 
 from engine.app import connections
-from engine.app.engine import LEAVE_S
+from engine.app.engine import LEAVE_TIMEOUT_S
 from tests.unit.operations.inputs import accepted, filled, unknown_of_pbx, unknown_settings
 from tests.unit.operations.manifests import OPERATIONS
 
@@ -48,7 +48,7 @@ def test_engines_have_addresses_of_their_own() -> None:
 def test_an_engine_has_the_time_to_leave() -> None:
     """The supervisor waits for longer than handing the calls over takes, and starts it again."""
     service = unit("switchroom@.service")["Service"]
-    assert int(service["TimeoutStopSec"]) >= 3 * LEAVE_S
+    assert int(service["TimeoutStopSec"]) >= 3 * LEAVE_TIMEOUT_S
     assert service["Restart"] == "always"
 
 

@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from engine.store.change import Change, coalesced
+from engine.store.change import Change, coalesce
 from engine.store.errors import Overflow, StoreDown
-from engine.store.memory.store import Memory
-from engine.store.writer import Watch, Writer
+from engine.store.memory.store import MemoryStore
+from engine.store.writer import Writer, WriterHooks
 from tests.contract.store.stores import claimed
 from tests.harness.until import until
 
 
-class Moody(Memory):
+class Moody(MemoryStore):
     """The twin with moods: down, or busy until it is let go; it keeps the batches it was given."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Scene:
 
     async def open(self) -> None:
         """Claim the slot."""
-        watch = Watch(
+        watch = WriterHooks(
             on_down=lambda reason: self.said.append(f"down: {reason}"),
             on_up=lambda: self.said.append("up"),
             on_fenced=lambda: self.said.append("fenced"),
@@ -79,7 +79,7 @@ async def test_changes_of_one_tick_are_one_batch() -> None:
         for call_id in ("c1", "c2", "c3"):
             at.write(call_id, 0)
         assert at.said == []
-        await at.writer.drained()
+        await at.writer.drain()
         assert [len(batch) for batch in at.store.batches] == [3]
         assert at.said == ["c1.0", "c2.0", "c3.0"]
 
@@ -94,7 +94,7 @@ async def test_changes_during_a_commit_wait_for_the_next() -> None:
         at.write("c2", 0)
         at.write("c1", 2)
         at.store.free.set()
-        await at.writer.drained()
+        await at.writer.drain()
         assert at.store.batches[1] == [
             Change("c1", "pbx1", b"2", 1, (b"1", b"2"), (b"1", b"2")),
             Change("c2", "pbx1", b"0", 0, (b"0",), (b"0",)),
@@ -107,7 +107,7 @@ async def test_a_batch_has_a_size() -> None:
     async with scene(limit=1000) as at:
         for number in range(600):
             at.write(f"c{number}", 0)
-        await at.writer.drained()
+        await at.writer.drain()
         assert [len(batch) for batch in at.store.batches] == [256, 256, 88]
 
 
@@ -120,10 +120,10 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
         at.write("c1", 1)
         await until(lambda: len(at.store.batches) >= 3, every_s=0.001)
         assert at.said == ["down: in a bad mood"]
-        assert not at.writer.healthy
+        assert not at.writer.is_healthy
         at.store.down = False
-        await at.writer.drained()
-        assert at.writer.healthy
+        await at.writer.drain()
+        assert at.writer.is_healthy
         assert at.store.batches[0] == at.store.batches[1] == at.store.batches[2]
         assert at.said[1:] == ["up", "c1.0", "c1.1"]
         assert await at.store.log(3, "c1") == [b"0", b"1"]
@@ -134,9 +134,9 @@ async def test_a_newer_owner_ends_everything() -> None:
     async with scene() as at:
         await claimed(at.store, 3, "engine2")
         at.write("c1", 0)
-        await at.writer.drained()
+        await at.writer.drain()
         at.write("c1", 1)
-        await at.writer.drained()
+        await at.writer.drain()
         assert at.said == ["fenced"]
         assert len(at.store.batches) == 1
 
@@ -149,13 +149,13 @@ async def test_what_waited_at_a_fenced_writer_is_its_heirs() -> None:
     async with scene() as at:
         token = await claimed(at.store, 3, "engine1")
         at.write("c1", 0)
-        await at.writer.drained()
+        await at.writer.drain()
         at.write("c2", 0)
-        await at.writer.drained()
+        await at.writer.drain()
         heir = Writer(at.store, 3, token, lambda: 0.0, limit=1)
-        heir.inherit(at.writer)
+        heir.take_pending_from(at.writer)
         writing = asyncio.create_task(heir.run())
-        await heir.drained()
+        await heir.drain()
         writing.cancel()
         assert [await at.store.log(3, call) for call in ("c1", "c2")] == [[b"0"], [b"0"]]
         assert at.said == ["fenced"]
@@ -165,15 +165,15 @@ async def test_what_waits_has_a_limit() -> None:
     """At half of the limit new calls are to be refused; at the limit a change is."""
     async with scene(limit=4) as at:
         at.write("c1", 0)
-        assert not at.writer.overloaded
+        assert not at.writer.is_overloaded
         at.write("c1", 1)
-        assert at.writer.overloaded
+        assert at.writer.is_overloaded
         at.write("c1", 2)
         at.write("c1", 3)
         with pytest.raises(Overflow, match="4 changes wait"):
             at.write("c1", 4)
-        await at.writer.drained()
-        assert not at.writer.overloaded
+        await at.writer.drain()
+        assert not at.writer.is_overloaded
 
 
 def test_a_change_needs_a_cause() -> None:
@@ -189,6 +189,6 @@ def test_coalescing_keeps_the_first_number_and_the_last_state() -> None:
         Change("c1", "n", b"b", 5, (b"5",), live=False),
     )
     other = Change("c2", "n", b"x", 0, (b"0",))
-    merged = coalesced([first, other, last])
+    merged = coalesce([first, other, last])
     assert merged == [Change("c1", "n", b"b", 4, (b"4", b"5"), live=False), other]
     assert merged[1] is other

@@ -8,11 +8,11 @@ from aiohttp import ClientConnectorError, ClientError
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from engine.webhooks.address_guard import (
+    AddressGuard,
     AddressRefused,
-    Guard,
     guarded_session,
+    is_address_refused,
     is_public,
-    is_refusal,
 )
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -93,7 +93,7 @@ class Names(AbstractResolver):
 def test_refused(address: str) -> None:
     """Addresses that lead inside, or that hide another address, are refused by name."""
     with pytest.raises(AddressRefused, match="is not a public address"):
-        Guard().check(address)
+        AddressGuard().check(address)
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "172.32.0.1", "2606:4700::1111"])
@@ -104,10 +104,10 @@ def test_public(address: str) -> None:
 
 def test_allowed_network() -> None:
     """A network that the operator allows passes, and only that one."""
-    Guard(LOOPBACK).check("127.0.0.1")
+    AddressGuard(LOOPBACK).check("127.0.0.1")
     for address in ("::1", "::ffff:127.0.0.1", "10.0.0.1"):
         with pytest.raises(AddressRefused):
-            Guard(LOOPBACK).check(address)
+            AddressGuard(LOOPBACK).check(address)
 
 
 @pytest.mark.parametrize("host", ["2130706433", "127.1", "0177.0.0.1"])
@@ -124,4 +124,4 @@ async def test_name_with_inner_addresses() -> None:
     async with guarded_session(resolver=names) as session:
         with pytest.raises(ClientConnectorError, match=r"inner\.example") as caught:
             await session.get("http://inner.example/")
-    assert is_refusal(caught.value)
+    assert is_address_refused(caught.value)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from engine.webhooks.api_sender import ApiAnswer, ApiSender
+from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
 from wire.request import ApiRequest
 
@@ -19,7 +19,7 @@ def known(**values: Any) -> Any:
     return lambda name: values.get(name.replace(".", "__"))
 
 
-async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiAnswer:
+async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiResponse:
     """Send a request."""
     return await ApiSender(session, time.time, lambda: 0.5).send(request, known(**values), KEY)
 

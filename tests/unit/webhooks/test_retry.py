@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.webhooks.retry import pause_s
+from engine.webhooks.retry import retry_delay_s
 
 NOW_S = 1_445_412_480.0  # Wed, 21 Oct 2015 07:28:00 GMT
 
@@ -21,9 +21,9 @@ NOW_S = 1_445_412_480.0  # Wed, 21 Oct 2015 07:28:00 GMT
 )
 def test_the_pause_is_what_was_asked_for_or_short(asked: str | None, pause: float) -> None:
     """Seconds and dates are understood, nonsense is passed over."""
-    assert pause_s(asked, NOW_S, 0.0) == pytest.approx(pause)
+    assert retry_delay_s(asked, NOW_S, 0.0) == pytest.approx(pause)
 
 
 def test_the_pause_has_jitter() -> None:
     """Many calls that failed together do not come back together."""
-    assert pause_s("2", NOW_S, 1.0) > pause_s("2", NOW_S, 0.5) > 2.0
+    assert retry_delay_s("2", NOW_S, 1.0) > retry_delay_s("2", NOW_S, 0.5) > 2.0

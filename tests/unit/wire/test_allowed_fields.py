@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from wire.allowed_fields import allowed
+from wire.allowed_fields import allowed_fields
 from wire.errors import BadInput, from_decoder
 from wire.tree import parse_action
 from wire.verbs import Action
@@ -61,4 +61,4 @@ def test_a_verbs_fields_are_named() -> None:
 @pytest.mark.parametrize("given", [b"{", b"[" * 100_000, b"null", b'{"type": "none"}'])
 def test_what_can_not_be_told(given: bytes) -> None:
     """A document that is none, or nothing that is known."""
-    assert allowed(Action, given, ".data") == ()
+    assert allowed_fields(Action, given, ".data") == ()

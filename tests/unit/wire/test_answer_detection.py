@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from wire.answer_detection import Confirm, Detection, MachineDetection, settings
+from wire.answer_detection import Confirm, Detection, MachineDetection, detection_settings
 from wire.errors import BadInput
 from wire.rpc import Originate
 from wire.tree import parse_action
@@ -42,14 +42,16 @@ def test_a_dial_greets_who_answers() -> None:
     assert found.data.machine_detection == MachineDetection(greeting=2000, on_machine="hangup")
     usual = parsed(dial(confirm={}, machineDetection=True)).data
     assert (usual.confirm.digit, usual.confirm.timeout) == ("1", 10_000)
-    assert settings(usual.machine_detection) == Detection(True, 4_000, 2_500, 1_500, 800)
+    assert detection_settings(usual.machine_detection) == Detection(True, 4_000, 2_500, 1_500, 800)
 
 
 def test_how_to_listen() -> None:
     """Settings alone, whatever is done about a machine; none when it is off."""
-    assert settings(MachineDetection(timeout=9_000, on_machine="hangup")) == Detection(True, 9_000)
-    assert settings(MachineDetection(enable=False)) is None
-    assert settings(False) is None
+    assert detection_settings(MachineDetection(timeout=9_000, on_machine="hangup")) == Detection(
+        True, 9_000
+    )
+    assert detection_settings(MachineDetection(enable=False)) is None
+    assert detection_settings(False) is None
 
 
 PLAYS = "one of play, say and gather"

@@ -5,24 +5,24 @@ import re
 import pytest
 
 from wire.callback_targets import (
-    ApiRequest,
-    AutoSet,
-    Grpc,
-    Https,
-    parse_place,
-    parse_target,
-    written,
+    ApiRequestTarget,
+    AutoSetTarget,
+    GrpcTarget,
+    HttpsTarget,
+    format_target,
+    parse_call_target,
+    parse_delivery_target,
 )
 from wire.errors import BadInput
 from wire.patterns import ACCOUNT_TARGET, STATUS_TARGET
 
 NODE = "0123456789abcdef01234567"
 GOOD = {
-    "auto-set": AutoSet(),
-    "grpc://customer.example:50051": Grpc("customer.example", 50051),
-    "grpcs://customer.example:443": Grpc("customer.example", 443, is_tls=True),
-    "grpc://[2001:db8::1]:50051": Grpc("2001:db8::1", 50051),
-    NODE: ApiRequest(NODE),
+    "auto-set": AutoSetTarget(),
+    "grpc://customer.example:50051": GrpcTarget("customer.example", 50051),
+    "grpcs://customer.example:443": GrpcTarget("customer.example", 443, is_tls=True),
+    "grpc://[2001:db8::1]:50051": GrpcTarget("2001:db8::1", 50051),
+    NODE: ApiRequestTarget(NODE),
 }
 
 
@@ -30,9 +30,9 @@ GOOD = {
 def test_a_target_and_back(text: str) -> None:
     """Each is parsed into its value, and written as it was."""
     assert re.search(STATUS_TARGET, text)
-    target = parse_target(text, "statusCallbackUrl")
+    target = parse_call_target(text, "statusCallbackUrl")
     assert target == GOOD[text]
-    assert written(target) == text
+    assert format_target(target) == text
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,15 @@ def test_what_is_no_target(text: str) -> None:
 def test_a_port_that_is_none(text: str) -> None:
     """It is refused where the value is made."""
     with pytest.raises(BadInput, match="statusCallbackUrl: expected a host and a port"):
-        parse_target(text, "statusCallbackUrl")
+        parse_call_target(text, "statusCallbackUrl")
 
 
 def test_an_account_may_name_an_address() -> None:
     """https:// is a place, and no call's target."""
     assert re.search(ACCOUNT_TARGET, "https://x.example/status")
-    assert parse_place("https://x.example/status", "target") == Https("https://x.example/status")
+    assert parse_delivery_target("https://x.example/status", "target") == HttpsTarget(
+        "https://x.example/status"
+    )
     assert not re.search(ACCOUNT_TARGET, "auto-set")
     with pytest.raises(BadInput):
-        parse_target("https://x.example/status", "statusCallbackUrl")
+        parse_call_target("https://x.example/status", "statusCallbackUrl")

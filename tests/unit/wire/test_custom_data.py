@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from wire.custom_data import DEPTH, SIZE_BYTES, check_data
+from wire.custom_data import MAX_BYTES, MAX_DEPTH, check_custom_data
 from wire.errors import BadInput
 
 JSON = some.recursive(
@@ -26,24 +26,26 @@ def nested(depth: int) -> dict[str, Any]:
 
 def test_usual_data_passes() -> None:
     """Objects, lists, texts and numbers are taken; nothing at all too."""
-    check_data(None, "customData")
-    check_data({}, "customData")
-    check_data({"order": {"id": 2**64 - 1, "items": [1, "two", None, 2.5, True]}}, "customData")
-    check_data(nested(DEPTH - 1), "customData")
+    check_custom_data(None, "customData")
+    check_custom_data({}, "customData")
+    check_custom_data(
+        {"order": {"id": 2**64 - 1, "items": [1, "two", None, 2.5, True]}}, "customData"
+    )
+    check_custom_data(nested(MAX_DEPTH - 1), "customData")
 
 
-@pytest.mark.parametrize("depth", [DEPTH, DEPTH + 1, 900])
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 900])
 def test_depth_is_limited(depth: int) -> None:
     """A stored call must be readable at any depth of the stack, so data is not nested for ever."""
     with pytest.raises(BadInput, match="nested deeper") as caught:
-        check_data(nested(depth), "customData")
+        check_custom_data(nested(depth), "customData")
     assert (caught.value.path, caught.value.code) == ("customData", "too_deep")
 
 
 def test_size_is_limited() -> None:
     """It travels with every event and commit, so it is small."""
     with pytest.raises(BadInput, match="larger than") as caught:
-        check_data({"a": "x" * SIZE_BYTES}, "contact")
+        check_custom_data({"a": "x" * MAX_BYTES}, "contact")
     assert (caught.value.path, caught.value.code) == ("contact", "too_large")
 
 
@@ -51,14 +53,14 @@ def test_size_is_limited() -> None:
 def test_integers_are_of_64_bits(number: int) -> None:
     """A larger one could be read from JSON, but never stored."""
     with pytest.raises(BadInput, match="64 bits"):
-        check_data({"list": [number]}, "customData")
+        check_custom_data({"list": [number]}, "customData")
 
 
 @given(some.dictionaries(some.text(max_size=5), JSON, max_size=4))
 def test_what_passes_can_be_stored(data: dict[str, Any]) -> None:
     """Data that was let through is read again from the store as it was."""
     try:
-        check_data(data, "customData")
+        check_custom_data(data, "customData")
     except BadInput:
         return
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(data)) == data

@@ -1,15 +1,14 @@
 -- Commits one slot's batch of changes, all or nothing.
--- KEYS: {sN}:owner. ARGV: msgpack of {token, number, kept_ms, {length, ceiling}, create, room,
--- changes}, each
--- change {call_id, record, seq, log, told, live, way, due, first_due}. Returns 1 when stored, or -n
--- when n events found no room in the outbox, 2 when a call to create exists, the owner's name when
--- the token is stale.
+-- KEYS: {sN}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length},
+-- create, limits, changes}, each change {call_id, record, seq, log, events, is_live, delivery_key,
+-- callbacks, first_seq}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
+-- a call to create exists, the owner's name when the token is stale.
 -- All keys share the slot's hash tag, so they lie on one node of a cluster, declared or not.
-local token, number, kept_ms, bounds, create, room, changes = unpack(cmsgpack.unpack(ARGV[1]))
-local owned = redis.call('HMGET', KEYS[1], 'token', 'owner')
-if tonumber(owned[1] or -1) ~= token then return owned[2] or '' end
+local token, number, retention_ms, stream_limits, create, limits, changes = unpack(cmsgpack.unpack(ARGV[1]))
+local stored_owner = redis.call('HMGET', KEYS[1], 'token', 'owner')
+if tonumber(stored_owner[1] or -1) ~= token then return stored_owner[2] or '' end
 
-local live, events = slot .. ':live', slot .. ':events'
+local live, stream = slot .. ':live', slot .. ':events'
 
 local function append(key, entries, first)
   for from = first, #entries, 1000 do -- what unpack can put on Lua's stack is limited
@@ -19,34 +18,34 @@ end
 
 local overflowed = 0
 
-local function tell(id, way, due, first)
-  for offset, event in ipairs(due) do
-    local seq = first + offset - 1
-    if await(id, way, seq, event, room) then
-      look(id, room.hold_ms, 'NX') -- whoever commits delivers it; this is for when it can't
+local function add_callbacks(id, delivery_key, callbacks, first_seq)
+  for offset, event in ipairs(callbacks) do
+    local seq = first_seq + offset - 1
+    if add_pending(id, delivery_key, seq, event, limits) then
+      schedule(id, limits.claim_ms, 'NX') -- the committing engine delivers it; due in case it dies
     else
-      bury(id, way, seq, event, 'overflow', 0, room)
+      dead_letter(id, delivery_key, seq, event, 'overflow', 0, limits)
       overflowed = overflowed + 1
     end
   end
 end
 
-local function store(id, record, seq, entries, told, lives, way, due, first_due)
+local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq)
   local key = slot .. ':log:' .. id
-  local have = redis.call('LLEN', key)
-  if have >= seq + #entries then return end -- a repetition, or older than what is stored
-  for _ = have + 1, seq do redis.call('RPUSH', key, '') end -- lost with a failover: numbers stay right
-  append(key, entries, math.max(have - seq, 0) + 1)
-  for _, event in ipairs(told) do
-    redis.call('XADD', events, '*', 'e', event)
+  local stored = redis.call('LLEN', key)
+  if stored >= seq + #entries then return end -- a repetition, or older than what is stored
+  for _ = stored + 1, seq do redis.call('RPUSH', key, '') end -- lost in a failover: keep numbering
+  append(key, entries, math.max(stored - seq, 0) + 1)
+  for _, event in ipairs(events) do
+    redis.call('XADD', stream, '*', 'e', event)
   end
-  tell(id, way, due, first_due)
-  if lives then
+  add_callbacks(id, delivery_key, callbacks, first_seq)
+  if is_live then
     redis.call('HSET', live, id, record)
   else
     redis.call('HDEL', live, id)
-    redis.call('SET', slot .. ':ended:' .. id, record, 'PX', kept_ms)
-    redis.call('PEXPIRE', key, kept_ms)
+    redis.call('SET', slot .. ':ended:' .. id, record, 'PX', retention_ms)
+    redis.call('PEXPIRE', key, retention_ms)
   end
 end
 
@@ -58,5 +57,5 @@ if create then
 end
 for _, change in ipairs(changes) do store(unpack(change)) end
 redis.call('HSET', KEYS[1], 'number', number)
-shorten(events, slot .. ':gaps', unpack(bounds))
+trim_stream(stream, slot .. ':gaps', unpack(stream_limits))
 return overflowed > 0 and -overflowed or 1

@@ -1,55 +1,56 @@
--- What is due to customers, as functions of the scripts that this is put before. KEYS: {sN}:owner.
--- {sN}:due:<call>  its events that were not delivered yet, by number
--- {sN}:outbox      when each such call is looked at next
--- {sN}:ways        where its events go: "account target"
--- {sN}:tries       how often its first event was tried
--- {sN}:since       since when it has had something due
--- {sN}:waiting     how many events wait, by account, and of all ("*")
--- {sN}:dead:<account>  a stream of what was given up
+-- Functions for the outbox, prepended to the scripts that use it. KEYS: {sN}:owner.
+-- {sN}:due:<call>  undelivered events of a call, by number
+-- {sN}:outbox      when each such call is due next
+-- {sN}:ways        delivery key of each call: "account target"
+-- {sN}:tries       attempts at the call's first event
+-- {sN}:since       since when the call has had undelivered events
+-- {sN}:waiting     number of pending events, by account, and in total ("*")
+-- {sN}:dead:<account>  a stream of dead letters
 local slot = string.match(KEYS[1], '^{.-}')
 local clock = redis.call('TIME')
 local now_ms = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
-local function whole(number) return string.format('%.0f', number) end
+local function to_integer(number) return string.format('%.0f', number) end
 
-local function account_of(way) return string.match(way, '^%S+') end
+local function account_of(delivery_key) return string.match(delivery_key, '^%S+') end
 
-local function counted(way, by)
-  local account = account_of(way)
+local function add_to_count(delivery_key, by)
+  local account = account_of(delivery_key)
   if redis.call('HINCRBY', slot .. ':waiting', account, by) <= 0 then
     redis.call('HDEL', slot .. ':waiting', account)
   end
   redis.call('HINCRBY', slot .. ':waiting', '*', by)
 end
 
-local function bury(id, way, seq, event, reason, tries, room)
-  local key = slot .. ':dead:' .. account_of(way)
-  redis.call('XADD', key, 'MAXLEN', '~', room.dead, '*', 'c', id, 'w', way, 's', seq, 'e', event,
-    'r', reason, 't', tries)
-  redis.call('PEXPIRE', key, whole(room.dead_kept_ms))
+local function dead_letter(id, delivery_key, seq, event, reason, tries, limits)
+  local key = slot .. ':dead:' .. account_of(delivery_key)
+  redis.call('XADD', key, 'MAXLEN', '~', limits.max_dead_letters, '*', 'c', id, 'w', delivery_key,
+    's', seq, 'e', event, 'r', reason, 't', tries)
+  redis.call('PEXPIRE', key, to_integer(limits.dead_letter_ttl_ms))
 end
 
--- Notes an event; false when its account has all the room that it may have.
-local function await(id, way, seq, event, room)
-  local held = redis.call('HMGET', slot .. ':waiting', account_of(way), '*')
-  local its, all = tonumber(held[1] or 0), tonumber(held[2] or 0)
-  if its >= math.max(room.share, (room.of_slot - all) / room.parts) then return false end
-  if redis.call('ZADD', slot .. ':due:' .. id, seq, event) == 1 then counted(way, 1) end
-  redis.call('HSETNX', slot .. ':ways', id, way)
-  redis.call('ZADD', slot .. ':since', 'NX', whole(now_ms), id)
+-- Adds an event; returns false when its account has reached its limit.
+local function add_pending(id, delivery_key, seq, event, limits)
+  local counts = redis.call('HMGET', slot .. ':waiting', account_of(delivery_key), '*')
+  local of_account, in_slot = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
+  local fair_share = (limits.max_per_slot - in_slot) / limits.fair_share_divisor
+  if of_account >= math.max(limits.min_per_account, fair_share) then return false end
+  if redis.call('ZADD', slot .. ':due:' .. id, seq, event) == 1 then add_to_count(delivery_key, 1) end
+  redis.call('HSETNX', slot .. ':ways', id, delivery_key)
+  redis.call('ZADD', slot .. ':since', 'NX', to_integer(now_ms), id)
   return true
 end
 
-local function look(id, after_ms, condition)
-  redis.call('ZADD', slot .. ':outbox', condition, whole(now_ms + after_ms), id)
+local function schedule(id, after_ms, condition)
+  redis.call('ZADD', slot .. ':outbox', condition, to_integer(now_ms + after_ms), id)
 end
 
-local function remove(id, way, seq)
-  local gone = redis.call('ZREMRANGEBYSCORE', slot .. ':due:' .. id, seq, seq)
-  if gone > 0 then counted(way, -gone) end
+local function remove(id, delivery_key, seq)
+  local removed = redis.call('ZREMRANGEBYSCORE', slot .. ':due:' .. id, seq, seq)
+  if removed > 0 then add_to_count(delivery_key, -removed) end
 end
 
-local function forget_if_done(id)
+local function delete_if_empty(id)
   if redis.call('EXISTS', slot .. ':due:' .. id) == 1 then return false end
   for _, table in ipairs({':ways', ':tries'}) do redis.call('HDEL', slot .. table, id) end
   for _, index in ipairs({':outbox', ':since'}) do redis.call('ZREM', slot .. index, id) end

@@ -1,6 +1,6 @@
--- Makes a lease last from now on, or end now (0 ms), which is told. KEYS: {sN}:owner.
--- ARGV: msgpack of {token, lease_ms, number}. Returns 1; 0 when the slot is another's by now, 2 when
--- the batch of that number was stored once, and is lost.
+-- Extends a lease from now, or releases it (0 ms), which is published. KEYS: {sN}:owner.
+-- ARGV: msgpack of {token, lease_ms, number}. Returns 1; 0 when another engine owns the slot; 2 when
+-- the batch of that number was stored once and is lost.
 local token, lease_ms, number = unpack(cmsgpack.unpack(ARGV[1]))
 if tonumber(redis.call('HGET', KEYS[1], 'token') or -1) ~= token then return 0 end
 if lease_ms == 0 then
@@ -8,7 +8,7 @@ if lease_ms == 0 then
   redis.call('PUBLISH', 'engines', KEYS[1])
 else
   local now = redis.call('TIME')
-  local ends = now[1] * 1000 + math.floor(now[2] / 1000) + lease_ms
-  redis.call('HSET', KEYS[1], 'until', string.format('%.0f', ends))
+  local until_ms = now[1] * 1000 + math.floor(now[2] / 1000) + lease_ms
+  redis.call('HSET', KEYS[1], 'until', string.format('%.0f', until_ms))
 end
 return tonumber(redis.call('HGET', KEYS[1], 'number') or 0) < number and 2 or 1

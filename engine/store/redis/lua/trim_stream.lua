@@ -1,5 +1,5 @@
--- Part of commit.lua: how a slot's stream is kept short.
-local SLACK = 100 -- Redis takes whole nodes of a stream off, of so many entries at most
+-- Part of commit.lua: limits the length of a slot's stream.
+local SLACK = 100 -- Redis trims whole nodes of a stream, of up to this many entries
 
 local function is_before(one, other)
   local one_ms, one_seq = string.match(one, '(%d+)-(%d+)')
@@ -8,43 +8,46 @@ local function is_before(one, other)
   return tonumber(one_seq) < tonumber(seq)
 end
 
--- Gives each group's name, and the entry before which it has acknowledged everything.
-local function floors(events)
-  local found = {}
-  for _, group in ipairs(redis.call('XINFO', 'GROUPS', events)) do
-    local facts = {}
-    for at = 1, #group, 2 do facts[group[at]] = group[at + 1] end
-    local pending = redis.call('XPENDING', events, facts['name'])
-    found[facts['name']] = pending[1] > 0 and pending[2] or facts['last-delivered-id']
+-- Returns, for each group, the entry before which it has acknowledged everything.
+local function acknowledged_floors(stream)
+  local floors = {}
+  for _, group in ipairs(redis.call('XINFO', 'GROUPS', stream)) do
+    local fields = {}
+    for at = 1, #group, 2 do fields[group[at]] = group[at + 1] end
+    local pending = redis.call('XPENDING', stream, fields['name'])
+    floors[fields['name']] = pending[1] > 0 and pending[2] or fields['last-delivered-id']
   end
-  return found
+  return floors
 end
 
--- Notes what groups lose, and how much at most, until they say that they know it.
-local function note(gaps, groups, first, cut)
-  for name, floor in pairs(groups) do
+-- Records which entries groups lose, and how many at most, until the groups acknowledge it.
+local function record_gaps(gaps, floors, first, trimmed)
+  for name, floor in pairs(floors) do
     if is_before(floor, first) then
-      local known = redis.call('HGET', gaps, name)
-      local since, _, before = floor, nil, 0
-      if known then since, _, before = unpack(cmsgpack.unpack(known)) end
-      redis.call('HSET', gaps, name, cmsgpack.pack({since, first, before + cut}))
+      local stored = redis.call('HGET', gaps, name)
+      local since, _, lost = floor, nil, 0
+      if stored then since, _, lost = unpack(cmsgpack.unpack(stored)) end
+      redis.call('HSET', gaps, name, cmsgpack.pack({since, first, lost + trimmed}))
     end
   end
 end
 
--- Takes the oldest entries off: above `most` those that every group has acknowledged, above the
--- ceiling any.
-local function shorten(events, gaps, most, ceiling)
-  local length = redis.call('XLEN', events)
-  if length <= most + SLACK then return end
-  local groups = floors(events)
+-- Removes the oldest entries: above target_length those that every group has acknowledged, above
+-- max_length any.
+local function trim_stream(stream, gaps, target_length, max_length)
+  local length = redis.call('XLEN', stream)
+  if length <= target_length + SLACK then return end
+  local floors = acknowledged_floors(stream)
   local lowest
-  for _, floor in pairs(groups) do
+  for _, floor in pairs(floors) do
     if not lowest or is_before(floor, lowest) then lowest = floor end
   end
-  if not lowest then return redis.call('XTRIM', events, 'MAXLEN', '~', most) end
-  length = length - redis.call('XTRIM', events, 'MINID', '~', lowest, 'LIMIT', length - most)
-  if length <= ceiling + SLACK then return end
-  local cut = redis.call('XTRIM', events, 'MAXLEN', '~', ceiling)
-  if cut > 0 then note(gaps, groups, redis.call('XRANGE', events, '-', '+', 'COUNT', 1)[1][1], cut) end
+  if not lowest then return redis.call('XTRIM', stream, 'MAXLEN', '~', target_length) end
+  length = length - redis.call('XTRIM', stream, 'MINID', '~', lowest, 'LIMIT', length - target_length)
+  if length <= max_length + SLACK then return end
+  local trimmed = redis.call('XTRIM', stream, 'MAXLEN', '~', max_length)
+  if trimmed > 0 then
+    local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1][1]
+    record_gaps(gaps, floors, first, trimmed)
+  end
 end

@@ -31,7 +31,7 @@ async def engine(bench: Bench) -> AsyncIterator[EngineClient]:
 class Forgetful(EngineClient):
     """Dies before it acknowledges."""
 
-    async def ask(self, shape: Any, method: str, path: str, *rest: Any, **more: Any) -> Any:
+    async def request(self, shape: Any, method: str, path: str, *rest: Any, **more: Any) -> Any:
         """Ask, unless it is to acknowledge."""
         if path == "/events/ack":
             raise ConnectionAbortedError
@@ -41,7 +41,7 @@ class Forgetful(EngineClient):
 def tell(bench: Bench, *ended: CallRecord) -> None:
     """Let an engine tell of calls."""
     bodies = [msgspec.json.encode(event) for each in ended for event in events_of(each)]
-    bench.store.stream.tell(0, bodies)
+    bench.store.stream.append(0, bodies)
 
 
 async def reqs(database: Database) -> list[str]:
@@ -121,7 +121,7 @@ async def test_an_event_that_nobody_understands_holds_up_nothing(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
     """It waits for a process that does; what came with it is written."""
-    bench.store.stream.tell(0, [NEWER])
+    bench.store.stream.append(0, [NEWER])
     tell(bench, record(1))
     assert await EventConsumer(engine, database, "api1").once(0) == 1
     assert await lag(bench) == (0, 1)

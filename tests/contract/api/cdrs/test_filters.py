@@ -103,7 +103,7 @@ async def _by_place(cdrs: CdrStore, filters: Filters) -> list[str]:
     after: Position | None = None
     while rows := await cdrs.page(filters, 3, 0, after):
         ids += [row.req_id for row in rows]
-        after = rows[-1].place
+        after = rows[-1].position
     return ids
 
 
@@ -159,12 +159,12 @@ async def test_dispositions_are_found(database: Database) -> None:
     await written(database, record(1, legs=AGENTS), record(2, legs=AGENTS))
     cdrs = CdrStore(database)
     levels = {"disposition1": "sale", "disposition2": "big", "disposition3": "again"}
-    await cdrs.dispose("acme", record(1).call_id, levels)
+    await cdrs.set_dispositions("acme", record(1).call_id, levels)
     for name, value in levels.items():
         assert await found(database, **{name: value}) == [1]
         for other in ({"call_path": "outbound"}, {"agent_names": ("Nina",)}, {"number": CUSTOMER}):
             assert await found(database, **{name: value}, **other) == [1]
     assert await found(database, disposition1="big") == []
-    await cdrs.dispose("acme", record(1).call_id, {"disposition1": None})
+    await cdrs.set_dispositions("acme", record(1).call_id, {"disposition1": None})
     assert await found(database, disposition1="sale") == []
     assert await found(database, disposition2="big") == [1]

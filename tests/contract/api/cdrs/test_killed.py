@@ -49,8 +49,8 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
     async with migrated(database_url) as database:
         for api in apis:
             await api.start()
-        bench.store.stream.tell(0, bodies[: len(bodies) // 2])
-        bench.store.stream.tell(1, bodies[len(bodies) // 2 :])
+        bench.store.stream.append(0, bodies[: len(bodies) // 2])
+        bench.store.stream.append(1, bodies[len(bodies) // 2 :])
 
         async def has_begun() -> bool:
             return await count(database) > 0

@@ -114,7 +114,7 @@ async def test_ids_tell_nothing_of_others(rest: Served, bench: Bench) -> None:
         calls = [record(n, account_id="other") for n in range(50)]
         bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
         for slot in (0, 1):
-            bench.store.stream.tell(slot, bodies)
+            bench.store.stream.append(slot, bodies)
         await bench.start_call()
         await reader.next()
     assert len(reader.last) == len(quiet)
@@ -157,7 +157,7 @@ async def test_a_slow_reader_holds_up_nobody(rest: Served, bench: Bench) -> None
     calls = [record(n, custom_data={"filler": "x" * 4_000}) for n in range(500)]
     bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
     async with reading(rest) as slow:
-        bench.store.stream.tell(0, bodies)  # more than all buffers on the way hold
+        bench.store.stream.append(0, bodies)  # more than all buffers on the way hold
         async with reading(rest) as quick:
             started = await bench.start_call()
             assert (await quick.next())["callId"] == started

@@ -6,8 +6,8 @@ import pytest
 
 from api.accounts.store import Account
 from api.auth.service import Principal
+from api.common.errors import TooManyRequests
 from api.db.database import DatabaseUnavailable
-from api.http.errors import TooManyRequests
 from api.voice import plugin as voice
 from api.voice.limits import CallLimits
 from api.voice.live_calls import COUNT_TTL_MS, PENDING_MS, LiveCalls
@@ -29,7 +29,7 @@ def process(kept: Rest, clock: Hand) -> CallLimits:
 async def is_full(limits: CallLimits) -> bool:
     """Ask for a call that is not made; tell whether there was no room."""
     try:
-        async with limits.room(LIMITED):
+        async with limits.admit(LIMITED):
             return False
     except TooManyRequests as error:
         return error.code == "live_calls"
@@ -57,7 +57,7 @@ async def test_a_call_that_is_asked_for_counts(kept: Rest) -> None:
     """Until an engine has answered; engines are asked anew after a second, and show none."""
     clock = Hand()
     ours, other = process(kept, clock), process(kept, clock)
-    async with ours.room(LIMITED):
+    async with ours.admit(LIMITED):
         assert await is_full(other)
         clock.now += COUNT_TTL_MS
         assert await is_full(other)
@@ -69,8 +69,8 @@ async def test_who_dies_while_it_asks_holds_no_place_for_ever(kept: Rest) -> Non
     """Its call is counted by what engines show, and its note for half a minute."""
     clock = Hand()
     limits, dead = process(kept, clock), LiveCalls(kept.parts.database, clock)
-    await dead.put("acme", 0)
-    assert await dead.take("acme", 1)
+    await dead.set_count("acme", 0)
+    assert await dead.reserve("acme", 1)
     clock.now += COUNT_TTL_MS
     assert await is_full(limits)
     clock.now += PENDING_MS
@@ -80,7 +80,7 @@ async def test_who_dies_while_it_asks_holds_no_place_for_ever(kept: Rest) -> Non
 class Forgetful(LiveCalls):
     """Its database goes away while an engine answers."""
 
-    async def answered(self, noted: int) -> None:
+    async def release(self, noted: int) -> None:
         """See Counts."""
         raise DatabaseUnavailable(str(noted))
 
@@ -89,7 +89,7 @@ async def test_a_database_that_goes_away_hides_no_answer(kept: Rest) -> None:
     """A call that was made is told as made, though its note stays for a while."""
     clock, database = Hand(), kept.parts.database
     limits = CallLimits(kept.parts.engine, RateLimits(database, clock), Forgetful(database, clock))
-    async with limits.room(LIMITED):
+    async with limits.admit(LIMITED):
         pass
     clock.now += COUNT_TTL_MS
     assert await is_full(limits)
@@ -100,9 +100,9 @@ async def test_a_rate_that_is_met_leaves_no_note(kept: Rest) -> None:
     clock = Hand()
     account = Account("acme", "acme", max_calls=9, max_calls_per_s=0.5)
     limits = process(kept, clock)
-    async with limits.room(account):
+    async with limits.admit(account):
         pass
     with pytest.raises(TooManyRequests, match="a second"):
-        async with limits.room(account):
+        async with limits.admit(account):
             pass
-    assert await LiveCalls(kept.parts.database, clock).asked("acme") == 0
+    assert await LiveCalls(kept.parts.database, clock).pending("acme") == 0

@@ -51,7 +51,7 @@ async def test_calls_of_before_are_marked(database_url: str) -> None:
         await connection.run_sync(_fill_as_before)
     await migrate(database)
     await _is_found(database)
-    await CdrStore(database).dispose("acme", CALLS[0].call_id, {"disposition1": "no"})
+    await CdrStore(database).set_dispositions("acme", CALLS[0].call_id, {"disposition1": "no"})
     rows = await CdrStore(database).page(
         Filters("acme", disposition1="no", agent_names=("Nina",)), 9
     )
@@ -63,7 +63,7 @@ async def test_any_two_filters(database: Database) -> None:
     """What two find together is what both find alone."""
     await written(database, *CALLS)
     for call in CALLS[:2]:
-        await CdrStore(database).dispose("acme", call.call_id, {"disposition1": "sale"})
+        await CdrStore(database).set_dispositions("acme", call.call_id, {"disposition1": "sale"})
     await _is_found(database)
 
 

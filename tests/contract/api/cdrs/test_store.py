@@ -16,9 +16,9 @@ async def test_a_call_is_written_once(database: Database) -> None:
     new = await asyncio.gather(*(written(database, call, record(2)) for _ in range(4)))
     assert sorted(new) == [0, 0, 0, 2]
     assert await found(database) == [2, 1]
-    assert [each.calls for each in await CdrStore(database).parts("acme", "7", 0, 2 * NOON_MS)] == [
-        1
-    ]
+    assert [
+        each.calls for each in await CdrStore(database).agent_totals("acme", "7", 0, 2 * NOON_MS)
+    ] == [1]
 
 
 async def test_the_newest_come_first(database: Database) -> None:
@@ -38,7 +38,7 @@ async def test_accounts_do_not_meet(database: Database) -> None:
         assert [row.req_id for row in rows] == ([] if "agent_names" in filters else [_id(1)])
     assert await cdrs.get("acme", theirs.call_id) is None
     assert await cdrs.timeline("acme", theirs.call_id) == []
-    await cdrs.dispose("acme", theirs.call_id, {"disposition1": "sale"})
+    await cdrs.set_dispositions("acme", theirs.call_id, {"disposition1": "sale"})
     row = await cdrs.get("other", theirs.call_id)
     assert row is not None
     assert row.disposition1 is None

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from api.app import Services
 from api.contacts.contacts.store import with_search_keys
-from api.contacts.lists.store import ListStore, adjust_contact_count
+from api.contacts.list_store import ListStore, adjust_contact_count
 from api.contacts.tables import contact_tags, contacts
 
 BASE = "/srmain/contacts_list"

@@ -34,7 +34,7 @@ async def made(rest: Rest, list_id: str, kind: str) -> bytes:
     """Have a file made, and fetch it."""
     path = f"{REQUESTS}/{(await asked(rest, list_id, kind))['id']}"
     assert (await rest.refused("GET", f"{path}/download"))[:2] == (409, "download_not_done")
-    await Worker(rest.parts.jobs, rest.parts.people.jobs, rest.parts.metrics).once()
+    await Worker(rest.parts.jobs, rest.parts.contacts.jobs, rest.parts.metrics).once()
     done = (await rest.ask("GET", path)).json()
     assert (done["state"], done["rows"]) == ("done", done["total"]), done
     answer = await rest.ask("GET", done["downloadPath"])
@@ -95,7 +95,7 @@ async def test_another_process_goes_on(kept: Rest) -> None:
     list_id = await a_list(kept.parts)
     await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
     download = await asked(kept, list_id, "csv")
-    run = kept.parts.people.jobs["contact-download"]
+    run = kept.parts.contacts.jobs["contact-download"]
     job = await kept.parts.jobs.claim("one", ["contact-download"])
     assert isinstance(job, Job)
 
@@ -168,8 +168,8 @@ async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
     list_id = await a_list(kept.parts)
     await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
     download = await asked(kept, list_id, "csv")
-    await Worker(kept.parts.jobs, kept.parts.people.jobs, kept.parts.metrics).once()
-    _, content = await kept.parts.people.downloads.content("acme", download["id"])
+    await Worker(kept.parts.jobs, kept.parts.contacts.jobs, kept.parts.metrics).once()
+    _, content = await kept.parts.contacts.downloads.content("acme", download["id"])
     assert await anext(content)
     assert await anext(content)
     await kept.parts.lists.lists.delete("acme", int(list_id))

@@ -53,7 +53,7 @@ async def own(rest: Rest, account: str, token: str) -> Own:
     made = await rest.ask("POST", f"{BASE}/contactNumber", new, token=token)
     body = {"contactListId": list_id}
     download = await rest.ask("POST", f"{BASE}/download-requests", body, token=token)
-    await Worker(rest.parts.jobs, rest.parts.people.jobs, rest.parts.metrics).once()
+    await Worker(rest.parts.jobs, rest.parts.contacts.jobs, rest.parts.metrics).once()
     ids = [*contacts, made.json()["contactId"]]
     return Own(account, list_id, ids, download.json()["id"])
 

@@ -51,7 +51,7 @@ async def sent(rest: Rest, count: int) -> Any:
 
 async def work(rest: Rest) -> None:
     """Do the next job."""
-    await Worker(rest.parts.jobs, rest.parts.people.jobs, rest.parts.metrics).once()
+    await Worker(rest.parts.jobs, rest.parts.contacts.jobs, rest.parts.metrics).once()
 
 
 async def how(rest: Rest, download_id: str) -> Any:

@@ -13,7 +13,7 @@ from api.common.clock import now_ms
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.pages import Limits, Pages
 from api.contacts.contacts.store import ContactStore
-from api.contacts.lists.store import ListStore, adjust_contact_count
+from api.contacts.list_store import ListStore, adjust_contact_count
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags
 from api.db.database import Database

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from api.common.errors import Conflict
 from api.contacts.contacts.store import ContactStore
 from api.contacts.imports import job
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileFormat, FileSummary
 from api.contacts.tables import contact_tags, imports
 from api.contacts.tags.store import TagReplacementJob, TagStore
-from api.http.errors import Conflict
 from api.jobs.worker import PermanentFailure
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.rest import Rest

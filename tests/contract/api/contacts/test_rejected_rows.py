@@ -2,8 +2,8 @@
 
 import pytest
 
+from api.common.errors import Conflict
 from api.contacts.imports.store import PAGE, ImportStore
-from api.http.errors import Conflict
 from tests.contract.api.contacts.uploads import (
     BASE,
     PHONES,

@@ -58,7 +58,7 @@ async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
     await contacts_in(kept.parts, list_id, *some(BATCH_ROWS + 1))
     assert (await replaced(kept, list_id, insertTag="all"))["state"] == "waiting"
     assert await tagged(kept, list_id, "all") == []
-    await Worker(kept.parts.jobs, kept.parts.people.jobs, kept.parts.metrics).once()
+    await Worker(kept.parts.jobs, kept.parts.contacts.jobs, kept.parts.metrics).once()
     words = {"tags": "all", "offset": str(BATCH_ROWS)}
     page = (await kept.ask("GET", f"{BASE}/get-contact/{list_id}", params=words)).json()
     assert (len(page["data"]), page["total"]) == (1, BATCH_ROWS + 1)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from api.http.errors import Conflict
+from api.common.errors import Conflict
 from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, answers
 from api.voice.rate_limits import RateLimits
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
@@ -175,7 +175,9 @@ async def test_what_was_refused_may_be_tried_again(kept: Rest) -> None:
     assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 503
     kept.bench.store.down = False
     assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 201
-    await Idempotency(kept.parts.database, lambda: kept.parts.now_ms() + 86_400_000).sweep()
+    await Idempotency(
+        kept.parts.database, lambda: kept.parts.now_ms() + 86_400_000
+    ).delete_expired()
     assert (await kept.ask("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)).status_code in {
         201,
         409,

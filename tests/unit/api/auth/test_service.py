@@ -8,7 +8,7 @@ from api.auth.store import generate_credentials, parse_key_id
 from api.auth.throttle import MAX_FAILURES, WINDOW_MS, Throttle
 from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
-from api.http.errors import TooManyRequests
+from api.common.errors import TooManyRequests
 
 SECRET = "s" * 32
 CHEAP = 4
@@ -37,13 +37,13 @@ def test_a_token_says_who_until_it_ends() -> None:
     """Not a moment longer, and only to who has its secret."""
     now = [1_000_000_000_000]
     tokens = AccessTokens(SECRET, 60, lambda: now[0])
-    token = tokens.given("key", "acme", "1001")
-    claims = tokens.read(token)
+    token = tokens.issue("key", "acme", "1001")
+    claims = tokens.verify(token)
     assert claims is not None
     assert (claims["key"], claims["sub"], claims["agent"]) == ("key", "acme", "1001")
-    assert AccessTokens("t" * 32, 60, lambda: now[0]).read(token) is None
+    assert AccessTokens("t" * 32, 60, lambda: now[0]).verify(token) is None
     now[0] += 60_000
-    assert tokens.read(token) is None
+    assert tokens.verify(token) is None
 
 
 @pytest.mark.parametrize("missing", ["exp", "sub", "key", "iss"])
@@ -52,7 +52,7 @@ def test_a_token_needs_all_of_it(missing: str) -> None:
     claims = {"iss": "switchroom", "sub": "acme", "key": "k", "exp": 9_999_999_999}
     del claims[missing]
     token = jwt.encode(claims, SECRET)
-    assert AccessTokens(SECRET, 60, lambda: 0).read(token) is None
+    assert AccessTokens(SECRET, 60, lambda: 0).verify(token) is None
 
 
 def test_who_fails_too_often_waits_for_the_windows_end() -> None:
@@ -61,7 +61,7 @@ def test_who_fails_too_often_waits_for_the_windows_end() -> None:
     throttle = Throttle(lambda: now[0])
     for _ in range(MAX_FAILURES):
         throttle.check("a")
-        throttle.failed("a")
+        throttle.record_failure("a")
     with pytest.raises(TooManyRequests) as refused:
         throttle.check("a")
     assert refused.value.retry_after_s == WINDOW_MS / 1_000

@@ -7,9 +7,9 @@ import httpx2
 import pytest
 from fastapi import Depends, FastAPI, Response
 
-from api.http.errors import register_error_handlers
 from api.http.msgspec_adapter import answer
 from api.http.paging import Listed, Page, paging
+from api.http.problems import register_error_handlers
 
 
 @pytest.fixture

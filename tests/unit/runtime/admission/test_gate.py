@@ -1,22 +1,22 @@
 """The gate: so many new calls a second, so many at once."""
 
-from engine.runtime.admission.limits import Gate
+from engine.runtime.admission.limits import RateLimiter
 from tests.unit.runtime.harness.shard_bench import HandClock
 
 
 def test_a_burst_then_a_rate() -> None:
     """One second's worth at once, then as many as time gives."""
     clock = HandClock()
-    gate = Gate(clock, 10, 1_000)
-    assert [gate.admits(0) for _ in range(12)] == [True] * 10 + [False] * 2
+    gate = RateLimiter(clock, 10, 1_000)
+    assert [gate.try_take(0) for _ in range(12)] == [True] * 10 + [False] * 2
     clock.pass_ms(250)
-    assert [gate.admits(0) for _ in range(3)] == [True, True, False]
+    assert [gate.try_take(0) for _ in range(3)] == [True, True, False]
     clock.pass_ms(60_000)
-    assert sum(gate.admits(0) for _ in range(50)) == 10
+    assert sum(gate.try_take(0) for _ in range(50)) == 10
 
 
 def test_a_full_engine_takes_none() -> None:
     """At the most live calls there is no room, and a refusal uses none up."""
-    gate = Gate(HandClock(), 1, 5)
-    assert not gate.admits(5)
-    assert gate.admits(4)
+    gate = RateLimiter(HandClock(), 1, 5)
+    assert not gate.try_take(5)
+    assert gate.try_take(4)

@@ -4,7 +4,7 @@ from typing import Any
 
 from engine.calls.model.call import Call
 from engine.calls.model.state import Starting
-from engine.runtime.admission.outbound import originated
+from engine.runtime.admission.outbound import outbound_call
 from tests.unit.calls.harness.builders import HTTPS, ID, NOW, say, tree
 from wire import verbs
 from wire.answer_detection import Detection, MachineDetection
@@ -14,13 +14,13 @@ from wire.rpc import AnsweredDetection, Originate
 def made(**asked: Any) -> Call:
     """Make the call of an originate, on an engine that shows 4700 by default."""
     originate = Originate(**{"account": "acme", "from_": "+4799", "to": "+4711", **asked})
-    return originated(ID, originate, NOW, NOW + 9, "4700")
+    return outbound_call(ID, originate, NOW, NOW + 9, "4700")
 
 
 def tree_of(call: Call) -> verbs.Action | None:
     """Give what runs first."""
-    assert isinstance(call.doing, Starting)
-    return call.doing.action
+    assert isinstance(call.state, Starting)
+    return call.state.action
 
 
 def test_the_simple_form_calls_to_and_runs_the_action() -> None:
@@ -28,8 +28,8 @@ def test_the_simple_form_calls_to_and_runs_the_action() -> None:
     call = made(action=tree(say()), timeout=20)
     assert [leg.party for leg in call.legs] == ["+4711"]
     assert call.caller_id == "+4799"
-    assert call.doing == Starting(tree(say()), NOW + 20_000)
-    assert (call.main, call.serial) == (f"{ID}.l0", 1)
+    assert call.state == Starting(tree(say()), NOW + 20_000)
+    assert (call.main, call.id_seq) == (f"{ID}.l0", 1)
 
 
 def test_from_first_calls_from_and_dials_to() -> None:
@@ -57,12 +57,12 @@ def test_what_is_shown() -> None:
 
 def test_who_answers_is_detected() -> None:
     """On `to`'s leg, before the first verb; what is to happen to a machine goes with it."""
-    assert made(machine_detection=True).doing == Starting(None, NOW + 60_000, Detection())
+    assert made(machine_detection=True).state == Starting(None, NOW + 60_000, Detection())
     asked = AnsweredDetection(timeout=9_000, on_machine="hangup")
-    told = made(machine_detection=asked).doing
+    told = made(machine_detection=asked).state
     assert told == Starting(None, NOW + 60_000, Detection(timeout=9_000), "hangup")
     off = made(machine_detection=AnsweredDetection(enable=False))
-    assert off.doing == Starting(None, NOW + 60_000)
+    assert off.state == Starting(None, NOW + 60_000)
 
 
 def test_from_first_detects_on_the_dial() -> None:
@@ -72,4 +72,4 @@ def test_from_first_detects_on_the_dial() -> None:
     dial = tree_of(call)
     assert isinstance(dial, verbs.Dial)
     assert dial.data.machine_detection == MachineDetection(timeout=9_000, on_machine="hangup")
-    assert call.doing == Starting(dial, NOW + 60_000)
+    assert call.state == Starting(dial, NOW + 60_000)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.limits import TRUNK, Gate, Terms
-from engine.runtime.admission.placement import NoRoom, Placement
+from engine.runtime.admission.limits import TRUNK, CapacityLimits, RateLimiter
+from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.nodes.node import Node
 from engine.runtime.shard.context import ShardContext
@@ -20,7 +20,7 @@ class Elsewhere:
     """Another engine, with calls of its own."""
 
     def __init__(self) -> None:
-        self.engines = 1
+        self.engine_count = 1
         self.has: dict[str, int] = {}
 
     def calls(self, node: str) -> int:
@@ -31,13 +31,15 @@ class Elsewhere:
 class Lines:
     """Nodes of one slot under a placement."""
 
-    def __init__(self, trunk: Terms = Terms(), gate: tuple[float, int] = (1000, 1000)) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self, trunk: CapacityLimits = CapacityLimits(), gate: tuple[float, int] = (1000, 1000)
+    ) -> None:  # noqa: B008 - frozen
         self.clock = HandClock()
         self.others = Elsewhere()
         self.writer = HandWriter()
         self.health: dict[str, NodeHealth] = {}
         self.strained: set[str] = set()
-        self.placement = Placement(Gate(self.clock, *gate), self.clock, trunk, self.others)
+        self.placement = Placement(RateLimiter(self.clock, *gate), self.clock, trunk, self.others)
 
     def node(self, name: str, **terms: float) -> CallShard:
         """Add a node, heard."""
@@ -46,21 +48,21 @@ class Lines:
         strain_ms: Callable[[], float] = lambda: 1000.0 if name in self.strained else 0.0  # noqa: E731 - one word
         pbx = RecordingPbx()
         node = Node(name, pbx, {0: desk}, self.clock, lambda _d, _a: None, strain_ms)
-        desk.release()
+        desk.resume()
         self.placement.nodes[name] = node
         self.health[name] = NodeHealth(self.clock)
-        self.placement.know(name, Terms(**terms), self.health[name])  # type: ignore[arg-type]  # whole numbers are floats here
+        self.placement.configure(name, CapacityLimits(**terms), self.health[name])  # type: ignore[arg-type]  # whole numbers are floats here
         return desk
 
     def call(self, name: str | None = None, by_trunk: bool = True) -> str:
         """Place a call; name its node, or why there is none."""
         try:
             desk = self.placement.choose(name, 0, by_trunk)
-        except NoRoom as refusal:
+        except NoCapacity as refusal:
             return refusal.code
-        named = f"0-{desk.place.node}-{len(desk.actors):08}"
-        desk.open(replace(outbound(say()), id=named))
-        return desk.place.node
+        named = f"0-{desk.context.node}-{len(desk.actors):08}"
+        desk.start_call(replace(outbound(say()), id=named))
+        return desk.context.node
 
 
 @pytest.mark.parametrize(
@@ -95,20 +97,24 @@ def test_what_stands_against_a_node() -> None:
     drained: set[str] = set()
     lines.placement.drained = lambda: frozenset(drained)
     for code, begins, ends in (
-        ("no_node", desk.hold, desk.release),
+        ("no_node", desk.pause, desk.resume),
         ("node_drained", lambda: drained.add("pbx1"), drained.clear),
-        ("node_leaving", health.leaves, health.booted),
-        ("node_leaving", lambda: lines.placement.going.add("pbx1"), lines.placement.going.clear),
+        ("node_leaving", health.on_shutdown, health.on_booted),
+        (
+            "node_leaving",
+            lambda: lines.placement.retiring.add("pbx1"),
+            lines.placement.retiring.clear,
+        ),
         ("overloaded", lambda: lines.strained.add("pbx1"), lines.strained.clear),
     ):
         assert lines.call() == "pbx1"
         begins()
         assert (lines.call("pbx1"), lines.call()) == (code, "pbx2")
-        obstacle = lines.placement.against(lines.placement.nodes["pbx1"])
+        obstacle = lines.placement.unavailable(lines.placement.nodes["pbx1"])
         assert obstacle is not None
         assert obstacle.code == code
         if code != "no_node":  # who is not heard offers nothing
-            offered = lines.placement.admits(desk, by_trunk=True)
+            offered = lines.placement.admit(desk, by_trunk=True)
             assert offered is not None
             assert offered.code == code
         ends()
@@ -118,18 +124,18 @@ def test_an_unreachable_trunk_is_for_calls_on_it_alone() -> None:
     """Agents are called there, and what the trunk brings is taken in."""
     lines = Lines()
     desk = lines.node("pbx1")
-    lines.health["pbx1"].contact("trunk", "sip:a", is_reachable=False)
+    lines.health["pbx1"].on_contact("trunk", "sip:a", is_reachable=False)
     assert lines.call() == "trunk_away"
     assert lines.call(by_trunk=False) == "pbx1"
-    assert lines.placement.admits(desk, by_trunk=True) is None
-    lines.health["pbx1"].contact("trunk", "sip:b", is_reachable=True)
+    assert lines.placement.admit(desk, by_trunk=True) is None
+    lines.health["pbx1"].on_contact("trunk", "sip:b", is_reachable=True)
     assert lines.call() == "pbx1"
 
 
 def test_a_nodes_rate_is_shared_by_the_engines() -> None:
     """Four a second are two for each of two engines; the next go elsewhere."""
     lines = Lines()
-    lines.others.engines = 2
+    lines.others.engine_count = 2
     lines.node("pbx1", max_calls_per_s=4)
     assert [lines.call() for _ in range(3)] == ["pbx1", "pbx1", "node_rate"]
     lines.clock.pass_ms(500)
@@ -141,7 +147,7 @@ def test_a_nodes_rate_is_shared_by_the_engines() -> None:
 def test_a_rate_below_one_lets_calls_through() -> None:
     """One a second among three engines: one every three seconds."""
     lines = Lines()
-    lines.others.engines = 3
+    lines.others.engine_count = 3
     lines.node("pbx1", max_calls_per_s=1)
     assert [lines.call(), lines.call()] == ["pbx1", "node_rate"]
     lines.clock.pass_ms(3_001)
@@ -150,7 +156,7 @@ def test_a_rate_below_one_lets_calls_through() -> None:
 
 def test_the_trunks_limits_are_of_all_nodes_and_engines() -> None:
     """Legs to agents don't count; those of other engines do."""
-    lines = Lines(Terms(max_calls=3))
+    lines = Lines(CapacityLimits(max_calls=3))
     lines.node("pbx1")
     lines.node("pbx2")
     lines.others.has = {TRUNK: 1}
@@ -159,7 +165,7 @@ def test_the_trunks_limits_are_of_all_nodes_and_engines() -> None:
     lines.others.has = {}
     lines.clock.pass_ms(1_000)
     assert lines.placement.trunk_legs == 3  # the leg is to a number, whatever was asked
-    rate = Lines(Terms(max_calls_per_s=1))
+    rate = Lines(CapacityLimits(max_calls_per_s=1))
     rate.node("pbx1")
     assert [rate.call(), rate.call()] == ["pbx1", "trunk_rate"]
 
@@ -169,22 +175,24 @@ def test_a_full_engine_takes_none() -> None:
     full = Lines(gate=(1000, 1))
     full.node("pbx1")
     assert [full.call(), full.call()] == ["pbx1", "overloaded"]
-    with pytest.raises(NoRoom, match="has its 1 calls"):
+    with pytest.raises(NoCapacity, match="has its 1 calls"):
         full.placement.choose(None, 0, by_trunk=True)
     fast = Lines(gate=(1, 1000))
     fast.node("pbx1")
     assert [fast.call(), fast.call()] == ["pbx1", "overloaded"]
-    with pytest.raises(NoRoom, match="takes 1 new calls a second"):
+    with pytest.raises(NoCapacity, match="takes 1 new calls a second"):
         fast.placement.choose(None, 0, by_trunk=True)
 
 
 def test_a_refusal_names_all_that_stood_in_the_way() -> None:
     """Its code is that of the node which came nearest; it says when to ask again."""
     lines = Lines()
-    lines.node("pbx1").hold()
+    lines.node("pbx1").pause()
     lines.node("pbx2", max_calls=1)
     assert lines.call() == "pbx2"
-    with pytest.raises(NoRoom, match=r"pbx1 is not connected; .*pbx2 has its 1 calls") as refusal:
+    with pytest.raises(
+        NoCapacity, match=r"pbx1 is not connected; .*pbx2 has its 1 calls"
+    ) as refusal:
         lines.placement.choose(None, 0, by_trunk=True)
     assert (refusal.value.code, refusal.value.retry_after_s) == ("node_full", 1)
     assert Lines().call() == "no_node"

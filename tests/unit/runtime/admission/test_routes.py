@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from engine.calls.model.state import Starting
-from engine.runtime.admission.routes import ANSWER_MS, IncomingChannel, NumberBook, arrived
+from engine.runtime.admission.routes import ANSWER_TIMEOUT_MS, RouteCache, inbound_call
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.ttl_cache import MAX_ENTRIES, Cached
-from engine.store.memory.store import Memory
+from engine.runtime.nodes.incoming import IncomingChannel
+from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.harness.shard_bench import HandClock
 from wire.rpc import NumberRoute
@@ -18,7 +19,7 @@ ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"})
 OTHERS = NumberRoute("other", "https://example.com/a")
 
 
-class CountingStore(Memory):
+class CountingStore(MemoryStore):
     """The memory store, which counts how often a route is read."""
 
     def __init__(self) -> None:
@@ -31,27 +32,27 @@ class CountingStore(Memory):
         return await super().route(number)
 
 
-async def book(**routes: NumberRoute) -> tuple[NumberBook, CountingStore, HandClock]:
+async def book(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, HandClock]:
     """Make a book of routes, on a clock moved by hand."""
     store, clock = CountingStore(), HandClock()
     for number, route in routes.items():
         await store.put_route(number, msgspec.json.encode(route))
-    return NumberBook(store, clock.now_ms), store, clock
+    return RouteCache(store, clock.now_ms), store, clock
 
 
 async def test_a_number_is_read_once_a_second() -> None:
     """A busy number costs one read a second; a change is seen after that."""
     numbers, store, clock = await book(**{"+47": ROUTE})
-    assert numbers.known("+47") is None
+    assert numbers.cached("+47") is None
     assert await numbers.find("+47") == ROUTE
     read_ms = clock.now_ms()
     clock.pass_ms(999)
-    assert numbers.known("+47") == Cached(ROUTE, read_ms)
+    assert numbers.cached("+47") == Cached(ROUTE, read_ms)
     await store.put_route("+47", None)
     clock.pass_ms(1)
-    assert numbers.known("+47") is None
+    assert numbers.cached("+47") is None
     assert await numbers.find("+47") is None
-    assert numbers.known("+47") == Cached(None, read_ms + 1_000)
+    assert numbers.cached("+47") == Cached(None, read_ms + 1_000)
 
 
 async def test_a_star_stands_for_all_others() -> None:
@@ -65,15 +66,17 @@ async def test_the_book_has_a_bound() -> None:
     """Callers choose what they dial: what is remembered is limited."""
     numbers, _, _ = await book()
     await asyncio.gather(*(numbers.find(str(number)) for number in range(10_050)))
-    assert sum(numbers.known(str(number)) is not None for number in range(10_050)) <= MAX_ENTRIES
+    assert sum(numbers.cached(str(number)) is not None for number in range(10_050)) <= MAX_ENTRIES
 
 
 def test_an_arrival_becomes_a_call() -> None:
     """It is the route's account's; its channel is the main leg, not yet answered."""
-    call = arrived(ID, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), ROUTE, NOW, NOW + 1)
+    call = inbound_call(
+        ID, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), ROUTE, NOW, NOW + 1
+    )
     assert (call.account, call.direction, call.main) == ("acme", "inbound", CHANNEL)
     assert (call.from_, call.to, call.caller_id) == ("+4722222222", "+4733333333", "+4722222222")
-    assert call.doing == Starting(ROUTE.action, NOW + ANSWER_MS)
+    assert call.state == Starting(ROUTE.action, NOW + ANSWER_TIMEOUT_MS)
     assert call.custom_data == {"queue": "sales"}
 
 
@@ -82,7 +85,7 @@ def test_an_arrival_becomes_a_call() -> None:
 )
 def test_what_is_no_number_is_shown_to_nobody(number: str) -> None:
     """Whoever calls us chooses what stands there; it is told, but never dialled or shown."""
-    call = arrived(ID, IncomingChannel(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
+    call = inbound_call(ID, IncomingChannel(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
     assert call.from_ == number.replace("\r", "").replace("\n", "")
     assert call.caller_id == ""
 
@@ -90,7 +93,7 @@ def test_what_is_no_number_is_shown_to_nobody(number: str) -> None:
 def test_an_agents_call_is_known_as_the_agents() -> None:
     """Its leg is the agent's, and shows the number that the directory has for it."""
     agent = Caller("sales7", "+4721930000")
-    call = arrived(
+    call = inbound_call(
         ID, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), ROUTE, NOW, NOW + 1
     )
     assert (call.legs[0].party, call.legs[0].agent, call.from_) == ("1002", "sales7", "1002")
@@ -99,5 +102,7 @@ def test_an_agents_call_is_known_as_the_agents() -> None:
 
 def test_what_a_header_holds_is_made_showable() -> None:
     """Control characters in a caller's name never reach a terminal or a log."""
-    call = arrived(ID, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE, NOW, NOW + 1)
+    call = inbound_call(
+        ID, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE, NOW, NOW + 1
+    )
     assert (call.from_, call.to, call.caller_id) == ("[2J+4799", "15", "")

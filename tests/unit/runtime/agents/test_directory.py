@@ -8,12 +8,12 @@ import pytest
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.ttl_cache import MAX_ENTRIES
 from engine.store.errors import StoreDown
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import HandClock
 from wire.agents import Agent
 
 
-class MoodyStore(Memory):
+class MoodyStore(MemoryStore):
     """The memory store, which counts reads of agents and can be out of reach."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ async def test_the_trunk_is_no_agent(agent_id: str) -> None:
 )
 def test_the_trunk_is_known_by_how_numbers_are_dialled(trunk: str) -> None:
     """Both ways of writing it name the endpoint."""
-    directory = Directory(Memory(), HandClock().now_ms, "PJSIP/{agent_id}", trunk)
+    directory = Directory(MemoryStore(), HandClock().now_ms, "PJSIP/{agent_id}", trunk)
     assert directory.is_trunk("PJSIP/carrier")
     assert not directory.is_trunk("PJSIP/trunk")
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.ari.decode import decode_event
 from engine.ari.request import Reply, Request
-from engine.runtime.agents.presence import APP, AT_A_TIME, UNUSED_EVENTS, NodePresence
+from engine.runtime.agents.presence import APP, SUBSCRIPTION_BATCH, UNUSED_EVENTS, NodePresence
 from tests.harness.until import until
 
 SUBSCRIBE = f"applications/{APP}/subscription"
@@ -76,7 +76,7 @@ async def presence(pbx: Endpoints) -> AsyncIterator[NodePresence]:
 async def test_the_state_is_asked_first(pbx: Endpoints, presence: NodePresence) -> None:
     """Before that nothing is known; the trunk's endpoint is left alone."""
     assert presence.of("PJSIP/1001") == "unknown"
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=SOON_S)
     named = ("1001", "1002", "trunk", "1009")
     assert [presence.of(f"PJSIP/{each}") for each in named] == [
@@ -90,7 +90,7 @@ async def test_the_state_is_asked_first(pbx: Endpoints, presence: NodePresence) 
 
 async def test_changes_are_told(pbx: Endpoints, presence: NodePresence) -> None:
     """A phone that comes or goes is known at once."""
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=SOON_S)
     pbx.is_up = False  # no look comes in between
     presence.on_event(decode_event(changed("1002", "online")))
@@ -100,7 +100,7 @@ async def test_changes_are_told(pbx: Endpoints, presence: NodePresence) -> None:
 
 async def test_what_is_told_during_a_look_is_newer(pbx: Endpoints, presence: NodePresence) -> None:
     """A list that was made before the change does not undo it."""
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: pbx.asked != [], every_s=0)
     presence.on_event(decode_event(changed("1002", "online")))
     pbx.states["1002"] = "online"
@@ -110,13 +110,13 @@ async def test_what_is_told_during_a_look_is_newer(pbx: Endpoints, presence: Nod
 
 async def test_without_the_node_nothing_is_known(pbx: Endpoints, presence: NodePresence) -> None:
     """A lost websocket makes all unknown; the next one looks again, and subscribes to no more."""
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=SOON_S)
-    presence.on_lost("gone")
+    presence.on_disconnected("gone")
     presence.on_event(decode_event(changed("1001", "online")))
     assert (presence.is_heard, presence.of("PJSIP/1001")) == (False, "unknown")
     pbx.states["1001"] = "offline"
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=SOON_S)
     assert presence.of("PJSIP/1001") == "offline"
     assert pbx.asked.count(SUBSCRIBE) == 1
@@ -126,17 +126,17 @@ async def test_endpoints_that_come_later_are_heard_too(
     pbx: Endpoints, presence: NodePresence
 ) -> None:
     """What is configured later is found by the next look; many are subscribed to in pieces."""
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=SOON_S)
-    pbx.states |= {f"new{number}": "online" for number in range(AT_A_TIME + 1)}
+    pbx.states |= {f"new{number}": "online" for number in range(SUBSCRIPTION_BATCH + 1)}
     await until(lambda: presence.of("PJSIP/new7") == "online", every_s=SOON_S)
-    assert len(pbx.listened) == 2 + AT_A_TIME + 1
+    assert len(pbx.listened) == 2 + SUBSCRIPTION_BATCH + 1
     assert pbx.asked.count(SUBSCRIBE) == 3
 
 
 async def test_another_engine_takes_the_app(presence: NodePresence) -> None:
     """Nobody tells us any more, so nothing is known."""
-    presence.on_back()
+    presence.on_connected()
     await until(lambda: presence.is_heard, every_s=SOON_S)
     presence.on_replaced()
     assert presence.of("PJSIP/1001") == "unknown"

@@ -38,7 +38,7 @@ async def test_all_who_ask_at_once_share_a_read() -> None:
     assert isinstance(answers[0], asyncio.CancelledError)
     assert (set(answers[1:]), shelf.reads) == ({"A"}, ["a"])
     clock.pass_ms(1_000)
-    assert remembered.fresh("a") is None
+    assert remembered.get_fresh("a") is None
     assert (await remembered.get("a"), shelf.reads) == ("A", ["a", "a"])
 
 
@@ -53,6 +53,6 @@ async def test_a_read_that_fails_is_not_remembered() -> None:
     for _ in range(2):
         with pytest.raises(StoreDown):
             await remembered.get("a")
-    last = remembered.last("a")
+    last = remembered.get_stale("a")
     assert last is not None
     assert (last.value, len(shelf.reads)) == ("A", 3)

@@ -3,7 +3,8 @@
 from engine.ari.generated.operations import channels
 from engine.ari.request import LOST
 from engine.calls.model.events import DeadlinePassed
-from engine.runtime.cluster.lease import FencedPbx, Lease
+from engine.runtime.cluster.lease import Lease
+from engine.runtime.pbx.fenced import FencedPbx
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound
@@ -26,7 +27,7 @@ async def test_what_is_sent_without_a_lease_goes_nowhere() -> None:
     leased.send(HANGUP, "x", False, lambda _reply: None)
     assert len(pbx.sent) == 1
     assert await leased.ask(channels.list_()) == LOST
-    lease.lasts(hand.now_s + 1)
+    lease.extend(hand.now_s + 1)
     leased.send(HANGUP, "x", False, lambda _reply: None)
     assert len(pbx.sent) == 2
 
@@ -37,12 +38,12 @@ def test_a_desk_without_a_lease_stands() -> None:
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
     place = ShardContext("pbx1", 0, FencedPbx(pbx, lease), PLAN, lease=lease)
     desk = CallShard(place, HandClock(), writer, HandErrands())
-    desk.release()
-    actor = desk.open(outbound())
+    desk.resume()
+    actor = desk.start_call(outbound())
     stored = len(writer.changes)
     hand.pass_s(60)
-    assert desk.is_held
+    assert desk.is_paused
     desk.feed(actor, DeadlinePassed())
-    desk.place.dismiss("y")
+    desk.context.hang_up_channel("y")
     assert len(writer.changes) == stored
     assert all("y" not in line for line in pbx.lines)

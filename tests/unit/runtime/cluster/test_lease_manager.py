@@ -24,7 +24,7 @@ async def test_who_has_no_share_yet_is_not_settled() -> None:
     club = Club("a")
     await club.beats()
     club.join("b")
-    await club["b"].keeper.beat()
+    await club["b"].keeper.run_once()
     assert not club["b"].keeper.is_settled
 
 
@@ -53,7 +53,7 @@ async def test_no_slot_changes_hands_for_nothing(name: str) -> None:
     club.join(name)
     for _ in range(SETTLED):
         await club.beats()
-        await club[name].keeper.beat()  # who takes a slot says so at once
+        await club[name].keeper.run_once()  # who takes a slot says so at once
     assert sorted(club.held().values()) == [2, 3, 3]
     moved = sum(len(member.diary.did("drop")) for member in club.members.values()) - before
     assert moved == 2
@@ -63,11 +63,11 @@ async def test_no_slot_changes_hands_for_nothing(name: str) -> None:
 async def test_its_own_word_wakes_it_without_giving_more() -> None:
     """A slot that is given back is told, also to who gave it, who waits with the next."""
     club = Club("a", "b")
-    club["a"].peers.told({})
-    await club["a"].keeper.beat()
-    await club["b"].keeper.beat()
+    club["a"].peers.update({})
+    await club["a"].keeper.run_once()
+    await club["b"].keeper.run_once()
     for _ in range(3):
-        await club["a"].keeper.beat()
+        await club["a"].keeper.run_once()
     assert len(club["a"].diary.did("drop")) == 1
 
 
@@ -87,7 +87,7 @@ async def test_a_renewal_that_is_refused() -> None:
     await club.beats(SETTLED)
     lost = club["a"].held
     await club.beats(6, "b")
-    await club["a"].keeper.beat()
+    await club["a"].keeper.run_once()
     assert set(club["a"].diary.did("drop")) >= lost
     assert "store" not in {line.split()[0] for line in club["a"].diary.lines}
 
@@ -96,12 +96,12 @@ async def test_a_doubt() -> None:
     """Something says that a slot may be another's: it stands still, is looked at, and goes on."""
     club = Club("a")
     await club.beats()
-    club["a"].keeper.doubt(3)
-    club["a"].keeper.doubt(3)
+    club["a"].keeper.suspect(3)
+    club["a"].keeper.suspect(3)
     assert club["a"].diary.did("pause") == [3]
-    await club["a"].keeper.beat()
+    await club["a"].keeper.run_once()
     assert club["a"].diary.did("go on") == [3]
-    club["a"].keeper.doubt(99)
+    club["a"].keeper.suspect(99)
     assert club["a"].diary.did("pause") == [3]
 
 
@@ -111,7 +111,7 @@ async def test_a_frozen_clock() -> None:
     await club.beats()
     club.hand.pass_s(60)
     assert club["a"].held == set()
-    await club["a"].keeper.beat()
+    await club["a"].keeper.run_once()
     assert len(club["a"].held) == 8
     assert sorted(club["a"].diary.did("go on")) == [*range(8)]
 
@@ -134,11 +134,11 @@ async def test_no_slot_has_two_owners(steps: list[tuple[str, object]]) -> None:
     """In whatever order engines beat, sleep and leave, and the store comes and goes."""
     club = Club("a", "b", "c", slots=5)
     for member in club.members.values():
-        await member.keeper.beat()  # on a first connection nobody is waited for (decision 0030)
+        await member.keeper.run_once()  # on a first connection nobody is waited for (decision 0030)
     for deed, about in steps:
         match deed, about:
             case "beat", str(name):
-                await club[name].keeper.beat()
+                await club[name].keeper.run_once()
             case "pass", float(passing_s):
                 club.hand.pass_s(passing_s)
             case "leave", str(name) if not club.store.is_down:
@@ -153,5 +153,5 @@ async def test_no_slot_has_two_owners(steps: list[tuple[str, object]]) -> None:
 
 def test_a_lease_ends_before_the_stores() -> None:
     """It counts as over while nobody else can have the slot yet, and is renewed many times."""
-    assert RHYTHM.ours_s < RHYTHM.lease_ms / 1000
-    assert 3 * RHYTHM.beat_s < RHYTHM.ours_s
+    assert RHYTHM.valid_s < RHYTHM.lease_ms / 1000
+    assert 3 * RHYTHM.heartbeat_s < RHYTHM.valid_s

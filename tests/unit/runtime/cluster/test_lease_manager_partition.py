@@ -1,6 +1,6 @@
 """Slots when an engine can't reach a node: alone, and when nobody can."""
 
-from engine.runtime.cluster.timings import Rhythm
+from engine.runtime.cluster.timings import LeaseTimings
 from tests.unit.runtime.harness.cluster_bench import RHYTHM, Club
 
 SETTLED = 20
@@ -83,4 +83,4 @@ async def test_one_that_starts_without_a_way() -> None:
 
 def test_slots_are_given_within_a_lease() -> None:
     """What DEAF says above is what `Reach` needs at this rhythm, and less than a lease."""
-    assert DEAF * RHYTHM.beat_s < Rhythm().lease_s
+    assert DEAF * RHYTHM.heartbeat_s < LeaseTimings().lease_s

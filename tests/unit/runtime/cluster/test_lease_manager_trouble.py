@@ -142,10 +142,10 @@ async def test_a_slot_on_offer_when_the_store_fails_over() -> None:
     club = Club("a")
     await club.beats()
     club.join("b")
-    await club["b"].keeper.beat()
+    await club["b"].keeper.run_once()
     await club.beats(1, "a")
     [offered] = club["a"].diary.did("drop")
-    await club["b"].keeper.beat()
+    await club["b"].keeper.run_once()
     assert offered in club["b"].held
     club.store.fail_over()
     await club.beats(2, "a")
@@ -158,7 +158,7 @@ async def test_nothing_is_offered_that_nobody_would_take() -> None:
     club = Club("a")
     await club.beats()
     club.join("b")
-    await club["b"].keeper.beat()
+    await club["b"].keeper.run_once()
     club.store.connections += 1
     await club.beats(4)
     assert club.held() == {"a": 8, "b": 0}
@@ -190,10 +190,10 @@ async def test_a_clock_that_is_set(by_s: float, first: str) -> None:
     before = club.held()
     club.join("a")
     club["b"].diary.live = club["c"].diary.live = dict.fromkeys(range(2), 9)
-    await club["a"].keeper.beat()
+    await club["a"].keeper.run_once()
     club.hand.set_store(by_s)
-    await club[first].keeper.beat()
-    await club["a"].keeper.beat()
+    await club[first].keeper.run_once()
+    await club["a"].keeper.run_once()
     assert club.held() == before | {"a": 0}
     await club.beats(SETTLED)
     assert sorted(club.held().values()) == [0, 1, 1]
@@ -204,7 +204,7 @@ async def test_an_engine_that_dies_as_it_comes() -> None:
     club = Club("a")
     await club.beats()
     club.join("b")
-    await club["b"].keeper.beat()  # and never again
+    await club["b"].keeper.run_once()  # and never again
     free = []
     for _ in range(6):
         await club.beats(1, "a")
@@ -218,7 +218,7 @@ async def test_an_engine_that_takes_its_time() -> None:
     club = Club("a")
     await club.beats()
     club.join("b")
-    await club["b"].keeper.beat()
+    await club["b"].keeper.run_once()
     await club.beats(2, "a")
     await club.beats(12)
     assert club.held() == {"a": 4, "b": 4}

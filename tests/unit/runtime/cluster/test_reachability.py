@@ -4,14 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ari.config import Patience
-from engine.runtime.cluster.reachability import DEAF_S, STEADY_S, TRUSTED_S, Reach
+from engine.ari.config import Timeouts
+from engine.runtime.cluster.reachability import (
+    PROVEN_AFTER_S,
+    RECOVERED_AFTER_S,
+    UNREACHABLE_AFTER_S,
+    Reachability,
+)
 from tests.unit.runtime.harness.manual_store import Hand
 
 NODE = "pbx1"
 STEP_S = 0.25
 TICK_S = 0.02
-PATIENCE = Patience()
+PATIENCE = Timeouts()
 
 
 class Asking:
@@ -20,15 +25,15 @@ class Asking:
     def __init__(self) -> None:
         self.hand = Hand()
         self.changes = 0
-        self.reach = Reach(self.hand.monotonic)
+        self.reach = Reachability(self.hand.monotonic)
         self.reach.on_change = self._changed
-        self.reach.begin(NODE)
+        self.reach.add_node(NODE)
 
     def hears(self, for_s: float, is_answered: bool = True) -> None:
         """Let questions be answered for a while, or be in vain."""
         for _ in range(round(for_s / STEP_S)):
             self.hand.pass_s(STEP_S)
-            self.reach.note(NODE, is_answered)
+            self.reach.record(NODE, is_answered)
 
     def hears_nothing(self, for_s: float) -> None:
         """Let questions be in vain for a while."""
@@ -37,8 +42,8 @@ class Asking:
     @property
     def shown(self) -> str:
         """Say what is told of the node."""
-        told = [("hears", self.reach.hears), ("deaf", self.reach.deaf)]
-        told.append(("unheard", self.reach.unheard))
+        told = [("hears", self.reach.reachable), ("deaf", self.reach.unreachable)]
+        told.append(("unheard", self.reach.unproven))
         return " ".join(what for what, names in told if NODE in names)
 
     def _changed(self) -> None:
@@ -54,7 +59,7 @@ def asking() -> Asking:
 def test_a_node_that_is_new(asking: Asking) -> None:
     """It is neither heard nor missed at first; it is believed in after a while of answers only."""
     assert asking.shown == "unheard"
-    asking.hears(TRUSTED_S)
+    asking.hears(PROVEN_AFTER_S)
     assert asking.shown == ""
     asking.hears(STEP_S)
     assert asking.shown == "hears"
@@ -63,18 +68,18 @@ def test_a_node_that_is_new(asking: Asking) -> None:
 
 def test_one_question_in_vain(asking: Asking) -> None:
     """It is trusted no more at once, and missed yet not: the engine may have been slow itself."""
-    asking.hears(TRUSTED_S + 1)
-    asking.hand.pass_s(DEAF_S + 1)
-    asking.reach.note(NODE, is_answered=False)
+    asking.hears(PROVEN_AFTER_S + 1)
+    asking.hand.pass_s(UNREACHABLE_AFTER_S + 1)
+    asking.reach.record(NODE, is_answered=False)
     assert asking.shown == "unheard"
-    asking.hears(TRUSTED_S + STEP_S)
+    asking.hears(PROVEN_AFTER_S + STEP_S)
     assert asking.shown == "hears"
 
 
 def test_a_node_that_is_silent(asking: Asking) -> None:
     """It is missed when nothing has come for a while, however quickly each question fails."""
     asking.hears(1)
-    asking.hears_nothing(DEAF_S - STEP_S)
+    asking.hears_nothing(UNREACHABLE_AFTER_S - STEP_S)
     assert asking.shown == "unheard"
     asking.hears_nothing(2 * STEP_S)
     assert asking.shown == "deaf unheard"
@@ -83,12 +88,12 @@ def test_a_node_that_is_silent(asking: Asking) -> None:
 
 def test_a_node_that_comes_back(asking: Asking) -> None:
     """It is missed until it was steady; one that comes and goes stays missed."""
-    asking.hears_nothing(DEAF_S + STEP_S)
+    asking.hears_nothing(UNREACHABLE_AFTER_S + STEP_S)
     for _ in range(3):
-        asking.hears(STEADY_S - STEP_S)
+        asking.hears(RECOVERED_AFTER_S - STEP_S)
         assert asking.shown == "deaf unheard"
         asking.hears_nothing(2 * STEP_S)
-    asking.hears(STEADY_S - STEP_S)
+    asking.hears(RECOVERED_AFTER_S - STEP_S)
     asking.hears_nothing(STEP_S)  # one alone, as from a stall that others did not have
     assert asking.shown == "deaf unheard"
     asking.hears(STEP_S)
@@ -97,8 +102,8 @@ def test_a_node_that_comes_back(asking: Asking) -> None:
 
 def test_a_node_that_is_gone(asking: Asking) -> None:
     """One that is closed is neither heard nor missed."""
-    asking.hears_nothing(DEAF_S + STEP_S)
-    asking.reach.end(NODE)
+    asking.hears_nothing(UNREACHABLE_AFTER_S + STEP_S)
+    asking.reach.remove_node(NODE)
     assert asking.shown == ""
 
 
@@ -106,11 +111,11 @@ class Asker:
     """An engine that asks a node which is up at times, every 0.3 s, and waits 0.7 s at most."""
 
     def __init__(self, hand: Hand, first_s: float, *, is_refused: bool) -> None:
-        self.reach = Reach(hand.monotonic)
-        self.reach.begin(NODE)
+        self.reach = Reachability(hand.monotonic)
+        self.reach.add_node(NODE)
         self.next_s = first_s
         self._asked_s = first_s
-        self._waits_s = 0.01 if is_refused else PATIENCE.pulse_answer_s
+        self._waits_s = 0.01 if is_refused else PATIENCE.health_timeout_s
 
     def goes_on(self, now_s: float, is_up: bool) -> None:
         """Ask, or take what the last question came to."""
@@ -118,13 +123,15 @@ class Asker:
         if not is_up and waited_s < self._waits_s:
             self.next_s = now_s + TICK_S
             return
-        self.reach.note(NODE, is_up)
-        self.next_s = self._asked_s = max(now_s + TICK_S, self._asked_s + PATIENCE.pulse_s)
+        self.reach.record(NODE, is_up)
+        self.next_s = self._asked_s = max(
+            now_s + TICK_S, self._asked_s + PATIENCE.health_interval_s
+        )
 
 
 # Longer than from one question to the next: in step with what comes and goes as often as they ask,
 # one engine would hear only answers, and another none.
-LASTS_S = st.floats(PATIENCE.pulse_s + 5 * TICK_S, 20)
+LASTS_S = st.floats(PATIENCE.health_interval_s + 5 * TICK_S, 20)
 OUTAGES = st.lists(st.tuples(LASTS_S, LASTS_S), min_size=1, max_size=6)
 
 
@@ -145,5 +152,5 @@ def test_a_node_that_comes_and_goes_for_all(
                     if asker.next_s <= hand.now_s:
                         asker.goes_on(hand.now_s, is_up)
                 one, two = (asker.reach for asker in askers)
-                assert not (one.hears and two.deaf)
-                assert not (two.hears and one.deaf)
+                assert not (one.reachable and two.unreachable)
+                assert not (two.reachable and one.unreachable)

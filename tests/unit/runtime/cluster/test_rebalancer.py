@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.runtime.cluster.membership import Peer, Peers, sharing
+from engine.runtime.cluster.membership import Membership, Peer, eligible_engines
 
 NODES = ("pbx1", "pbx2", "pbx3")
 
@@ -23,10 +23,10 @@ def _peer(draw: st.DrawFn) -> Peer:
 ENGINES = st.dictionaries(st.sampled_from("abcde"), _peer(), min_size=1)
 
 
-def seen_by(name: str, peers: Mapping[str, Peer]) -> Peers:
+def seen_by(name: str, peers: Mapping[str, Peer]) -> Membership:
     """Give what an engine knows of all."""
-    known = Peers(name)
-    known.told({each: msgspec.json.encode(peer).decode() for each, peer in peers.items()})
+    known = Membership(name)
+    known.update({each: msgspec.json.encode(peer).decode() for each, peer in peers.items()})
     return known
 
 
@@ -39,21 +39,21 @@ def missed(peer: Peer, peers: Mapping[str, Peer]) -> int:
 def test_every_slot_is_somebodys(peers: Mapping[str, Peer], slots: int) -> None:
     """The shares make up all slots, whatever is missed, and each engine comes to the same."""
     known = {name: seen_by(name, peers) for name in peers}
-    shares = {name: each.share(slots) for name, each in known.items()}
+    shares = {name: each.fair_share(slots) for name, each in known.items()}
     assert sum(shares.values()) == slots
-    counts = [shares[name] for name in sharing(peers)]
+    counts = [shares[name] for name in eligible_engines(peers)]
     assert max(counts) - min(counts) <= 1
-    assert {each.engines for each in known.values()} == {len(counts)}
+    assert {each.engine_count for each in known.values()} == {len(counts)}
 
 
 @given(ENGINES)
 def test_who_stands_back_has_a_reason(peers: Mapping[str, Peer]) -> None:
     """An engine without a share misses more than those that have one, and says what."""
-    sharers = sharing(peers)
+    sharers = eligible_engines(peers)
     fewest = {missed(peers[name], peers) for name in sharers}
     assert len(fewest) == 1
     for name, peer in peers.items():
-        reason = seen_by(name, peers).missed
+        reason = seen_by(name, peers).unreachable_nodes
         assert (name in sharers) == (not reason)
         if reason:
             assert missed(peer, peers) > min(fewest)
@@ -64,13 +64,13 @@ def test_who_stands_back_has_a_reason(peers: Mapping[str, Peer]) -> None:
 def test_a_dead_node_is_nobodys_fault(deaf: Mapping[str, set[str]]) -> None:
     """While nobody hears what is missed, everybody has a share."""
     peers = {name: Peer("", deaf=tuple(missing)) for name, missing in deaf.items()}
-    assert sharing(peers) == sorted(peers)
+    assert eligible_engines(peers) == sorted(peers)
 
 
 def test_a_node_that_one_engine_alone_knows() -> None:
     """Who was not told of a node (its settings are the old ones) does not miss it."""
     peers = {"a": Peer("", hears=("pbx1", "pbx2")), "b": Peer("", hears=("pbx1",))}
-    assert sharing(peers) == ["a", "b"]
+    assert eligible_engines(peers) == ["a", "b"]
 
 
 def test_each_misses_another_node() -> None:
@@ -78,12 +78,12 @@ def test_each_misses_another_node() -> None:
     a = Peer("", hears=("pbx1", "pbx2"), deaf=("pbx3",))
     b = Peer("", hears=("pbx2", "pbx3"), deaf=("pbx1",))
     c = Peer("", hears=("pbx3",), deaf=("pbx1", "pbx2"))
-    assert sharing({"a": a, "b": b}) == ["a", "b"]
-    assert sharing({"a": a, "c": c}) == ["a"]
+    assert eligible_engines({"a": a, "b": b}) == ["a", "b"]
+    assert eligible_engines({"a": a, "c": c}) == ["a"]
 
 
 def test_an_engine_of_an_older_version() -> None:
     """It says nothing of nodes, and has its share."""
-    peers = Peers("a")
-    peers.told({"a": '{"url": "x", "deaf": ["pbx1"]}', "b": '{"url": "y"}'})
-    assert peers.share(8) == 4
+    peers = Membership("a")
+    peers.update({"a": '{"url": "x", "deaf": ["pbx1"]}', "b": '{"url": "y"}'})
+    assert peers.fair_share(8) == 4

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Collection
 
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.cluster.lease_manager import Keeper
-from engine.runtime.cluster.membership import Peers
-from engine.runtime.cluster.reachability import Reach
-from engine.runtime.cluster.timings import Rhythm
+from engine.runtime.cluster.lease_manager import LeaseManager
+from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.reachability import Reachability
+from engine.runtime.cluster.timings import LeaseTimings
 from engine.store.errors import StoreDown
 from tests.unit.runtime.harness.manual_store import Hand, HandStore
 
-RHYTHM = Rhythm(lease_s=2.0, early_s=0.25, beat_s=0.5)
+RHYTHM = LeaseTimings(lease_s=2.0, margin_s=0.25, heartbeat_s=0.5)
 SETTLED = 20  # after so many beats all shares are what they are to be
 
 
@@ -34,21 +34,21 @@ class Diary:
         self.lines.append(f"take {slot}")
         self.leases[slot] = lease
 
-    async def store_again(self, slot: int, lease: Lease) -> None:
+    async def restore(self, slot: int, lease: Lease) -> None:
         """Note it."""
         self.lines.append(f"store {slot}")
         self.leases[slot] = lease
 
-    def number(self, slot: int) -> int:
+    def last_commit(self, slot: int) -> int:
         """Give what the test says."""
         return self.numbers.get(slot, 0)
 
-    def write_again(self, slot: int) -> None:
+    def rewrite_lost(self, slot: int) -> None:
         """Note it."""
         self.numbers.pop(slot, None)
         self.lines.append(f"write again {slot}")
 
-    async def settled(self, slot: int) -> None:
+    async def drain(self, slot: int) -> None:
         """Note it."""
         self.lines.append(f"settle {slot}")
 
@@ -56,7 +56,7 @@ class Diary:
         """Note it."""
         self.lines.append(f"pause {slot}")
 
-    def go_on(self, slot: int) -> None:
+    def resume(self, slot: int) -> None:
         """Note it."""
         self.lines.append(f"go on {slot}")
 
@@ -83,10 +83,10 @@ class Member:
 
     def __init__(self, name: str, store: HandStore, hand: Hand, count: int) -> None:
         self.diary = Diary()
-        self.peers = Peers(name)
-        self.reach = Reach(hand.monotonic)
+        self.peers = Membership(name)
+        self.reach = Reachability(hand.monotonic)
         self.misses: set[str] = set()
-        self.keeper = Keeper(
+        self.keeper = LeaseManager(
             store,
             self.peers,
             f"http://{name}",
@@ -100,7 +100,7 @@ class Member:
     def asks(self, *nodes: str) -> None:
         """Ask nodes once whether they are there."""
         for node in nodes:
-            self.reach.note(node, node not in self.misses)
+            self.reach.record(node, node not in self.misses)
 
     @property
     def held(self) -> set[int]:
@@ -127,16 +127,16 @@ class Club:
         """Let an engine come."""
         member = self.members[name] = Member(name, self.store, self.hand, self._slots)
         for node in self.nodes:
-            member.reach.begin(node)
+            member.reach.add_node(node)
         return member
 
     async def beats(self, times: int = 1, *names: str) -> None:
         """Let all, or some, beat in turn, half a second apart."""
         for _ in range(times):
-            self.hand.pass_s(RHYTHM.beat_s)
+            self.hand.pass_s(RHYTHM.heartbeat_s)
             for name in names or tuple(self.members):
                 self.members[name].asks(*self.nodes)
-                await self.members[name].keeper.beat()
+                await self.members[name].keeper.run_once()
 
     def held(self) -> dict[str, int]:
         """Count each engine's slots."""

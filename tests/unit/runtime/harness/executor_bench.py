@@ -35,7 +35,7 @@ class HandJudge:
         self.asked: list[tuple[str, str, str]] = []
         self.says: Callable[[DialDecision], None] = lambda _verdict: None
 
-    def judge(
+    def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Keep the question."""
@@ -59,9 +59,9 @@ class Bench:
         self.actor = Actor(outbound(), commands)
         self.performer = CommandExecutor(
             self.pbx,
-            replace(PLAN, agents=agents, judge=judge),
+            replace(PLAN, agents=agents, policy=judge),
             self.errands,
             lambda _, event: self.events.append(event),
             lambda: self.doubts.append(True),
         )
-        self.performer.perform(self.actor, commands)
+        self.performer.execute(self.actor, commands)

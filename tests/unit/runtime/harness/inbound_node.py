@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
-from engine.runtime.admission.limits import Gate
-from engine.runtime.admission.settings import Rules
+from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.nodes.node import Node
-from engine.runtime.service import Switch
-from engine.store.memory.store import Memory
+from engine.runtime.service import CallService
+from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import say, tree
 from tests.unit.runtime.harness.shard_bench import World
 from wire.rpc import NumberRoute
@@ -25,16 +25,18 @@ BRIDGE = {
 class Around:
     """A node of one desk under a switch, all by hand."""
 
-    def __init__(self, store: Memory) -> None:
+    def __init__(self, store: MemoryStore) -> None:
         self.world = World()
         self.store = store
-        gate = Gate(self.world.clock, 100, 100)
+        gate = RateLimiter(self.world.clock, 100, 100)
         now_ms = self.world.clock.now_ms
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
-        rules = Rules(1, 3_600_000)
-        self.switch = Switch(self.store, self.world.clock, gate, rules, directory=directory)
+        rules = CallSettings(1, 3_600_000)
+        self.switch = CallService(self.store, self.world.clock, gate, rules, directory=directory)
         desks = {0: self.world.desk}
-        self.node = Node("pbx1", self.world.pbx, desks, self.world.clock, self.switch.arrive)
+        self.node = Node(
+            "pbx1", self.world.pbx, desks, self.world.clock, self.switch.handle_incoming
+        )
         self.switch.nodes["pbx1"] = self.node
 
     def shows(self, *channels: object) -> None:
@@ -43,7 +45,7 @@ class Around:
 
     def takes_part(self, channel_id: str) -> bool:
         """Tell whether a channel has its call."""
-        return self.world.desk.route(channel_id) is not None
+        return self.world.desk.find_by_channel(channel_id) is not None
 
     async def route(self) -> None:
         """Route the number that is dialled."""
@@ -52,9 +54,9 @@ class Around:
 
 
 @asynccontextmanager
-async def around(store: Memory | None = None) -> AsyncIterator[Around]:
+async def around(store: MemoryStore | None = None) -> AsyncIterator[Around]:
     """Close the node in the end."""
-    made = Around(store or Memory())
+    made = Around(store or MemoryStore())
     try:
         yield made
     finally:

@@ -2,16 +2,16 @@
 
 import asyncio
 
-from engine.calls.flows.templates import Values
+from engine.calls.flows.templates import Lookup
 from engine.calls.model.events import Event
-from engine.calls.model.io_commands import Errand
+from engine.calls.model.io_commands import IoCommand
 from engine.media.clip import MediaError
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.runner import IoRunner
 from engine.store.errors import StoreDown
-from engine.store.memory.store import Memory
-from engine.webhooks.action_client import Answer
-from engine.webhooks.api_sender import ApiAnswer
+from engine.store.memory.store import MemoryStore
+from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, outbound, say, tree
 from wire.media import Audio, Clip, Source, Speech
@@ -26,7 +26,7 @@ class SmallLibrary:
     def __init__(self) -> None:
         self.prefetched: tuple[Source, ...] = ()
 
-    def known(self, source: Source) -> Clip | None:
+    def cached(self, source: Source) -> Clip | None:
         """Know one text."""
         return CLIPS[0] if source == Speech("known") else None
 
@@ -51,7 +51,7 @@ class SmallAsker:
         self.go = asyncio.Event()
         self.go.set()
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> Answer:
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Answer, fail, or have a fault."""
         assert isinstance(body, bytes)
         self.asked.append(request_id)
@@ -60,10 +60,10 @@ class SmallAsker:
             raise WebhookFailed("status_500", "answered 500", (Attempt(7, 500, "status_500"),))
         if url.endswith("bug"):
             raise RuntimeError("a fault of ours")
-        return Answer(tree(say()), (Attempt(5, 200, ""),))
+        return ActionResponse(tree(say()), (Attempt(5, 200, ""),))
 
 
-class SmallFlows(Memory):
+class SmallFlows(MemoryStore):
     """The memory store, whose flow `down` can't be read."""
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
@@ -76,14 +76,14 @@ class SmallFlows(Memory):
 class SmallApis:
     """APIs that answer by the request's id."""
 
-    async def ask(self, account: str, api: str, values: Values, key: str) -> ApiAnswer:
+    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Answer, fail, or have a fault."""
         assert account == "acme"
         if api == "bad":
             raise WebhookFailed("status_404", "answered 404", (Attempt(3, 404, "status_404"),))
         if api == "bug":
             raise RuntimeError("a fault of ours")
-        return ApiAnswer(200, {"name": values("contact.fName"), "key": key}, (Attempt(4, 200),))
+        return ApiResponse(200, {"name": values("contact.fName"), "key": key}, (Attempt(4, 200),))
 
 
 class Bench:
@@ -95,7 +95,7 @@ class Bench:
         self.errands = IoRunner(self.library, self.asker, book, SmallApis())
         self.events: list[Event] = []
 
-    async def run(self, errand: Errand) -> Event:
+    async def run(self, errand: IoCommand) -> Event:
         """Run an errand to its one event."""
         ended: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         self.errands.run(errand, outbound(contact={"fName": "Ada"}), ended.set_result)

@@ -1,7 +1,7 @@
 """A clock and a store for engines that share slots, both moved by hand."""
 
 from engine.store.errors import StoreDown
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 
 
 class Hand:
@@ -28,7 +28,7 @@ class Hand:
         self.now_s += passing_s
 
 
-class HandStore(Memory):
+class HandStore(MemoryStore):
     """The memory store, which can be out of reach, and can lose everything."""
 
     connections = 0
@@ -49,10 +49,10 @@ class HandStore(Memory):
         self._check()
         return await super().renew(slot, token, lease_ms, number)
 
-    async def beat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
+    async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """Beat, unless down."""
         self._check()
-        return await super().beat(engine, body, lease_ms)
+        return await super().heartbeat(engine, body, lease_ms)
 
     def lose_all(self) -> None:
         """Forget all; tokens go on growing, as the clock has them do in Valkey."""

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable
 
-from engine.runtime.admission.limits import Gate
-from engine.runtime.admission.settings import Rules
+from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.lease import FencedPbx, Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.node import Node
-from engine.runtime.ownership.slot_owner import OwnSlots
-from engine.runtime.service import Switch
+from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.pbx.fenced import FencedPbx
+from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
@@ -29,17 +30,17 @@ class Builder:
         self.notes: list[str] = []
         self._clock = clock
 
-    def desk(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
+    def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a desk."""
         place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), PLAN, lease=lease)
         return CallShard(place, self._clock, writer, HandErrands())
 
-    async def hearing(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
+    async def listen(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
         """Listen."""
         assert callable(replaced)
         await self._noted(f"hear {node.name} {slot}")
 
-    async def watching(self, node: Node, slot: int) -> None:
+    async def watch_presence(self, node: Node, slot: int) -> None:
         """Watch."""
         await self._noted(f"watch {node.name} {slot}")
 
@@ -58,15 +59,15 @@ class House:
         self.store = HandStore()
         self.now_s = 0.0
         clock = HandClock()
-        rules = Rules(2, 3_600_000)
-        self.switch = Switch(self.store, clock, Gate(clock, 100, 100), rules)
+        rules = CallSettings(2, 3_600_000)
+        self.switch = CallService(self.store, clock, RateLimiter(clock, 100, 100), rules)
         self.pbx = RecordingPbx()
-        self.node = Node("pbx1", self.pbx, {}, clock, self.switch.arrive)
+        self.node = Node("pbx1", self.pbx, {}, clock, self.switch.handle_incoming)
         self.switch.nodes["pbx1"] = self.node
         self.builder = Builder(clock)
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)
-        self.slots = OwnSlots(self.store, self.switch, self.builder, self.tasks, lambda: 0.0)
+        self.slots = SlotOwner(self.store, self.switch, self.builder, self.tasks, lambda: 0.0)
 
     async def lease(self, slot: int = SLOT) -> Lease:
         """Claim a slot."""
@@ -81,9 +82,9 @@ class House:
     async def begin(self) -> str:
         """Take the slot and begin a call on its desk; returns its id when it is stored."""
         await self.slots.take(SLOT, await self.lease())
-        desk = self.node.desks[SLOT]
-        desk.release()
-        call = desk.open(outbound()).call.id
+        desk = self.node.shards[SLOT]
+        desk.resume()
+        call = desk.start_call(outbound()).call.id
 
         async def is_stored() -> bool:
             return call in await self.live()

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from engine.ami.client import AmiAway, Answer
+from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.ari.request import Reply, Request
-from engine.calls.model.commands import TapeCommand
+from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
 from engine.recordings.archiver import RecordingPart
 from engine.recordings.errors import ArchiveError
@@ -25,13 +25,13 @@ class HandAmi:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict[str, str]]] = []
-        self.answers: list[Answer | AmiAway] = []
+        self.answers: list[AmiResponse | AmiUnavailable] = []
 
-    async def ask(self, action: str, fields: dict[str, str]) -> Answer:
+    async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Keep what is asked."""
         self.asked.append((action, fields))
-        answer = self.answers.pop(0) if self.answers else Answer(True)
-        if isinstance(answer, AmiAway):
+        answer = self.answers.pop(0) if self.answers else AmiResponse(True)
+        if isinstance(answer, AmiUnavailable):
             raise answer
         return answer
 
@@ -45,7 +45,7 @@ class HandCabinet:
         self.may = asyncio.Event()
         self.may.set()
 
-    async def file(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
+    async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """Keep what is filed."""
         self.filed.append((path, channels, [part.name for part in parts]))
         await self.may.wait()
@@ -64,7 +64,7 @@ class Bench:
         self.recorder = Recorder(self.pbx, self.ami, self.cabinet)
         self.done: list[Event | None] = []
 
-    async def run(self, *commands: TapeCommand) -> None:
+    async def run(self, *commands: RecordingCommand) -> None:
         """Do commands, and wait until all are done."""
         wanted = len(self.done) + len(commands)
         for command in commands:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from engine.ari.request import Done, Reply, Request
+from engine.ari.request import OnReply, Reply, Request
 
 OK = Reply(200, b"{}")
 LOST = Reply(0)
@@ -16,7 +16,7 @@ class Sent(Struct, frozen=True):
     request: Request
     key: str
     may_block: bool
-    done: Done
+    done: OnReply
 
     @property
     def line(self) -> str:
@@ -36,7 +36,7 @@ class RecordingPbx:
             "bridges": Reply(200, b"[]"),
         }
 
-    def send(self, request: Request, key: str, may_block: bool, done: Done) -> None:
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Keep a request."""
         self.sent.append(Sent(request, key, may_block, done))
         self.lines.append(self.sent[-1].line)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event, LegAnswered
-from engine.calls.model.io_commands import Errand, LoadNode, Prefetch
+from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.runtime.base.clock import Timer
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.shard.actor import Actor
@@ -77,27 +77,27 @@ class HandWriter:
         self.hurried: list[bool] = []  # of each change
         self.waiting: list[Callable[[], None]] = []
         self.at_once = True
-        self.healthy = True
-        self.overloaded = False
+        self.is_healthy = True
+        self.is_overloaded = False
         self.refusal: Exception | None = None
 
     @property
-    def depth(self) -> int:
+    def pending_count(self) -> int:
         """Count what waits."""
         return len(self.waiting)
 
-    def write(self, change: Change, done: Callable[[], None], *, hurry: bool = True) -> None:
+    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Keep a change."""
         if self.refusal is not None:
             raise self.refusal
         self.changes.append(change)
-        self.hurried.append(hurry)
+        self.hurried.append(urgent)
         if self.at_once:
             done()
         else:
             self.waiting.append(done)
 
-    def restore(self, change: Change) -> None:
+    def rewrite(self, change: Change) -> None:
         """Keep a change."""
         self.changes.append(change)
 
@@ -113,25 +113,25 @@ class HandErrands:
 
     def __init__(self) -> None:
         self.clips: dict[Source, Clip] = {}
-        self.nodes: dict[str, Callable[[LoadNode], Event]] = {}
-        self.running: list[tuple[Errand, Callable[[Event], None]]] = []
+        self.nodes: dict[str, Callable[[LoadFlowNode], Event]] = {}
+        self.running: list[tuple[IoCommand, Callable[[Event], None]]] = []
         self.prefetched: list[Source] = []
 
-    def known(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Give clips at hand."""
         found = tuple(self.clips[each] for each in sources if each in self.clips)
         return found if len(found) == len(sources) else None
 
-    def node(self, errand: LoadNode, call: Call) -> Event | None:
+    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
         """Give a node at hand, whatever it is asked for."""
         assert call.id
         return self.nodes.pop(errand.node)(errand) if errand.node in self.nodes else None
 
-    def prefetch(self, command: Prefetch) -> None:
+    def prefetch(self, command: PrefetchMedia) -> None:
         """Keep what is wanted."""
         self.prefetched += command.sources
 
-    def run(self, errand: Errand, call: Call, done: Callable[[Event], None]) -> None:
+    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Keep an errand."""
         assert call.id
         self.running.append((errand, done))
@@ -147,7 +147,7 @@ class World:
         self.errands = HandErrands()
         place = ShardContext("pbx1", 0, self.pbx, PLAN)
         self.desk = CallShard(place, self.clock, self.writer, self.errands)
-        self.desk.release()
+        self.desk.resume()
         self.doubts = 0
         self.desk.on_doubt = self._doubted
 
@@ -157,7 +157,7 @@ class World:
 
 def answered(world: World, action: object = None) -> Actor:
     """Open an outbound call and let its party answer."""
-    actor = world.desk.open(outbound(say() if action is None else action))
+    actor = world.desk.start_call(outbound(say() if action is None else action))
     world.pbx.settle()
     world.desk.feed(actor, LegAnswered(MAIN))
     return actor

@@ -7,7 +7,7 @@ from msgspec.json import encode
 
 from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
@@ -15,7 +15,7 @@ from tests.sim.graphs import API
 from wire.request import ApiRequest
 
 
-class Down(Memory):
+class Down(MemoryStore):
     """A store that is away."""
 
     async def request(self, account: str, request_id: str) -> bytes | None:
@@ -25,10 +25,10 @@ class Down(Memory):
 
 @pytest.mark.parametrize(
     ("store", "account", "reason"),
-    [(Memory(), "acme", "no_request"), (Down(), "acme", "store_down")],
+    [(MemoryStore(), "acme", "no_request"), (Down(), "acme", "store_down")],
     ids=["none", "down"],
 )
-async def test_requests_that_cannot_be_read(store: Memory, account: str, reason: str) -> None:
+async def test_requests_that_cannot_be_read(store: MemoryStore, account: str, reason: str) -> None:
     """A request that is not there, or another account's, and a store that is away have names."""
     await store.put_request("other", API, encode(ApiRequest("https://a.example/")))
     async with guarded_session() as session:

@@ -2,41 +2,41 @@
 
 from structlog.testing import capture_logs
 
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.store.memory.stream import MemoryStream
-from engine.store.stream import Bounds, Reader
+from engine.store.stream import Consumer, StreamLimits
 
-CDR = Reader("cdr", "api1")
+CDR = Consumer("cdr", "api1")
 
 
 async def test_what_waits_is_summed_over_our_slots() -> None:
     """Other engines tell of theirs; a slot or a group that is gone is told of no more."""
-    stream, meter, ours = MemoryStream(lambda: 1, Bounds()), Meter(), {0, 1}
+    stream, meter, ours = MemoryStream(lambda: 1, StreamLimits()), Metrics(), {0, 1}
     for slot in (0, 1, 2):
-        stream.tell(slot, [b"a", b"b", b"c"])
-    await stream.take(CDR, [0, 1, 2], 0, 3)
+        stream.append(slot, [b"a", b"b", b"c"])
+    await stream.read_group(CDR, [0, 1, 2], 0, 3)
     readers = ConsumerLag(stream, lambda: ours, meter)
-    await readers.look()
-    assert dict(meter.readers.lag) == {("cdr",): 4}
-    assert dict(meter.readers.pending) == {("cdr",): 2}
+    await readers.poll()
+    assert dict(meter.consumer_groups.lag) == {("cdr",): 4}
+    assert dict(meter.consumer_groups.pending) == {("cdr",): 2}
     ours.remove(1)
-    await readers.look()
-    assert dict(meter.readers.lag) == {("cdr",): 2}
-    await stream.drop("cdr", [0, 1, 2])
-    await readers.look()
-    assert dict(meter.readers.lag) == {}
+    await readers.poll()
+    assert dict(meter.consumer_groups.lag) == {("cdr",): 2}
+    await stream.drop_group("cdr", [0, 1, 2])
+    await readers.poll()
+    assert dict(meter.consumer_groups.lag) == {}
 
 
 async def test_a_loss_is_cried_out_once() -> None:
     """And again when it has grown."""
-    stream, meter = MemoryStream(lambda: 1, Bounds(1, 1)), Meter()
-    await stream.take(CDR, [0], 0, 1)
+    stream, meter = MemoryStream(lambda: 1, StreamLimits(1, 1)), Metrics()
+    await stream.read_group(CDR, [0], 0, 1)
     readers = ConsumerLag(stream, lambda: {0}, meter)
     with capture_logs() as said:
         for _ in range(2):
-            stream.tell(0, [b"x"] * 300)
-            await readers.look()
-            await readers.look()
+            stream.append(0, [b"x"] * 300)
+            await readers.poll()
+            await readers.poll()
     assert [(each["log_level"], each["slot"]) for each in said] == [("error", 0), ("error", 0)]
-    assert meter.readers.lost.total == said[-1]["most"] > said[0]["most"] > 0
+    assert meter.consumer_groups.lost.total == said[-1]["most"] > said[0]["most"] > 0

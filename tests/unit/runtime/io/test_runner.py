@@ -7,21 +7,21 @@ from msgspec.structs import replace
 
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import (
-    AskApi,
-    AskWebhook,
     FetchMedia,
     LoadFlow,
-    LoadNode,
-    Prefetch,
+    LoadFlowNode,
+    PrefetchMedia,
+    SendApiRequest,
+    SendWebhook,
 )
 from engine.calls.model.io_results import (
     ActionFailed,
-    ActionReplied,
-    ApiAnswered,
-    ApiFailed,
-    FlowEntered,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
     MediaFetched,
-    NodeLoaded,
 )
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, outbound, say, tree
 from tests.unit.runtime.harness.io_bench import BAD, BROKEN, GOOD, Bench
@@ -40,19 +40,19 @@ async def test_audio_is_fetched_in_order() -> None:
 def test_what_is_at_hand() -> None:
     """All of a command's sources, or none."""
     bench = Bench()
-    assert bench.errands.known((Speech("known"),)) == (CLIPS[0],)
-    assert bench.errands.known((Speech("known"), GOOD)) is None
-    bench.errands.prefetch(Prefetch((GOOD,)))
+    assert bench.errands.cached_clips((Speech("known"),)) == (CLIPS[0],)
+    assert bench.errands.cached_clips((Speech("known"), GOOD)) is None
+    bench.errands.prefetch(PrefetchMedia((GOOD,)))
     assert bench.library.prefetched == (GOOD,)
 
 
 async def test_a_webhook_is_asked() -> None:
     """Its action, or why there is none, with what it took."""
     bench = Bench()
-    assert await bench.run(AskWebhook("r1", HTTPS, b"{}")) == ActionReplied(
+    assert await bench.run(SendWebhook("r1", HTTPS, b"{}")) == ActionReceived(
         "r1", tree(say()), ((5, 200),)
     )
-    failed = await bench.run(AskWebhook("r2", HTTPS + "500", b"{}"))
+    failed = await bench.run(SendWebhook("r2", HTTPS + "500", b"{}"))
     assert isinstance(failed, ActionFailed)
     assert (failed.request, failed.tries) == ("r2", ((7, 500),))
 
@@ -65,7 +65,7 @@ async def test_a_flow_is_read_and_filled() -> None:
     await bench.flows.put_flow("other", "theirs", b'{"type":"hangup"}')
     messages = {"kind": "message", "start": "a", "nodes": {"a": say("hi")}}
     await bench.flows.put_flow("acme", "chat", json.encode(messages))
-    assert await bench.run(LoadFlow("r", "hi")) == ActionReplied("r", tree(say("Ada")))
+    assert await bench.run(LoadFlow("r", "hi")) == ActionReceived("r", tree(say("Ada")))
     for flow_id, why in (
         ("bad", "Invalid value"),
         ("theirs", "no flow"),
@@ -85,16 +85,16 @@ async def test_a_graph_is_entered_and_its_nodes_are_read() -> None:
     bye = {"type": "say", "data": {"text": "Bye"}}
     body = {"start": "hi", "nodes": {"hi": say_hi, "bad": bad, "bye": bye}}
     await bench.flows.put_flow("acme", "menu", json.encode(body))
-    asked = LoadNode("r2", "menu", 1, "hi")
-    assert bench.errands.node(asked, outbound()) is None
-    filled = NodeLoaded("r2", "hi", SayNode(SayData("Ada")))
+    asked = LoadFlowNode("r2", "menu", 1, "hi")
+    assert bench.errands.cached_node(asked, outbound()) is None
+    filled = FlowNodeLoaded("r2", "hi", SayNode(SayData("Ada")))
     assert await bench.run(asked) == filled
-    assert await bench.run(LoadFlow("r1", "menu")) == FlowEntered("r1", "menu", 1, "hi")
+    assert await bench.run(LoadFlow("r1", "menu")) == FlowStarted("r1", "menu", 1, "hi")
     assert bench.library.prefetched == (Speech("Bye"),)
-    assert bench.errands.node(asked, outbound(contact={"fName": "Ada"})) == filled
-    assert bench.errands.node(asked, replace(outbound(), account="other")) is None
+    assert bench.errands.cached_node(asked, outbound(contact={"fName": "Ada"})) == filled
+    assert bench.errands.cached_node(asked, replace(outbound(), account="other")) is None
     for node, version, why in (("bad", 1, "nodes.bad.data.text"), ("hi", 2, "no version 2")):
-        failed = await bench.run(LoadNode("r", "menu", version, node))
+        failed = await bench.run(LoadFlowNode("r", "menu", version, node))
         assert isinstance(failed, ActionFailed)
         assert why in failed.reason
 
@@ -102,17 +102,19 @@ async def test_a_graph_is_entered_and_its_nodes_are_read() -> None:
 async def test_an_api_is_asked() -> None:
     """Its values and status, or why there are none; a fault of ours is a failure too."""
     bench = Bench()
-    answered = ApiAnswered("r", 200, {"name": "Ada", "key": "r"}, ((4, 200),))
-    assert await bench.run(AskApi("r", "good")) == answered
-    assert await bench.run(AskApi("r", "bad")) == ApiFailed("r", "status_404", 404, ((3, 404),))
-    assert await bench.run(AskApi("r", "bug")) == ApiFailed("r", "internal")
+    answered = ApiRequestSucceeded("r", 200, {"name": "Ada", "key": "r"}, ((4, 200),))
+    assert await bench.run(SendApiRequest("r", "good")) == answered
+    assert await bench.run(SendApiRequest("r", "bad")) == ApiRequestFailed(
+        "r", "status_404", 404, ((3, 404),)
+    )
+    assert await bench.run(SendApiRequest("r", "bug")) == ApiRequestFailed("r", "internal")
 
 
 async def test_a_fault_of_ours_is_an_event_too() -> None:
     """The call goes on as if the other side had failed."""
     bench = Bench()
     assert await bench.run(FetchMedia("r", (BROKEN,))) == MediaFetched("r", (), ("internal",))
-    assert await bench.run(AskWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
+    assert await bench.run(SendWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
 
 
 async def test_a_second_run_adds_nothing() -> None:
@@ -122,14 +124,14 @@ async def test_a_second_run_adds_nothing() -> None:
     """
     bench = Bench()
     bench.asker.go.clear()
-    errand = AskWebhook("r", HTTPS, b"{}")
+    errand = SendWebhook("r", HTTPS, b"{}")
     first: list[Event] = []
     bench.errands.run(errand, outbound(), first.append)
     await asyncio.sleep(0)
     again = asyncio.create_task(bench.run(errand))
     await asyncio.sleep(0)
     bench.asker.go.set()
-    assert isinstance(await again, ActionReplied)
+    assert isinstance(await again, ActionReceived)
     assert bench.asker.asked == ["r"]
     assert first == []
 
@@ -138,7 +140,7 @@ async def test_closing_leaves_errands_undone() -> None:
     """The outbox remembers them: no event is made up."""
     bench = Bench()
     bench.asker.go.clear()
-    bench.errands.run(AskWebhook("r", HTTPS, b"{}"), outbound(), bench.events.append)
+    bench.errands.run(SendWebhook("r", HTTPS, b"{}"), outbound(), bench.events.append)
     await asyncio.sleep(0)
     await bench.errands.close()
     assert bench.events == []

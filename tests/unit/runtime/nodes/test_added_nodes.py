@@ -26,7 +26,7 @@ async def house() -> AsyncIterator[House]:
 
 def named(house: House, name: str) -> Node:
     """Make a node."""
-    return Node(name, RecordingPbx(), {}, HandClock(), house.switch.arrive)
+    return Node(name, RecordingPbx(), {}, HandClock(), house.switch.handle_incoming)
 
 
 async def test_a_node_that_joins_has_desks_in_all_slots_held(house: House) -> None:
@@ -34,13 +34,13 @@ async def test_a_node_that_joins_has_desks_in_all_slots_held(house: House) -> No
     await house.slots.take(SLOT, await house.lease())
     await house.slots.take(1, await house.lease(1))
     node = named(house, "pbx2")
-    house.slots.join(node)
+    house.slots.add_node(node)
     await asyncio.sleep(0)
-    assert set(node.desks) == {0, 1}
+    assert set(node.shards) == {0, 1}
     assert {"hear pbx2 0", "hear pbx2 1"} <= set(house.builder.notes)
-    house.slots.part(node)
+    house.slots.remove_node(node)
     await asyncio.sleep(0)
-    assert (node.desks, list(house.switch.nodes)) == ({}, ["pbx1"])
+    assert (node.shards, list(house.switch.nodes)) == ({}, ["pbx1"])
     assert {"no hear pbx2 0", "no hear pbx2 1"} <= set(house.builder.notes)
     assert "no hear pbx1 0" not in house.builder.notes
 
@@ -54,14 +54,16 @@ async def test_a_stranger_stands_in_for_its_calls(house: House) -> None:
 
     def stand_in(name: str) -> None:
         strangers.append(name)
-        house.slots.join(Node(name, UnreachablePbx(), {}, HandClock(), house.switch.arrive))
+        house.slots.add_node(
+            Node(name, UnreachablePbx(), {}, HandClock(), house.switch.handle_incoming)
+        )
 
-    house.slots.on_stranger = stand_in
+    house.slots.on_unknown_node = stand_in
     await house.slots.take(SLOT, await house.lease())
     before = house.switch.nodes["pbx1"]
-    assert (strangers, [*before.desks[SLOT].actors]) == (["pbx1"], [call])
-    house.slots.join(node := named(house, "pbx1"))
-    assert (before.live, [*node.desks[SLOT].actors]) == (0, [call])
+    assert (strangers, [*before.shards[SLOT].actors]) == (["pbx1"], [call])
+    house.slots.add_node(node := named(house, "pbx1"))
+    assert (before.live_calls, [*node.shards[SLOT].actors]) == (0, [call])
     assert house.switch.nodes == {"pbx1": node}
 
 
@@ -69,14 +71,14 @@ async def test_calls_of_an_absent_node_end_as_lost(house: House) -> None:
     """After the grace, though nothing can be asked of their node."""
     await house.begin()
     clock = HandClock()
-    node = Node("pbx1", UnreachablePbx(), {}, clock, house.switch.arrive)
-    house.slots.join(node)
-    actor = next(iter(node.desks[SLOT].actors.values()))
+    node = Node("pbx1", UnreachablePbx(), {}, clock, house.switch.handle_incoming)
+    house.slots.add_node(node)
+    actor = next(iter(node.shards[SLOT].actors.values()))
     task = asyncio.get_running_loop().create_task(never_connected(node, SLOT, GRACE_MS))
     await asyncio.sleep(0)
     clock.pass_ms(GRACE_MS - 1)
-    assert not actor.call.is_over
+    assert not actor.call.is_ended
     clock.pass_ms(1)
-    await until(lambda: node.live == 0, what="its end")
-    assert (actor.call.is_over, actor.call.status) == (True, "failed")
+    await until(lambda: node.live_calls == 0, what="its end")
+    assert (actor.call.is_ended, actor.call.status) == (True, "failed")
     task.cancel()

@@ -35,48 +35,48 @@ class SlowPbx(RecordingPbx):
 async def test_a_node_that_stays_away_loses_its_calls() -> None:
     """After the grace its calls are over, told as lost."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
+        actor = at.world.desk.start_call(outbound(say()))
         at.world.pbx.settle()
         at.world.pbx.shows["bridges"] = LOST
-        at.node.lost(0, GRACE_MS)
-        at.node.lost(0, GRACE_MS)
+        at.node.on_disconnected(0, GRACE_MS)
+        at.node.on_disconnected(0, GRACE_MS)
         at.world.clock.pass_ms(GRACE_MS - 1)
-        assert not actor.call.is_over
+        assert not actor.call.is_ended
         at.world.clock.pass_ms(1)
-        await until(lambda: actor.call.is_over, every_s=0.001)
+        await until(lambda: actor.call.is_ended, every_s=0.001)
         assert actor.call.reason == "lost"
 
 
 async def test_a_node_that_answers_is_not_given_up() -> None:
     """The next try of its websocket may be seconds off: another grace begins."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
+        actor = at.world.desk.start_call(outbound(say()))
         at.world.pbx.settle()
         at.world.pbx.shows["bridges"] = Reply(200, b"[]")
-        at.node.lost(0, GRACE_MS)
+        at.node.on_disconnected(0, GRACE_MS)
         at.world.clock.pass_ms(GRACE_MS)
         clock = at.world.clock
         await until(
             lambda: any(each.when_ms == clock.now + GRACE_MS for each in clock.armed), every_s=0.001
         )
-        assert not actor.call.is_over
+        assert not actor.call.is_ended
         at.world.pbx.shows["bridges"] = LOST
         at.world.clock.pass_ms(GRACE_MS)
-        await until(lambda: actor.call.is_over, every_s=0.001)
+        await until(lambda: actor.call.is_ended, every_s=0.001)
 
 
-@pytest.mark.parametrize("leaves", ["back", "rest"])
+@pytest.mark.parametrize("leaves", ["on_connected", "pause_slot"])
 async def test_a_node_that_comes_back_before_it_is_asked(leaves: str) -> None:
     """Or whose slot goes to another engine: nothing is lost by the grace that was over."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
+        actor = at.world.desk.start_call(outbound(say()))
         at.world.pbx.settle()
         at.world.pbx.shows["bridges"] = LOST
-        at.node.lost(0, GRACE_MS)
+        at.node.on_disconnected(0, GRACE_MS)
         at.world.clock.pass_ms(GRACE_MS)
         getattr(at.node, leaves)(0)
         await asyncio.sleep(0)
-        assert not actor.call.is_over
+        assert not actor.call.is_ended
 
 
 async def test_what_ends_while_it_is_asked() -> None:
@@ -120,11 +120,11 @@ async def test_a_node_that_is_closed() -> None:
 async def test_a_call_that_was_asked_to_end_is_lost_with_its_node() -> None:
     """Its recording can't be filed while the node is away: it is not waited for any longer."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say(), archive=ARCHIVE, recorded=True))
+        actor = at.world.desk.start_call(outbound(say(), recording_destination=ARCHIVE, recording_enabled=True))
         at.world.desk.feed(actor, LegAnswered(MAIN))
         at.world.pbx.shows["bridges"] = LOST
-        at.node.lost(0, GRACE_MS)
+        at.node.on_disconnected(0, GRACE_MS)
         assert await at.switch.hang_up(actor.call.id, "api")
         at.world.clock.pass_ms(GRACE_MS)
-        await until(lambda: actor.call.is_over, every_s=0.001)
+        await until(lambda: actor.call.is_ended, every_s=0.001)
         assert (actor.call.ended_by, actor.call.status) == ("api", "completed")

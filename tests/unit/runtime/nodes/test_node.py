@@ -4,9 +4,9 @@ import asyncio
 from functools import partial
 
 from engine.calls.model.events import LegAnswered
-from engine.runtime.admission.routes import IncomingChannel
+from engine.runtime.nodes.incoming import IncomingChannel
 from engine.runtime.nodes.node import REFER_DELAY_MS
-from engine.store.memory.store import Memory
+from engine.store.memory.store import MemoryStore
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
 from tests.unit.runtime.harness.inbound_node import BRIDGE, around
@@ -16,10 +16,10 @@ from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer
 async def test_events_reach_their_calls() -> None:
     """By the channel's id; what is about no call of ours is passed over."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
-        at.node.heard(0, ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
-        at.node.heard(0, ari("ChannelStateChange", channel=channel("1.1", "Up")))
-        at.node.heard(0, ari("BridgeCreated", bridge=BRIDGE))
+        actor = at.world.desk.start_call(outbound(say()))
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel("1.1", "Up")))
+        at.node.on_event(0, ari("BridgeCreated", bridge=BRIDGE))
         assert actor.call.status == "ringing"
 
 
@@ -27,7 +27,7 @@ async def test_a_call_comes_in() -> None:
     """It is found by the dialled number, taken in and answered."""
     async with around() as at:
         await at.route()
-        at.node.heard(0, ari("StasisStart", channel=channel(CHANNEL, "Ring"), args=["inbound"]))
+        at.node.on_event(0, ari("StasisStart", channel=channel(CHANNEL, "Ring"), args=["inbound"]))
         await until(lambda: at.switch.live == 1, every_s=0.001)
         assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
@@ -38,7 +38,7 @@ async def test_an_agents_call_comes_in() -> None:
         await at.route()
         for name in ("trunk-1", "1001-00000002", "trunk-3"):
             shown = {**channel(name, "Ring"), "name": f"PJSIP/{name}"}
-            at.node.heard(0, ari("StasisStart", channel=shown, args=["inbound"]))
+            at.node.on_event(0, ari("StasisStart", channel=shown, args=["inbound"]))
             await until(partial(at.takes_part, name), every_s=0.001)
         actors = at.world.desk.actors.values()
         assert [actor.call.legs[0].agent for actor in actors] == ["", "1001", ""]
@@ -49,15 +49,15 @@ async def test_an_arrival_told_twice_is_one_call() -> None:
     async with around() as at:
         await at.route()
         arrival = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
-        at.switch.arrive(at.world.desk, arrival)
-        at.switch.arrive(at.world.desk, arrival)
+        at.switch.handle_incoming(at.world.desk, arrival)
+        at.switch.handle_incoming(at.world.desk, arrival)
         await until(lambda: at.switch.live > 0, every_s=0.001)
         await asyncio.sleep(0)
         assert at.switch.live == 1
         assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
-class Slow(Memory):
+class Slow(MemoryStore):
     """A store that says what a number runs when it is let."""
 
     def __init__(self) -> None:
@@ -76,8 +76,8 @@ async def test_an_arrival_told_twice_is_taken_in_once() -> None:
     async with around(store) as at:
         await at.route()
         arrival = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
-        at.switch.arrive(at.world.desk, arrival)
-        at.switch.arrive(at.world.desk, arrival)
+        at.switch.handle_incoming(at.world.desk, arrival)
+        at.switch.handle_incoming(at.world.desk, arrival)
         store.may.set()
         await until(lambda: at.switch.live > 0, every_s=0.001)
         assert at.world.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
@@ -86,11 +86,11 @@ async def test_an_arrival_told_twice_is_taken_in_once() -> None:
 async def test_nobodys_number_and_strays_are_dismissed() -> None:
     """No route: the caller is told that there is no such number; strays are hung up."""
     async with around() as at:
-        at.switch.arrive(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
+        at.switch.handle_incoming(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
         await until(lambda: bool(at.world.pbx.sent), every_s=0.001)
         assert at.world.pbx.sent[0].request.query == (("reason_code", "1"),)
-        at.node.heard(0, ari("StasisStart", channel=channel(MAIN), args=["called"]))
-        at.node.heard(0, ari("StasisStart", channel=channel("1.5"), args=["odd"]))
+        at.node.on_event(0, ari("StasisStart", channel=channel(MAIN), args=["called"]))
+        at.node.on_event(0, ari("StasisStart", channel=channel("1.5"), args=["odd"]))
         assert at.world.pbx.lines[1:] == [f"DELETE channels/{MAIN}", "DELETE channels/1.5"]
 
 
@@ -98,7 +98,7 @@ async def test_a_route_that_cannot_be_read_is_told_at_once() -> None:
     """Nobody hears silence for what another version has stored: 503, so the carrier asks others."""
     async with around() as at:
         await at.store.put_route("+4700", b'{"account": "acme", "action": {"type": "sing"}}')
-        at.switch.arrive(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
+        at.switch.handle_incoming(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
         await until(lambda: bool(at.world.pbx.sent), every_s=0.001)
         assert at.world.pbx.sent[0].request.query == (("reason_code", "34"),)
 
@@ -106,8 +106,8 @@ async def test_a_route_that_cannot_be_read_is_told_at_once() -> None:
 async def test_a_busy_engine_refuses_early() -> None:
     """No room: told as no circuit, try elsewhere."""
     async with around() as at:
-        at.world.writer.healthy = False
-        at.switch.arrive(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
+        at.world.writer.is_healthy = False
+        at.switch.handle_incoming(at.world.desk, IncomingChannel(CHANNEL, "+47", "+4700"))
         assert at.world.pbx.sent[0].request.query == (("reason_code", "34"),)
 
 
@@ -116,11 +116,11 @@ async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:
     async with around() as at:
         at.node.party_of = lambda number: f"agent:{number}"
         desk = at.world.desk
-        actor = desk.open(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+        actor = desk.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
         for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
             desk.feed(actor, event)
         at.world.pbx.settle()
-        at.node.heard(0, refer(destination="1002"))
+        at.node.on_event(0, refer(destination="1002"))
         at.world.clock.pass_ms(REFER_DELAY_MS - 1)
         assert not actor.call.transfers
         at.world.clock.pass_ms(1)

@@ -4,7 +4,7 @@ import msgspec
 
 from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered, LegEnded
-from engine.calls.model.state import Filing
+from engine.calls.model.state import ArchivingRecordings
 from engine.runtime.nodes.reaper import Reaper
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
@@ -32,7 +32,7 @@ async def test_a_stray_channel_is_hung_up_at_the_second_look() -> None:
 async def test_what_lives_is_let_be() -> None:
     """A live call's channels and bridges, a bridge that is not ours, and a held desk's."""
     async with around() as at:
-        at.world.desk.open(outbound(say()))
+        at.world.desk.start_call(outbound(say()))
         bridges = [{**BRIDGE, "id": f"{ID}.b1"}, BRIDGE]
         at.world.pbx.shows["bridges"] = Reply(200, msgspec.json.encode(bridges))
         at.shows(channel(MAIN))
@@ -40,7 +40,7 @@ async def test_what_lives_is_let_be() -> None:
         before = list(at.world.pbx.lines)
         for _ in range(3):
             await reaper.sweep()
-        at.world.desk.hold()
+        at.world.desk.pause()
         at.shows(channel(f"{OTHER}.l0"))
         for _ in range(3):
             await reaper.sweep()
@@ -50,24 +50,24 @@ async def test_what_lives_is_let_be() -> None:
 async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
     """No event told it: the comparison with the PBX ends the call."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say()))
+        actor = at.world.desk.start_call(outbound(say()))
         at.world.pbx.settle()
         reaper = Reaper(at.node, 1)
         await reaper.sweep()
-        assert not at.node.is_away
+        assert not at.node.is_paused
         await reaper.sweep()
-        await until(lambda: actor.call.is_over, every_s=0.001)
+        await until(lambda: actor.call.is_ended, every_s=0.001)
         assert actor.call.reason == "lost"
 
 
 async def test_a_call_whose_recordings_are_filed_is_let_be() -> None:
     """It has no legs any more, and waits for what was recorded: nothing of its slot is held."""
     async with around() as at:
-        actor = at.world.desk.open(outbound(say(), archive=ARCHIVE, recorded=True))
+        actor = at.world.desk.start_call(outbound(say(), recording_destination=ARCHIVE, recording_enabled=True))
         for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
             at.world.desk.feed(actor, event)
-        assert isinstance(actor.call.doing, Filing)
+        assert isinstance(actor.call.state, ArchivingRecordings)
         reaper = Reaper(at.node, 1)
         for _ in range(3):
             await reaper.sweep()
-        assert not at.world.desk.is_held
+        assert not at.world.desk.is_paused

@@ -10,14 +10,14 @@ from engine.calls.model.events import (
     DigitPressed,
     Event,
     LegAnswered,
+    LegCreated,
     LegEnded,
-    LegPlaced,
-    LegRang,
+    LegRinging,
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
 )
-from engine.calls.model.requests import TransferReferred
+from engine.calls.model.requests import ReferReceived
 from engine.runtime.pbx.ari_events import subject_id, translate
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
 
@@ -86,11 +86,11 @@ CASES: list[tuple[Any, Event | None]] = [
     ),
     (ari("PlaybackFinished", playback=playback("done")), PlaybackEnded(f"{ID}.p1")),
     (ari("PlaybackFinished", playback=playback("failed")), PlaybackEnded(f"{ID}.p1", True)),
-    (ari("ChannelStateChange", channel=channel(MAIN, "Ringing")), LegRang(MAIN)),
+    (ari("ChannelStateChange", channel=channel(MAIN, "Ringing")), LegRinging(MAIN)),
     (ari("ChannelStateChange", channel=channel(MAIN, "Up")), LegAnswered(MAIN)),
     (ari("ChannelStateChange", channel=channel(CHANNEL, "Up")), LegAnswered(CHANNEL)),
     (ari("ChannelStateChange", channel=channel(CHANNEL, "Ring")), None),
-    (ari("StasisStart", channel=channel(MAIN, "Down"), args=["called"]), LegPlaced(MAIN)),
+    (ari("StasisStart", channel=channel(MAIN, "Down"), args=["called"]), LegCreated(MAIN)),
     (ari("StasisStart", channel=channel(CHANNEL), args=["inbound"]), None),
     (ari("StasisEnd", channel=channel(MAIN)), None),
     (ari("StasisEnd", channel=channel(CHANNEL)), LegEnded(CHANNEL, 16)),
@@ -101,9 +101,9 @@ CASES: list[tuple[Any, Event | None]] = [
     (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
     (ari("ChannelTalkingStarted", channel=channel(MAIN)), TalkStarted(MAIN)),
     (ari("ChannelTalkingFinished", channel=channel(MAIN), duration=480), TalkEnded(MAIN, 480)),
-    (refer(destination="456"), TransferReferred(MAIN, "456")),
-    (refer(destination="not a number"), TransferReferred(MAIN, "")),
-    (refer(destination="456", protocol_id="a@b"), TransferReferred(MAIN, "456", replaces=True)),
+    (refer(destination="456"), ReferReceived(MAIN, "456")),
+    (refer(destination="not a number"), ReferReceived(MAIN, "")),
+    (refer(destination="456", protocol_id="a@b"), ReferReceived(MAIN, "456", replaces=True)),
 ]
 
 

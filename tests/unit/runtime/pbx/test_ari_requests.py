@@ -4,7 +4,7 @@ import pytest
 
 from engine.ari.request import Reply
 from engine.calls.model import commands as do
-from engine.calls.model.events import BridgeFailed, Event, LegEnded, MessageEnded, PlaybackEnded
+from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
@@ -14,25 +14,25 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Answer(MAIN), [f"POST channels/{MAIN}/answer"]),
     (do.Hangup(MAIN, 17), [f"DELETE channels/{MAIN}"]),
     (do.StopPlayback(f"{ID}.p1"), [f"DELETE playbacks/{ID}.p1"]),
-    (do.StartMusic(MAIN), [f"POST channels/{MAIN}/moh"]),
-    (do.StopMusic(MAIN), [f"DELETE channels/{MAIN}/moh"]),
+    (do.StartHoldMusic(MAIN), [f"POST channels/{MAIN}/moh"]),
+    (do.StopHoldMusic(MAIN), [f"DELETE channels/{MAIN}/moh"]),
     (do.StartRinging(MAIN), [f"POST channels/{MAIN}/ring"]),
     (do.StopRinging(MAIN), [f"DELETE channels/{MAIN}/ring"]),
     (
-        do.Bridge(f"{ID}.b1", (MAIN, f"{ID}.l1")),
+        do.AddToBridge(f"{ID}.b1", (MAIN, f"{ID}.l1")),
         [f"POST bridges/{ID}.b1", f"POST bridges/{ID}.b1/addChannel"],
     ),
-    (do.Leave(f"{ID}.b1", MAIN), [f"POST bridges/{ID}.b1/removeChannel"]),
+    (do.RemoveFromBridge(f"{ID}.b1", MAIN), [f"POST bridges/{ID}.b1/removeChannel"]),
     (do.DestroyBridge(f"{ID}.b1"), [f"DELETE bridges/{ID}.b1"]),
     (do.Mute(MAIN, "in"), [f"POST channels/{MAIN}/mute"]),
     (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
-    (do.AnswerReferral(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
+    (do.AnswerRefer(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
     (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
-    (do.DetectTalk(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
-    (do.EndDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
-    (do.StartMessage("1.7", "a~v1", 60, 5, "#"), ["POST channels/1.7/record"]),
+    (do.StartTalkDetection(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
+    (do.StopTalkDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
+    (do.StartVoicemail("1.7", "a~v1", 60, 5, "#"), ["POST channels/1.7/record"]),
     (
-        do.StartMessage(MAIN, "a~v1", 60, 5, "#"),
+        do.StartVoicemail(MAIN, "a~v1", 60, 5, "#"),
         [
             f"POST bridges/{MAIN}b",
             f"POST bridges/{MAIN}b/addChannel",
@@ -41,7 +41,7 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
             f"POST channels/{MAIN}/record",
         ],
     ),
-    (do.StopMessage("a~v1"), ["POST recordings/live/a~v1/stop"]),
+    (do.StopVoicemail("a~v1"), ["POST recordings/live/a~v1/stop"]),
 ]
 
 
@@ -55,7 +55,7 @@ def test_each_command_is_its_requests(command: do.PbxCommand, lines: list[str]) 
 def test_only_bridges_may_block() -> None:
     """What would wait behind a playback is kept off the calls' lanes."""
     blocking = {type(command) for command, _ in LINES if may_block(command)}
-    assert blocking == {do.Bridge, do.Leave, do.DestroyBridge}
+    assert blocking == {do.AddToBridge, do.RemoveFromBridge, do.DestroyBridge}
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
 
 def test_a_party_is_called_in_one_breath() -> None:
     """The mark that says so goes with the call, which Asterisk gives up a little after us."""
-    ring = do.Ring(MAIN, 30)
+    ring = do.Dial(MAIN, 30)
     mark, dial = requests_for(ring, PLAN)
     assert mark.uri == f"channels/{MAIN}/variable?variable=SWITCHROOM_CALLED&value=1"
     assert dial.uri == f"channels/{MAIN}/dial?timeout=35"
     assert is_pipelined(ring)
-    assert not is_pipelined(do.Bridge(f"{ID}.b1", (MAIN,)))
+    assert not is_pipelined(do.AddToBridge(f"{ID}.b1", (MAIN,)))
 
 
 def test_without_a_caller_id_none_is_sent() -> None:
@@ -106,9 +106,9 @@ def test_clips_are_played_from_our_media_server() -> None:
 
 
 ORIGINATE = do.Originate(MAIN, "+4721930000", "")
-RING = do.Ring(MAIN, 30)
+RING = do.Dial(MAIN, 30)
 PLAY = do.Play(MAIN, f"{ID}.p1", CLIPS)
-BRIDGE = do.Bridge(f"{ID}.b1", (MAIN,))
+BRIDGE = do.AddToBridge(f"{ID}.b1", (MAIN,))
 OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
     (ORIGINATE, Reply(200), None),
     (ORIGINATE, Reply(409), LegEnded(MAIN, 41)),
@@ -140,20 +140,20 @@ def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event |
 
 def test_talk_is_detected_by_a_variable() -> None:
     """The silence that ends a sound, and Asterisk's usual level; an empty value takes it away."""
-    (begun,) = requests_for(do.DetectTalk(MAIN, 200), PLAN)
+    (begun,) = requests_for(do.StartTalkDetection(MAIN, 200), PLAN)
     assert dict(begun.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
-    (ended,) = requests_for(do.EndDetection(MAIN, "human"), PLAN)
+    (ended,) = requests_for(do.StopTalkDetection(MAIN, "human"), PLAN)
     assert dict(ended.query) == {"variable": "TALK_DETECT(remove)", "value": ""}
 
 
 def test_a_message_is_never_recorded_over() -> None:
     """Asterisk ends it at what it can, a second later than we; a name that is known is refused."""
-    (record,) = requests_for(do.StartMessage("1.7", "a~v1", 60, 5, "5"), PLAN)
+    (record,) = requests_for(do.StartVoicemail("1.7", "a~v1", 60, 5, "5"), PLAN)
     asked = dict(record.query)
     assert (asked["name"], asked["format"], asked["ifExists"]) == ("a~v1", "sln", "fail")
     assert (asked["maxDurationSeconds"], asked["maxSilenceSeconds"]) == ("61", "5")
     assert asked["terminateOn"] == "none", "it knows * and # only"
-    start = do.StartMessage("1.7", "a~v1", 60, 5, "#")
-    assert event_from_reply(start, Reply(409)) == MessageEnded("a~v1")
-    assert event_from_reply(start, Reply(404)) == MessageEnded("a~v1", failed=True)
+    start = do.StartVoicemail("1.7", "a~v1", 60, 5, "#")
+    assert event_from_reply(start, Reply(409)) == VoicemailEnded("a~v1")
+    assert event_from_reply(start, Reply(404)) == VoicemailEnded("a~v1", failed=True)
     assert event_from_reply(start, Reply(201)) is None

@@ -2,7 +2,7 @@
 
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
 from tests.unit.runtime.harness.recording_pbx import LOST, OK, RecordingPbx
 
@@ -14,7 +14,7 @@ class Scene:
 
     def __init__(self) -> None:
         self.now_s = 100.0
-        self.meter = Meter()
+        self.meter = Metrics()
         self.strain = LatencyAverage(lambda: self.now_s)
         self.pbx = RecordingPbx()
         self.timed = TimedPbx(self.pbx, self.strain, self.meter, "pbx1", 3)
@@ -29,7 +29,7 @@ class Scene:
 
     def count(self, lane: str) -> int:
         """Tell how many answers of a lane were timed."""
-        return self.meter.nodes.asked.of("pbx1", 3, lane).count
+        return self.meter.nodes.request_duration.series("pbx1", 3, lane).count
 
 
 def test_slow_answers_strain_and_quiet_relieves() -> None:
@@ -37,9 +37,9 @@ def test_slow_answers_strain_and_quiet_relieves() -> None:
     scene = Scene()
     for _ in range(100):
         scene.asks(0.2)
-    assert 190 < scene.strain.level_ms <= 200
+    assert 190 < scene.strain.average_ms <= 200
     scene.now_s += 1
-    assert 95 < scene.strain.level_ms <= 100
+    assert 95 < scene.strain.average_ms <= 100
     assert scene.count("websocket") == 100
 
 
@@ -47,7 +47,7 @@ def test_what_may_block_is_timed_apart() -> None:
     """A request that may wait inside Asterisk says nothing of its strain."""
     scene = Scene()
     scene.asks(9.0, may_block=True)
-    assert scene.strain.level_ms == 0
+    assert scene.strain.average_ms == 0
     assert (scene.count("http"), scene.count("websocket")) == (1, 0)
 
 
@@ -56,7 +56,7 @@ def test_what_was_not_done_is_counted_by_status() -> None:
     scene = Scene()
     for reply in (OK, LOST, Reply(404), Reply(404), Reply(500)):
         scene.asks(0.001, reply)
-    assert dict(scene.meter.nodes.faults) == {
+    assert dict(scene.meter.nodes.request_failures) == {
         ("pbx1", "3", "lost"): 1,
         ("pbx1", "3", "404"): 2,
         ("pbx1", "3", "500"): 1,

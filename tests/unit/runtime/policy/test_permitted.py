@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call
-from engine.runtime.policy.dial_policy import full_numbers, is_allowed, shown
+from engine.runtime.policy.dial_policy import allowed_caller_id, full_numbers, is_allowed
 from tests.unit.calls.harness.builders import inbound, outbound
-from wire.dial_policy import Terms
+from wire.dial_policy import AccountDialPolicy
 
-OWN = Terms(numbers=("+4721930000", "+4721930001"))
+OWN = AccountDialPolicy(numbers=("+4721930000", "+4721930001"))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ OWN = Terms(numbers=("+4721930000", "+4721930001"))
 )
 def test_prefixes(destinations: tuple[str, ...] | None, party: str, may: bool) -> None:
     """Without any all may be called; with some, nobody else, however else a number is written."""
-    assert is_allowed(Terms(destinations=destinations), party) is may
+    assert is_allowed(AccountDialPolicy(destinations=destinations), party) is may
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,16 @@ def test_what_a_party_stands_for(party: str, country: str, numbers: tuple[str, .
 )
 def test_a_strangers_number_is_not_shown(caller_id: str, is_shown: str) -> None:
     """The account's first is, instead."""
-    assert shown(OWN, outbound(), caller_id, "+4799") == is_shown
+    assert allowed_caller_id(OWN, outbound(), caller_id, "+4799") == is_shown
 
 
 def test_accounts_without_numbers() -> None:
     """Without terms for it anything is shown; with none of its own, what the engine has."""
-    assert shown(Terms(), outbound(), "+15550001", "+4799") == "+15550001"
-    assert shown(Terms(numbers=()), outbound(), "+15550001", "+4799") == "+4799"
+    assert allowed_caller_id(AccountDialPolicy(), outbound(), "+15550001", "+4799") == "+15550001"
+    assert (
+        allowed_caller_id(AccountDialPolicy(numbers=()), outbound(), "+15550001", "+4799")
+        == "+4799"
+    )
 
 
 def by_agent(call: Call) -> Call:
@@ -87,6 +90,6 @@ def by_agent(call: Call) -> Call:
 def test_who_calls_in_may_be_shown() -> None:
     """To those that are called for it; an agent's phone may not choose what it is."""
     call = inbound()
-    assert shown(OWN, call, call.from_, "") == call.from_
-    assert shown(OWN, call, "+15550001", "") == "+4721930000"
-    assert shown(OWN, by_agent(call), call.from_, "") == "+4721930000"
+    assert allowed_caller_id(OWN, call, call.from_, "") == call.from_
+    assert allowed_caller_id(OWN, call, "+15550001", "") == "+4721930000"
+    assert allowed_caller_id(OWN, by_agent(call), call.from_, "") == "+4721930000"

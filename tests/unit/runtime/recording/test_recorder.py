@@ -4,10 +4,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from engine.ami.client import AmiAway, Answer
+from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.ari.request import Reply
-from engine.calls.model.commands import FileTapes, MuteTape, StartTape, StopTape
-from engine.calls.model.events import TapesFiled
+from engine.calls.model.commands import (
+    ArchiveRecordings,
+    MuteRecording,
+    StartRecording,
+    StopRecording,
+)
+from engine.calls.model.events import RecordingsArchived
 from engine.recordings.errors import ArchiveError
 from tests.harness.until import until
 from tests.unit.runtime.harness.recorder_bench import (
@@ -32,9 +37,9 @@ async def bench() -> AsyncIterator[Bench]:
 async def test_a_tape_is_started_muted_and_stopped(bench: Bench) -> None:
     """Left and right apart, where ARI serves it; in the order in which it was wanted."""
     bench.pbx.shows[SHOWN] = Reply(404)
-    await bench.run(StartTape(LEG, FIRST))
+    await bench.run(StartRecording(LEG, FIRST))
     bench.pbx.shows[SHOWN] = Reply(200, b'{"value":"/spool/%s.raw"}' % FIRST.encode())
-    await bench.run(MuteTape(LEG, True), MuteTape(LEG, False), StopTape(LEG, FIRST))
+    await bench.run(MuteRecording(LEG, True), MuteRecording(LEG, False), StopRecording(LEG, FIRST))
     file = f"../recording/{FIRST}.raw"
     assert bench.ami.asked == [
         ("MixMonitor", {"Channel": LEG, "File": file, "Options": "D"}),
@@ -48,55 +53,55 @@ async def test_a_tape_is_started_muted_and_stopped(bench: Bench) -> None:
 async def test_a_tape_that_runs_is_not_started_again(bench: Bench) -> None:
     """Two writers would tear the file."""
     bench.pbx.shows[SHOWN] = Reply(200, b'{"value":"/spool/%s.raw"}' % FIRST.encode())
-    await bench.run(StartTape(LEG, FIRST))
+    await bench.run(StartRecording(LEG, FIRST))
     assert bench.ami.asked == []
 
 
 async def test_only_its_own_tape_is_stopped(bench: Bench) -> None:
     """A stop that is done again must not end the tape that followed."""
     bench.pbx.shows[SHOWN] = Reply(200, b'{"value":"/spool/%s.raw"}' % SECOND.encode())
-    await bench.run(StopTape(LEG, FIRST))
+    await bench.run(StopRecording(LEG, FIRST))
     assert bench.ami.asked == []
 
 
 async def test_what_had_no_answer_is_asked_again(bench: Bench) -> None:
     """After a look whether it was done after all."""
-    bench.ami.answers = [AmiAway("lost"), Answer(False, "no room"), Answer(True)]
-    await bench.run(StartTape(LEG, FIRST))
+    bench.ami.answers = [AmiUnavailable("lost"), AmiResponse(False, "no room"), AmiResponse(True)]
+    await bench.run(StartRecording(LEG, FIRST))
     assert [action for action, _ in bench.ami.asked] == ["MixMonitor"] * 3
 
 
 async def test_who_may_not_any_more_leaves_the_tapes_as_they_are(bench: Bench) -> None:
     """The slot may be another's: neither what is tried nor what comes after it is asked again."""
-    bench.ami.answers = [AmiAway("lost")]
+    bench.ami.answers = [AmiUnavailable("lost")]
     may = [True, False]
-    for command in (StartTape(LEG, FIRST), MuteTape(LEG, True)):
+    for command in (StartRecording(LEG, FIRST), MuteRecording(LEG, True)):
         bench.recorder.run(command, CALL, bench.done.append, lambda: may.pop(0))
     await until(lambda: not may, what="the second try")
-    await bench.run(StopTape(LEG, SECOND))
+    await bench.run(StopRecording(LEG, SECOND))
     assert [action for action, _ in bench.ami.asked] == ["MixMonitor"]
 
 
 async def test_a_leg_that_is_gone_is_not_waited_for(bench: Bench) -> None:
     """There is nothing to record any more."""
-    bench.ami.answers = [Answer(False, "No such channel")]
-    await bench.run(StartTape(LEG, FIRST))
+    bench.ami.answers = [AmiResponse(False, "No such channel")]
+    await bench.run(StartRecording(LEG, FIRST))
     assert len(bench.ami.asked) == 1
 
 
 async def test_tapes_are_filed_then_deleted(bench: Bench) -> None:
     """All of a conversation as one, in stereo."""
-    await bench.run(FileTapes("r9", (FIRST, SECOND)))
+    await bench.run(ArchiveRecordings("r9", (FIRST, SECOND)))
     path = f"acme/2026-11-21/{CALL}.wav"
     assert bench.cabinet.filed == [(path, 2, [FIRST, SECOND])]
-    assert bench.done == [TapesFiled("r9", 1_200)]
+    assert bench.done == [RecordingsArchived("r9", 1_200)]
     deleted = [each for each in bench.pbx.asked if each.startswith("DELETE")]
     assert deleted == [f"DELETE recordings/stored/{name}" for name in (FIRST, SECOND)]
 
 
 async def test_a_message_is_filed_in_mono(bench: Bench) -> None:
     """Under its own name."""
-    await bench.run(FileTapes("r9", (MESSAGE,)))
+    await bench.run(ArchiveRecordings("r9", (MESSAGE,)))
     assert bench.cabinet.filed == [(f"acme/2026-11-21/{CALL}.v3.wav", 1, [MESSAGE])]
 
 
@@ -106,9 +111,9 @@ async def test_nothing_is_deleted_that_is_not_stored(
 ) -> None:
     """It is told as lost where the PBX has none of it, else as not filed yet."""
     bench.cabinet.outcome = outcome
-    await bench.run(FileTapes("r9", (FIRST,)))
+    await bench.run(ArchiveRecordings("r9", (FIRST,)))
     fault = "archive: away" if outcome else "lost"
-    assert bench.done == [TapesFiled("r9", 0, fault)]
+    assert bench.done == [RecordingsArchived("r9", 0, fault)]
     assert not [each for each in bench.pbx.asked if each.startswith("DELETE")]
 
 
@@ -121,9 +126,9 @@ async def test_what_may_still_grow_is_not_filed(
 ) -> None:
     """A leg that lives on is recorded still, whatever was concluded about its call."""
     bench.pbx.shows[shown] = Reply(status)
-    await bench.run(FileTapes("r9", (name,)))
+    await bench.run(ArchiveRecordings("r9", (name,)))
     (told,) = bench.done
-    assert isinstance(told, TapesFiled)
+    assert isinstance(told, RecordingsArchived)
     assert told.fault.startswith("busy" if status else "pbx")
     assert bench.cabinet.filed == []
 
@@ -132,10 +137,10 @@ async def test_a_filing_that_goes_on_is_not_begun_again(bench: Bench) -> None:
     """Neither by the same errand nor by who finds it lying about."""
     bench.cabinet.may.clear()
     for _ in range(2):
-        bench.recorder.run(FileTapes("r9", (FIRST,)), CALL, bench.done.append)
+        bench.recorder.run(ArchiveRecordings("r9", (FIRST,)), CALL, bench.done.append)
     await until(lambda: bool(bench.cabinet.filed), what="filing to begin")
     with pytest.raises(ArchiveError, match="busy"):
-        await bench.recorder.file([FIRST])
+        await bench.recorder.archive([FIRST])
     bench.cabinet.may.set()
     await until(lambda: bool(bench.done), what="filing to end")
     assert len(bench.cabinet.filed) == 1
@@ -143,8 +148,8 @@ async def test_a_filing_that_goes_on_is_not_begun_again(bench: Bench) -> None:
 
 async def test_the_end_of_a_call_ends_what_is_tried_for_it(bench: Bench) -> None:
     """A manager that is away is not asked for a leg that is gone."""
-    bench.ami.answers = [AmiAway("away")] * 100
-    bench.recorder.run(StartTape(LEG, FIRST), CALL, bench.done.append)
+    bench.ami.answers = [AmiUnavailable("away")] * 100
+    bench.recorder.run(StartRecording(LEG, FIRST), CALL, bench.done.append)
     await until(lambda: bool(bench.ami.asked), what="a try")
-    await bench.run(FileTapes("r9", (FIRST,)))
-    assert bench.done == [TapesFiled("r9", 1_200)]
+    await bench.run(ArchiveRecordings("r9", (FIRST,)))
+    assert bench.done == [RecordingsArchived("r9", 1_200)]

@@ -22,7 +22,7 @@ class HandRecorder:
         self.filed: list[list[str]] = []
         self.failure: ArchiveError | None = None
 
-    async def file(self, names: list[str]) -> int | None:
+    async def archive(self, names: list[str]) -> int | None:
         """File tapes, or fail."""
         self.filed.append(list(names))
         if self.failure is not None:
@@ -82,7 +82,7 @@ async def test_it_is_tried_for_ever(bench: Bench) -> None:
 
 async def test_a_live_calls_tapes_are_left(bench: Bench) -> None:
     """They are the call's to file."""
-    bench.world.desk.open(inbound(say()))
+    bench.world.desk.start_call(inbound(say()))
     assert await bench.sweep() == []
 
 
@@ -94,7 +94,7 @@ async def test_what_others_may_file_is_left(bench: Bench) -> None:
 
 async def test_while_a_node_is_away_nothing_is_concluded(bench: Bench) -> None:
     """Its calls may live."""
-    bench.world.desk.hold()
+    bench.world.desk.pause()
     assert await bench.sweep() == []
 
 

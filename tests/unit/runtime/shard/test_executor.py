@@ -1,10 +1,17 @@
 """Doing what calls want: one request after another for each call, hangups at once."""
 
 from engine.ari.request import Reply
-from engine.calls.model.commands import Bridge, Hangup, Ring, StartRinging, StopRinging, Tell
-from engine.calls.model.events import BridgeFailed, LegAnswered, LegPlaced
-from engine.calls.model.io_commands import Prefetch
-from engine.calls.model.state import Talking
+from engine.calls.model.commands import (
+    AddToBridge,
+    Dial,
+    EmitEvent,
+    Hangup,
+    StartRinging,
+    StopRinging,
+)
+from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
+from engine.calls.model.io_commands import PrefetchMedia
+from engine.calls.model.state import Bridged
 from engine.runtime.shard.actor import Actor
 from tests.unit.calls.harness.builders import ID, MAIN, dialing
 from tests.unit.runtime.harness.executor_bench import Bench
@@ -20,24 +27,24 @@ def test_a_calls_requests_go_one_after_another() -> None:
     bench.pbx.reply(Reply(412))
     assert bench.pbx.lines[-1] == f"DELETE channels/{MAIN}/ring"
     bench.pbx.reply()
-    assert not bench.actor.busy
+    assert not bench.actor.is_busy
     assert bench.actor.outbox == []
 
 
 def test_a_hangup_waits_for_nothing() -> None:
     """It is sent at once, though another request is on its way, and holds up none."""
     bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
-    bench.performer.perform(bench.actor, (Hangup(MAIN, 16),))
+    bench.performer.execute(bench.actor, (Hangup(MAIN, 16),))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring", f"DELETE channels/{MAIN}"]
     hangup = bench.pbx.sent.pop()
     hangup.done(Reply(404))
-    assert bench.actor.busy
+    assert bench.actor.is_busy
     assert len(bench.pbx.sent) == 1
 
 
 def test_a_bridge_is_two_requests() -> None:
     """It is made, or was made before, then its legs join; a failure of either is told."""
-    bridge = Bridge(f"{ID}.b1", (MAIN, f"{ID}.l1"))
+    bridge = AddToBridge(f"{ID}.b1", (MAIN, f"{ID}.l1"))
     for first, second, failed in (
         (OK, OK, False),
         (Reply(409), Reply(204), False),
@@ -56,10 +63,10 @@ def test_a_bridge_is_two_requests() -> None:
 
 def test_a_party_is_called_in_one_breath() -> None:
     """The mark and the call go without a pause: a crash between them would leave a silent leg."""
-    bench = Bench(Ring(MAIN, 30), StartRinging(MAIN))
+    bench = Bench(Dial(MAIN, 30), StartRinging(MAIN))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"]
     bench.pbx.reply(Reply(204))
-    assert bench.actor.busy
+    assert bench.actor.is_busy
     bench.pbx.reply(Reply(204))
     assert bench.pbx.lines[-1] == f"POST channels/{MAIN}/ring"
     assert bench.actor.outbox == [StartRinging(MAIN)]
@@ -67,7 +74,7 @@ def test_a_party_is_called_in_one_breath() -> None:
 
 def test_any_lost_reply_is_a_doubt() -> None:
     """Also one whose word is not waited for: what it asked for may not have been done."""
-    bench = Bench(Ring(MAIN, 30))
+    bench = Bench(Dial(MAIN, 30))
     bench.pbx.reply(LOST)
     bench.pbx.reply(Reply(204))
     assert bench.doubts == [True]
@@ -86,8 +93,8 @@ def test_doubt_keeps_the_command() -> None:
 def test_what_needs_no_pbx() -> None:
     """What is told was committed; what is prefetched is handed on and done."""
     story = dialing("+4712345678")
-    tell = next(each for each in story.commands if isinstance(each, Tell))
-    bench = Bench(tell, Prefetch((Speech("a"),)))
+    tell = next(each for each in story.commands if isinstance(each, EmitEvent))
+    bench = Bench(tell, PrefetchMedia((Speech("a"),)))
     assert bench.pbx.lines == []
     assert bench.errands.prefetched == [Speech("a")]
     assert bench.actor.outbox == [tell]
@@ -98,9 +105,9 @@ def test_a_queue_keeps_the_order_of_steps() -> None:
     world = World()
     story = dialing("+4712345678")
     actor = world.desk.adopt(Actor(story.call))
-    world.desk.feed(actor, LegPlaced(f"{ID}.l1"))
+    world.desk.feed(actor, LegCreated(f"{ID}.l1"))
     world.desk.feed(actor, LegAnswered(f"{ID}.l1"))
-    assert isinstance(actor.call.doing, Talking)
+    assert isinstance(actor.call.state, Bridged)
     world.pbx.settle()
     assert world.pbx.lines == [
         f"POST channels/{ID}.l1/variable",

@@ -3,7 +3,7 @@
 from engine.ari.request import LOST
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import HangupRequested
-from engine.observe.metrics import Meter
+from engine.observe.metrics import Metrics
 from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
 from engine.store.errors import Overflow
@@ -18,10 +18,10 @@ GRACE_MS = 1_000
 def test_a_call_begins_and_ends() -> None:
     """Each is counted once, the end by how the call stood."""
     world = World()
-    actor = world.desk.open(outbound(say()))
+    actor = world.desk.start_call(outbound(say()))
     world.desk.feed(actor, LegAnswered(MAIN))
     world.desk.feed(actor, LegEnded(MAIN, 16))
-    assert dict(_meter(world).calls.begun) == {("pbx1", "0", "outbound"): 1}
+    assert dict(_meter(world).calls.started) == {("pbx1", "0", "outbound"): 1}
     assert dict(_meter(world).calls.ended) == {("pbx1", "0", "outbound", "completed"): 1}
     assert _meter(world).calls.dropped.total == 0
 
@@ -29,7 +29,7 @@ def test_a_call_begins_and_ends() -> None:
 def test_a_call_that_a_fault_ends_is_no_ended_call() -> None:
     """It is counted apart: somebody should look."""
     world = World()
-    actor = world.desk.open(outbound(say()))
+    actor = world.desk.start_call(outbound(say()))
     world.writer.refusal = Overflow("full")
     world.desk.feed(actor, HangupRequested("api"))
     assert dict(_meter(world).calls.dropped) == {("pbx1", "0"): 1}
@@ -39,10 +39,10 @@ def test_a_call_that_a_fault_ends_is_no_ended_call() -> None:
 def test_a_timers_lateness_is_noted() -> None:
     """From its moment to the call back, in seconds."""
     world = World()
-    world.desk.open(outbound(say()))
+    world.desk.start_call(outbound(say()))
     world.clock.now = world.clock.armed[0].when_ms + 40
     world.clock.pass_ms(0)
-    late = _meter(world).calls.late.of("pbx1", 0)
+    late = _meter(world).calls.timer_lateness.series("pbx1", 0)
     assert (late.count, late.total) == (1, 0.04)
 
 
@@ -54,31 +54,31 @@ async def test_an_outage_is_counted_and_its_recovery_timed() -> None:
     counts = _meter(world).nodes
     hearing.on_event(ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
     assert dict(counts.events) == {("pbx1", "0", "ChannelStateChange"): 1}
-    hearing.on_lost("test")
-    assert dict(counts.away) == {("pbx1", "0"): 1}
-    hearing.on_back()
-    await until(lambda: counts.recovered.count == 1, every_s=0.01)
+    hearing.on_disconnected("test")
+    assert dict(counts.disconnects) == {("pbx1", "0"): 1}
+    hearing.on_connected()
+    await until(lambda: counts.recovery_duration.count == 1, every_s=0.01)
     await node.close()
 
 
 async def test_calls_given_up_are_counted() -> None:
     """All of a node that stayed away for too long."""
     world = World()
-    world.desk.open(outbound(say()))
+    world.desk.start_call(outbound(say()))
     node = Node("pbx1", world.pbx, {0: world.desk}, world.clock, lambda *_: None)
     world.pbx.shows["bridges"] = LOST
-    node.lost(0, GRACE_MS)
+    node.on_disconnected(0, GRACE_MS)
     world.clock.pass_ms(GRACE_MS)
-    await until(lambda: dict(_meter(world).calls.given_up) == {("pbx1", "0"): 1})
+    await until(lambda: dict(_meter(world).calls.lost) == {("pbx1", "0"): 1})
     await node.close()
 
 
 def test_what_alerts_watch_is_there_from_the_start() -> None:
     """A number that appears as 1 has not grown, for all that Prometheus knows."""
     calls = _meter(World()).calls
-    for family in (calls.dropped, calls.given_up, calls.taken_over):
+    for family in (calls.dropped, calls.lost, calls.taken_over):
         assert dict(family) == {("pbx1", "0"): 0}
 
 
-def _meter(world: World) -> Meter:
-    return world.desk.place.meter
+def _meter(world: World) -> Metrics:
+    return world.desk.context.meter

@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.calls.model.codec import decode_record
+from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Originate
-from engine.calls.model.events import DigitPressed, LegAnswered, LegEnded, LegRang
-from engine.calls.model.io_commands import AskWebhook, FetchMedia
-from engine.calls.model.io_results import ActionReplied, MediaFetched
+from engine.calls.model.events import DigitPressed, LegAnswered, LegEnded, LegRinging
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
 from engine.calls.replay import replay
 from engine.runtime.shard.actor import Actor
@@ -30,10 +30,10 @@ def test_nothing_is_done_before_the_commit() -> None:
     world = World()
     world.writer.at_once = False
     stored: list[bool] = []
-    actor = world.desk.open(outbound(say()), lambda: stored.append(True))
+    actor = world.desk.start_call(outbound(say()), lambda: stored.append(True))
     assert world.pbx.lines == []
     assert stored == []
-    record = decode_record(world.writer.changes[0].state)
+    record = decode_stored_call(world.writer.changes[0].state)
     assert record.call == actor.call
     assert any(isinstance(each, Originate) for each in record.outbox)
     world.writer.commit()
@@ -45,9 +45,9 @@ def test_nothing_is_done_before_the_commit() -> None:
 def test_what_nothing_is_done_upon_need_not_hurry() -> None:
     """A change that only tells or notes something goes with the next that wants something done."""
     world = World()
-    actor = world.desk.open(outbound(say()))
+    actor = world.desk.start_call(outbound(say()))
     world.pbx.settle()
-    world.desk.feed(actor, LegRang(MAIN))
+    world.desk.feed(actor, LegRinging(MAIN))
     world.desk.feed(actor, LegAnswered(MAIN))
     assert world.writer.hurried == [True, False, True]
 
@@ -55,7 +55,7 @@ def test_what_nothing_is_done_upon_need_not_hurry() -> None:
 def test_what_is_done_leaves_the_outbox() -> None:
     """A command stays until it is done; the next commit shows it gone."""
     world = World()
-    actor = world.desk.open(outbound())
+    actor = world.desk.start_call(outbound())
     assert [type(each) for each in actor.outbox] == [Originate]
     world.pbx.reply()
     assert actor.outbox == []
@@ -72,7 +72,7 @@ def test_the_log_tells_the_whole_story() -> None:
         lines += change.log
     assert list(replay(lines))[-1].call == actor.call
     assert [change.live for change in world.writer.changes][-2:] == [True, False]
-    assert len(world.writer.changes[-1].told) == 1
+    assert len(world.writer.changes[-1].events) == 1
 
 
 def test_an_event_that_changes_nothing_costs_nothing() -> None:
@@ -80,7 +80,7 @@ def test_an_event_that_changes_nothing_costs_nothing() -> None:
     world = World()
     actor = answered(world)
     before = len(world.writer.changes)
-    world.desk.feed(actor, LegRang(MAIN))
+    world.desk.feed(actor, LegRinging(MAIN))
     world.desk.feed(actor, DigitPressed(MAIN, "1", 0))
     assert len(world.writer.changes) == before
 
@@ -114,10 +114,10 @@ def test_an_errand_that_ends_after_the_call_is_ignored() -> None:
     world = World()
     actor = answered(world, HTTPS)
     errand, done = world.errands.running[0]
-    assert isinstance(errand, AskWebhook)
+    assert isinstance(errand, SendWebhook)
     world.desk.feed(actor, LegEnded(MAIN, 16))
     changes = len(world.writer.changes)
-    done(ActionReplied(errand.request, None))
+    done(ActionReceived(errand.request, None))
     assert len(world.writer.changes) == changes
     assert world.desk.actors == {}
 
@@ -125,10 +125,10 @@ def test_an_errand_that_ends_after_the_call_is_ignored() -> None:
 def test_a_call_is_found_by_its_channels() -> None:
     """Ours carry the call's id; Asterisk's own are known from the arrival."""
     world = World()
-    going, coming = world.desk.open(outbound()), world.desk.adopt(Actor(inbound()))
-    assert world.desk.route(f"{ID}.p7") in {going, coming}
-    assert world.desk.route(CHANNEL) is coming
-    assert world.desk.route("1700000000.8") is None
+    going, coming = world.desk.start_call(outbound()), world.desk.adopt(Actor(inbound()))
+    assert world.desk.find_by_channel(f"{ID}.p7") in {going, coming}
+    assert world.desk.find_by_channel(CHANNEL) is coming
+    assert world.desk.find_by_channel("1700000000.8") is None
 
 
 def test_a_fault_in_one_call_ends_that_call_alone() -> None:
@@ -145,7 +145,7 @@ def test_a_fault_in_one_call_ends_that_call_alone() -> None:
 def test_dismissing_a_channel() -> None:
     """A channel that is no call's is hung up with a cause."""
     world = World()
-    world.desk.place.dismiss("1700000000.9", 34)
+    world.desk.context.hang_up_channel("1700000000.9", 34)
     assert world.pbx.sent[-1].request.query == (("reason_code", "34"),)
     world.pbx.settle()
 
@@ -155,5 +155,5 @@ def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) 
     """Redis gone, or too much waiting: the desk says so."""
     world = World()
     assert world.desk.can_store
-    world.writer.healthy, world.writer.overloaded = healthy, overloaded
+    world.writer.is_healthy, world.writer.is_overloaded = healthy, overloaded
     assert not world.desk.can_store

@@ -1,9 +1,9 @@
 """A desk that is held, and calls that begin another life on it."""
 
 from engine.ari.request import Reply
-from engine.calls.model.codec import decode_record
-from engine.calls.model.commands import Originate, StartMusic
-from engine.calls.model.events import LegAnswered, LegRang
+from engine.calls.model.codec import decode_stored_call
+from engine.calls.model.commands import Originate, StartHoldMusic
+from engine.calls.model.events import LegAnswered, LegRinging
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import HangupRequested, HoldRequested
@@ -16,16 +16,16 @@ from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, World
 def test_a_held_desk_keeps_events_and_lets_no_time_pass() -> None:
     """While the node can't be heard nothing is concluded; what came is taken on release."""
     world = World()
-    actor = world.desk.open(outbound())
+    actor = world.desk.start_call(outbound())
     world.pbx.settle()
-    world.desk.hold()
-    world.desk.hold()
-    assert world.desk.is_held
+    world.desk.pause()
+    world.desk.pause()
+    assert world.desk.is_paused
     before = actor.call
-    world.desk.feed(actor, LegRang(MAIN))
+    world.desk.feed(actor, LegRinging(MAIN))
     world.clock.pass_ms(60_000)
     assert actor.call is before
-    world.desk.release()
+    world.desk.resume()
     assert actor.call.status == "ringing"
     world.clock.pass_ms(1)
     assert world.pbx.lines[-1] == HANGUP
@@ -34,13 +34,13 @@ def test_a_held_desk_keeps_events_and_lets_no_time_pass() -> None:
 def test_what_is_asked_of_a_held_desk_is_stored_at_once() -> None:
     """Nothing is concluded about the node, but who asks is not told of what could be lost."""
     world = World()
-    actor = world.desk.open(outbound())
+    actor = world.desk.start_call(outbound())
     world.pbx.settle()
-    world.desk.hold()
+    world.desk.pause()
     stored: list[bool] = []
     world.writer.at_once = False
-    world.desk.ask(actor, HangupRequested("api"), lambda: stored.append(True))
-    assert isinstance(decode_record(world.writer.changes[-1].state).call.doing, Ending)
+    world.desk.request(actor, HangupRequested("api"), lambda: stored.append(True))
+    assert isinstance(decode_stored_call(world.writer.changes[-1].state).call.state, Ending)
     assert stored == []
     world.writer.commit()
     assert stored == [True]
@@ -52,19 +52,19 @@ def test_what_is_asked_of_a_held_desk_is_stored_at_once() -> None:
 def test_a_prompt_that_is_stored_while_the_desk_is_held_is_heard_once() -> None:
     """The recovery has looked by then, and not seen it: it is the one that asks for it."""
     world = World()
-    actor = world.desk.open(outbound(say()))
+    actor = world.desk.start_call(outbound(say()))
     world.pbx.settle()
     world.desk.feed(actor, LegAnswered(MAIN))
     fetch, done = world.errands.running[0]
     assert isinstance(fetch, FetchMedia)
     world.writer.at_once = False
     done(MediaFetched(fetch.request, CLIPS))
-    world.desk.hold()
+    world.desk.pause()
     world.writer.commit()
     asked = [line for line in world.pbx.lines if "/play/" in line]
     assert asked == []
-    world.desk.resume(actor, tuple(actor.outbox), ())
-    world.desk.release()
+    world.desk.recover_call(actor, tuple(actor.outbox), ())
+    world.desk.resume()
     asked = [line for line in world.pbx.lines if "/play/" in line]
     assert len(asked) == 1
 
@@ -72,11 +72,11 @@ def test_a_prompt_that_is_stored_while_the_desk_is_held_is_heard_once() -> None:
 def test_a_new_life_forgets_replies_to_the_old_one() -> None:
     """After a recovery, a late reply to an earlier request moves no queue."""
     world = World()
-    actor = world.desk.open(outbound())
+    actor = world.desk.start_call(outbound())
     old = world.pbx.sent.pop()
-    world.desk.resume(actor, tuple(actor.outbox), ())
+    world.desk.recover_call(actor, tuple(actor.outbox), ())
     old.done(Reply(500))
-    assert actor.busy
+    assert actor.is_busy
     assert [type(each) for each in actor.outbox] == [Originate]
     assert world.pbx.lines == [ORIGINATE, ORIGINATE]
     world.pbx.reply()
@@ -87,39 +87,39 @@ def test_a_recovery_does_not_forestall_a_commit() -> None:
     """What its step's commit will bring is not done before it, nor twice."""
     world = World()
     world.writer.at_once = False
-    actor = world.desk.open(outbound())
-    world.desk.resume(actor, tuple(actor.outbox), ())
+    actor = world.desk.start_call(outbound())
+    world.desk.recover_call(actor, tuple(actor.outbox), ())
     assert world.pbx.lines == []
     assert [type(each) for each in actor.outbox] == [Originate]
     world.writer.commit()
     assert world.pbx.lines == [ORIGINATE]
     world.pbx.settle()
-    assert (actor.outbox, actor.waiting) == ([], [])
+    assert (actor.outbox, actor.uncommitted) == ([], [])
 
 
 def test_what_waits_for_the_store_and_is_not_due_any_more_is_not_done() -> None:
     """A prompt whose time was over before it could be stored counts as heard: it is not played."""
     world = World()
     world.writer.at_once = False
-    actor = world.desk.open(outbound())
-    world.desk.resume(actor, (), ())
+    actor = world.desk.start_call(outbound())
+    world.desk.recover_call(actor, (), ())
     world.writer.commit()
     assert world.pbx.lines == []
-    assert (actor.outbox, actor.waiting) == ([], [])
+    assert (actor.outbox, actor.uncommitted) == ([], [])
 
 
 def test_what_is_wanted_again_is_not_done_in_place_of_what_was_left_out() -> None:
     """Music that nobody needs any more is not begun; what is wanted since comes last, and stays."""
     world = World()
-    actor = world.desk.open(outbound({"type": "gather", "data": {}}))
+    actor = world.desk.start_call(outbound({"type": "gather", "data": {}}))
     world.desk.feed(actor, LegAnswered(MAIN))
     world.pbx.settle()
     world.writer.at_once = False
     world.pbx.lines.clear()
     world.desk.feed(actor, HoldRequested(MAIN, held=True))
     world.desk.feed(actor, HoldRequested(MAIN, held=False))
-    left = tuple(each for each in actor.outbox if not isinstance(each, StartMusic))
-    world.desk.resume(actor, left, ())
+    left = tuple(each for each in actor.outbox if not isinstance(each, StartHoldMusic))
+    world.desk.recover_call(actor, left, ())
     world.desk.feed(actor, HoldRequested(MAIN, held=True))
     world.writer.commit()
     world.pbx.settle()
@@ -129,7 +129,7 @@ def test_what_is_wanted_again_is_not_done_in_place_of_what_was_left_out() -> Non
 def test_no_reply_is_doubt() -> None:
     """Status 0: it may or may not have been done. The command stays; a recovery finds out."""
     world = World()
-    actor = world.desk.open(outbound())
+    actor = world.desk.start_call(outbound())
     world.pbx.reply(LOST)
     assert world.doubts == 1
     assert [type(each) for each in actor.outbox] == [Originate]

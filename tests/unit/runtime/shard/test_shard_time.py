@@ -11,7 +11,7 @@ from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, World, ans
 def test_the_timer_follows_the_deadline() -> None:
     """One timer a call; when it fires early it is set again, when the call ends it is off."""
     world = World()
-    actor = world.desk.open(outbound())
+    actor = world.desk.start_call(outbound())
     world.pbx.settle()
     world.clock.pass_ms(29_999)
     assert world.pbx.lines[-1] == ORIGINATE
@@ -37,14 +37,14 @@ def test_a_key_that_only_ami_has_told_comes_before_the_end_of_its_time() -> None
     world = World()
     actor = answered(world, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}})
     heard = DtmfLog(world.clock)
-    world.desk.overheard = lambda: heard.keys
+    world.desk.overheard = lambda: heard.digits
     world.clock.pass_ms(500)
-    heard.pressed(MAIN, "1", 80, world.clock.now)
+    heard.on_digit(MAIN, "1", 80, world.clock.now)
     world.clock.pass_ms(1_620)
-    assert isinstance(actor.call.doing, Gathering)
-    assert actor.call.doing.digits == "1"
+    assert isinstance(actor.call.state, Gathering)
+    assert actor.call.state.digits == "1"
     world.clock.pass_ms(1_120)
-    assert not isinstance(actor.call.doing, Gathering)
+    assert not isinstance(actor.call.state, Gathering)
 
 
 def test_a_deadline_that_comes_nearer_is_kept() -> None:

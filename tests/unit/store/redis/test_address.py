@@ -2,24 +2,24 @@
 
 import pytest
 
-from engine.store.redis.address import Address, address_of
+from engine.store.redis.address import StoreAddress, parse_address
 
 
 @pytest.mark.parametrize("url", ["redis://host:6379/0", "rediss://:x@host/1?ssl_ca_certs=/a"])
 def test_a_server(url: str) -> None:
     """Its address goes on as it is; what is secret is not shown."""
-    found = address_of(url)
-    assert (found.plain, found.sentinels) == (url, ())
-    assert "x@" not in found.shown
-    assert "?" not in found.shown
+    found = parse_address(url)
+    assert (found.url, found.sentinels) == (url, ())
+    assert "x@" not in found.redacted
+    assert "?" not in found.redacted
 
 
 def test_sentinels() -> None:
     """Hosts have a port or the usual one; login, number and options are the primary's."""
     url = "rediss+sentinel://me:secret@a.example:1,[::1],c/main/2?ssl_ca_certs=/a"
-    assert address_of(url) == Address(
-        plain="rediss://me:secret@primary/2?ssl_ca_certs=/a",
-        shown="rediss+sentinel://a.example:1,[::1],c/main/2",
+    assert parse_address(url) == StoreAddress(
+        url="rediss://me:secret@primary/2?ssl_ca_certs=/a",
+        redacted="rediss+sentinel://a.example:1,[::1],c/main/2",
         sentinels=(("a.example", 1), ("::1", 26379), ("c", 26379)),
         service="main",
     )
@@ -40,4 +40,4 @@ def test_sentinels() -> None:
 def test_what_is_none(url: str, words: str) -> None:
     """It says what is allowed."""
     with pytest.raises(ValueError, match=words):
-        address_of(url)
+        parse_address(url)

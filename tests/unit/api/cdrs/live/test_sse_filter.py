@@ -29,20 +29,20 @@ def test_pieces_of_any_size(seal: EventIdCipher, size: int) -> None:
     """The same events come of them, each whole, and nothing of other slots with them."""
     frames = SseFilter(seal)
     pieces = [TOLD[at : at + size] for at in range(0, len(TOLD), size)]
-    first, lost, event, last = (frame for piece in pieces for frame in frames.of(piece))
+    first, lost, event, last = (frame for piece in pieces for frame in frames.feed(piece))
     assert (first, lost, last) == (COMMENT_FRAME, LOST_FRAME, COMMENT_FRAME)
     line, _, rest = event.partition(b"\n")
     assert rest == EVENT
-    assert json.loads(seal.opened(line.removeprefix(b"id: ").decode())) == json.loads(PLACE)
+    assert json.loads(seal.decrypt(line.removeprefix(b"id: ").decode())) == json.loads(PLACE)
 
 
 def test_ids_say_nothing(seal: EventIdCipher) -> None:
     """Not even by their length; another process with the secret reads them, and nobody else."""
-    quiet = seal.sealed(b'{"0":"1795262400000-0","1":"0-0"}')
-    busy = seal.sealed(PLACE)
+    quiet = seal.encrypt(b'{"0":"1795262400000-0","1":"0-0"}')
+    busy = seal.encrypt(PLACE)
     assert len(quiet) == len(busy)
     assert b"1795262400" not in busy
-    assert EventIdCipher("s" * 32).opened(busy.decode()) == PLACE.decode()
+    assert EventIdCipher("s" * 32).decrypt(busy.decode()) == PLACE.decode()
     for secret, text in (("t" * 32, busy.decode()), ("s" * 32, PLACE.decode()), ("s" * 32, "é")):
         with pytest.raises(BadInput, match="Last-Event-ID"):
-            EventIdCipher(secret).opened(text)
+            EventIdCipher(secret).decrypt(text)

@@ -26,7 +26,7 @@ from api.cdrs.query.queries import candidate_paths, count_query, page_query
 )
 def test_ways(filters: dict[str, Any], names: tuple[str, ...]) -> None:
     """Those first that lead to few as a rule; those that lead to half of all never by choice."""
-    assert candidate_paths(Filters("acme", **filters).form) == names
+    assert candidate_paths(Filters("acme", **filters).shape) == names
 
 
 def test_several_agents_are_looked_up_each() -> None:
@@ -73,7 +73,7 @@ def test_what_is_looked_at(
     filters: dict[str, Any], way: str, looked_up: str, looked_at: str
 ) -> None:
     """One is looked up; the marks tell the others, and a row is read where they may be wrong."""
-    query = page_query(Filters("acme", **filters).form, way, is_after=False)
+    query = page_query(Filters("acme", **filters).shape, way, is_after=False)
     said = " ".join(str(query.compile(dialect=sqlite.dialect())).split())
     assert f"cdrs.{looked_up}" in said
     assert MARKS in said.replace("(", "").replace(")", "")
@@ -84,7 +84,7 @@ def test_what_is_looked_at(
 @pytest.mark.parametrize("filters", [{"client_id": "x"}, {"is_answered": False}, {"start_ms": 0}])
 def test_a_filter_alone_is_looked_up_alone(filters: dict[str, Any]) -> None:
     """Nothing else is read to find a page."""
-    form = Filters("acme", **filters).form
+    form = Filters("acme", **filters).shape
     said = str(
         page_query(form, candidate_paths(form)[0], is_after=False).compile(dialect=sqlite.dialect())
     )
@@ -105,20 +105,20 @@ def test_an_entry_is_dear_of_which_marks_tell_little(
     filters: dict[str, Any], way: str, dearness: int
 ) -> None:
     """An agent leaves one bit of twelve, and a number none."""
-    assert access_paths(Filters("acme", **filters))[way][0].dearness == dearness
+    assert access_paths(Filters("acme", **filters))[way][0].cost == dearness
 
 
 def test_a_statement_is_made_once_for_a_form() -> None:
     """Whatever values are asked for; what they are is no part of it."""
     some = Filters("acme", client_id="x", agent_names=("a", "b"), start_ms=5, end_ms=9)
     others = Filters("other", client_id="y", agent_names=("c", "d"), start_ms=6, end_ms=7)
-    assert some.form == others.form == some.form.form
-    query = page_query(some.form, "client_id", is_after=True)
-    assert query is page_query(others.form, "client_id", is_after=True)
-    assert count_query(some.form, "client_id", 10) is count_query(others.form, "client_id", 10)
+    assert some.shape == others.shape == some.shape.shape
+    query = page_query(some.shape, "client_id", is_after=True)
+    assert query is page_query(others.shape, "client_id", is_after=True)
+    assert count_query(some.shape, "client_id", 10) is count_query(others.shape, "client_id", 10)
     parameters = query.compile(dialect=sqlite.dialect()).binds
     named = {name for name, each in parameters.items() if each.required}
-    given = some.values.keys() | {"limit", "offset", "most", "after_ms", "after_id"}
+    given = some.parameters.keys() | {"limit", "offset", "most", "after_ms", "after_id"}
     assert named <= given
 
 
@@ -129,6 +129,6 @@ def test_a_statement_is_made_once_for_a_form() -> None:
 def test_other_filters_are_of_another_form(more: dict[str, Any]) -> None:
     """One more of them, or one more name."""
     assert (
-        Filters("acme", agent_names=("a", "b")).form
-        != Filters("acme", **{"agent_names": ("a", "b"), **more}).form
+        Filters("acme", agent_names=("a", "b")).shape
+        != Filters("acme", **{"agent_names": ("a", "b"), **more}).shape
     )

@@ -36,7 +36,7 @@ def test_who_fits_has_the_marks(
         is_answered=data.draw(st.sampled_from([None, row["is_answered"]])),
         purpose=data.draw(st.sampled_from(purposes)),
         agent_names=(*some, "somebody else") if agents else (),
-    ).values
+    ).parameters
     marks = signature_of(row, agents)
     assert marks & asked["mask"] == asked["marks"]
     assert not agents or marks & asked["agent_marks"]

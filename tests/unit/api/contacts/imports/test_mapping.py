@@ -12,7 +12,7 @@ def paths(mappings: dict[str, str]) -> list[str]:
     """Give the places of what is wrong."""
     with pytest.raises(InputErrors) as caught:
         check_mappings(mappings, HEADERS, ["city"])
-    return [each.path for each in caught.value.faults]
+    return [each.path for each in caught.value.errors]
 
 
 def test_good_mappings_are_kept() -> None:

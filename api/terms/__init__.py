@@ -1,1 +1,0 @@
-"""What accounts may dial, told to engines: they judge every party by it."""
