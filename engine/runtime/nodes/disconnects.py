@@ -1,7 +1,7 @@
-"""Slots whose events a node does not bring: a while is waited for it, and then it is given up.
+"""Gives a disconnected node's slots up after a grace period.
 
-Before that it is asked once more. It may be there again, with the next try of its websocket a few
-seconds off: whose PBX answers has lost nothing.
+Before that the node is probed once more: it may be reachable again a few seconds before the next
+attempt of its websocket, and a PBX that answers has lost nothing.
 """
 
 import asyncio
@@ -15,59 +15,59 @@ PROBE_TIMEOUT_S = 2.0
 
 
 class DisconnectGrace:
-    """Those of one node, a grace for each slot."""
+    """The grace periods of one node's slots."""
 
     def __init__(
         self,
         pbx: Pbx,
         clock: Clock,
         give_up: Callable[[int], None],
-        answer_s: float = PROBE_TIMEOUT_S,
+        probe_timeout_s: float = PROBE_TIMEOUT_S,
     ) -> None:
         self._pbx = pbx
-        self._answer_s = answer_s
+        self._probe_timeout_s = probe_timeout_s
         self._clock = clock
         self._give_up = give_up
         self._timers: dict[int, Timer] = {}
-        self._asking: dict[int, asyncio.Task[None]] = {}
+        self._probes: dict[int, asyncio.Task[None]] = {}
 
     def begin(self, slot: int, grace_ms: int) -> None:
-        """Wait from now on, unless that has begun."""
-        if slot in self._timers or slot in self._asking:
+        """Start a slot's grace period, unless it is running."""
+        if slot in self._timers or slot in self._probes:
             return
 
-        def ask() -> None:
+        def expire() -> None:
             del self._timers[slot]
-            self._asking[slot] = asyncio.get_running_loop().create_task(self._ask(slot, grace_ms))
+            self._probes[slot] = asyncio.get_running_loop().create_task(self._probe(slot, grace_ms))
 
-        self._timers[slot] = self._clock.call_at(self._clock.now_ms() + grace_ms, ask)
+        self._timers[slot] = self._clock.call_at(self._clock.now_ms() + grace_ms, expire)
 
     def end(self, slot: int) -> None:
-        """Wait no longer: it is heard, or another's."""
+        """End a slot's grace period: the node is connected, or another engine owns the slot."""
         if timer := self._timers.pop(slot, None):
             timer.cancel()
-        if asking := self._asking.pop(slot, None):
-            asking.cancel()
+        if probe := self._probes.pop(slot, None):
+            probe.cancel()
 
     async def close(self) -> None:
-        """Give nothing up any more."""
-        asking = list(self._asking.values())
-        for slot in (*self._timers, *self._asking):
+        """End all grace periods."""
+        probes = list(self._probes.values())
+        for slot in (*self._timers, *self._probes):
             self.end(slot)
-        await asyncio.gather(*asking, return_exceptions=True)
+        await asyncio.gather(*probes, return_exceptions=True)
 
-    async def _ask(self, slot: int, grace_ms: int) -> None:
-        is_there = await self._is_there()
-        del self._asking[slot]
-        if is_there:
+    async def _probe(self, slot: int, grace_ms: int) -> None:
+        is_reachable = await self._is_reachable()
+        del self._probes[slot]
+        if is_reachable:
             self.begin(slot, grace_ms)
         else:
             self._give_up(slot)
 
-    async def _is_there(self) -> bool:
+    async def _is_reachable(self) -> bool:
         try:
-            # One that stands still takes what it is sent.
-            async with asyncio.timeout(self._answer_s):
+            # A frozen PBX accepts requests and never answers.
+            async with asyncio.timeout(self._probe_timeout_s):
                 return (await self._pbx.ask(bridges.list_())).ok
         except TimeoutError:
             return False

@@ -1,4 +1,4 @@
-"""Which nodes are drained: kept in the store, and looked up by every engine within a second."""
+"""The set of drained nodes, kept in the store; every engine polls it within a second."""
 
 import asyncio
 from typing import Protocol
@@ -12,24 +12,24 @@ POLL_INTERVAL_S = 0.5
 
 
 class DrainStore(Protocol):
-    """Where it is kept."""
+    """Where drained nodes are stored."""
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
-        """Note that a node gets no new calls, or that it gets them again."""
+        """Store whether a node is drained."""
 
     async def drained(self) -> frozenset[str]:
-        """Name the nodes that get none."""
+        """Return the names of the drained nodes."""
 
 
 class DrainedNodes:
-    """What is known of it; it stays so while the store is away."""
+    """The drained nodes as last read; unchanged while the store is down."""
 
     def __init__(self, store: DrainStore) -> None:
         self.nodes: frozenset[str] = frozenset()
         self._store = store
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Poll until cancelled."""
         while True:
             try:
                 await self.refresh()
@@ -38,13 +38,13 @@ class DrainedNodes:
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def refresh(self) -> None:
-        """Read which nodes are drained; raises StoreDown."""
-        found = await self._store.drained()
-        for node in sorted(found ^ self.nodes):
-            log.info("node drained" if node in found else "node undrained", node=node)
-        self.nodes = found
+        """Read the drained nodes; raises StoreDown."""
+        drained = await self._store.drained()
+        for node in sorted(drained ^ self.nodes):
+            log.info("node drained" if node in drained else "node undrained", node=node)
+        self.nodes = drained
 
     async def set_drained(self, node: str, is_drained: bool) -> None:
-        """Drain a node, or end that; raises StoreDown."""
+        """Drain a node, or end its drain; raises StoreDown."""
         await self._store.put_drained(node, is_drained)
         await self.refresh()

@@ -1,7 +1,8 @@
-"""The keys of the last minute on one node, as its manager interface told them to this engine.
+"""The DTMF digits of the last minute on one node, as AMI reported them.
 
-It tells them whoever has a channel's slot, and while nobody has. So who takes a call up, or has
-lost its websocket for a while, finds here what the call lacks (decision 0013).
+AMI reports them whichever engine owns a channel's slot, and even when no engine owns it. An engine
+that takes a call over, or that lost its websocket for a while, finds the missing digits here
+(decision 0013).
 """
 
 from collections import OrderedDict
@@ -10,35 +11,35 @@ from engine.calls.model.events import DigitPressed
 from engine.calls.recovery.dtmf import DigitsByLeg
 from engine.runtime.base.clock import Clock
 
-RETENTION_MS = 60_000  # no outage that calls outlive lasts longer, by default
-MAX_DIGITS_PER_LEG = 64  # of a leg: as many as a gather takes
+RETENTION_MS = 60_000  # by default no outage that calls survive lasts longer
+MAX_DIGITS_PER_LEG = 64  # as many as a gather takes
 MAX_LEGS = 10_000
 
 
 class DtmfLog:
-    """Hears one node's keys (`ami.keys.KeyListener`), of any channel: whose it is, is not told."""
+    """The recent digits of every channel of one node; implements `DtmfListener`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # the latest last
+        self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # most recent last
 
     @property
     def digits(self) -> DigitsByLeg:
-        """The keys by leg, in order."""
+        """The digits by leg, in order."""
         return self._legs
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
-        """Keep a key that was let go just now."""
+        """Add a digit whose key was released just now."""
         now = self._clock.now_ms()
-        keys = self._legs.setdefault(channel, [])
-        keys.append(DigitPressed(channel, digit, now - held_ms, held_ms, pbx_ms, missed=True))
-        del keys[:-MAX_DIGITS_PER_LEG]
+        digits = self._legs.setdefault(channel, [])
+        digits.append(DigitPressed(channel, digit, now - held_ms, held_ms, pbx_ms, missed=True))
+        del digits[:-MAX_DIGITS_PER_LEG]
         self._legs.move_to_end(channel)
-        self._forget(now)
+        self._evict(now)
 
-    def _forget(self, now: int) -> None:
+    def _evict(self, now: int) -> None:
         while True:
-            leg, keys = next(iter(self._legs.items()))
-            if len(self._legs) <= MAX_LEGS and now - keys[-1].up_ms <= RETENTION_MS:
+            leg, digits = next(iter(self._legs.items()))
+            if len(self._legs) <= MAX_LEGS and now - digits[-1].up_ms <= RETENTION_MS:
                 return
             del self._legs[leg]

@@ -1,6 +1,7 @@
-"""The reaper: a channel or bridge that is nobody's, and a call whose legs are gone, seen twice.
+"""The reaper: removes orphaned channels and bridges, and verifies calls whose legs have ended.
 
-Twice, because what is made between two looks is nobody's for a moment (design fact 9).
+It acts on what two sweeps in a row show: a channel created between them is an orphan for a moment
+(design fact 9).
 """
 
 import asyncio
@@ -19,7 +20,7 @@ log = structlog.get_logger()
 
 
 class Reaper:
-    """Sweeps one node."""
+    """Sweeps one node periodically."""
 
     def __init__(self, node: Node, period_s: float, meter: Metrics | None = None) -> None:
         self._node = node
@@ -35,61 +36,67 @@ class Reaper:
                 await self.sweep()
             except PbxUnavailable as error:
                 self._suspects = frozenset()
-                log.info("reaper waits for the pbx", node=self._node.name, error=str(error))
+                log.info("reaper: pbx not responding", node=self._node.name, error=str(error))
 
     async def sweep(self) -> None:
-        """Look once; end what was a suspect at the last look too. Raises PbxAway."""
-        seen, channels = await take_snapshot(self._node.pbx, ())
+        """Sweep once and remove what the last sweep suspected, too; raises PbxUnavailable."""
+        snapshot, channels = await take_snapshot(self._node.pbx, ())
         suspects = frozenset(
-            {*self._stray_channels(channels), *self._stray_bridges(seen), *self._bereft(seen)}
+            {
+                *self._orphan_channels(channels),
+                *self._orphan_bridges(snapshot),
+                *self._calls_without_legs(snapshot),
+            }
         )
         for each in sorted(suspects & self._suspects):
-            await self._end(each, seen)
+            await self._remove(each, snapshot)
         self._suspects = suspects - self._suspects
 
-    async def _end(self, suspect: str, seen: PbxSnapshot) -> None:
+    async def _remove(self, suspect: str, snapshot: PbxSnapshot) -> None:
         call = suspect if slot_and_node(suspect) else call_of(suspect)
-        log.warning("reaped", call_id=call, node=self._node.name, what=suspect)
+        log.warning("orphan removed", call_id=call, node=self._node.name, resource=suspect)
         self._reaped[self._node.name] += 1
-        if suspect in seen.bridges:
+        if suspect in snapshot.bridges:
             await self._node.pbx.ask(bridges.destroy(suspect))
-        elif suspect in seen.channels:
-            for desk in list(self._node.shards.values())[:1]:  # none is left when all slots went
-                desk.context.hang_up_channel(suspect)
+        elif suspect in snapshot.channels:
+            for shard in list(self._node.shards.values())[:1]:  # none when all slots were released
+                shard.context.hang_up_channel(suspect)
         else:
             self._node.verify_call(suspect)
 
-    def _stray_channels(self, channels: tuple[Channel, ...]) -> list[str]:
-        return [channel.id for channel in channels if self._is_stray(channel)]
+    def _orphan_channels(self, channels: tuple[Channel, ...]) -> list[str]:
+        return [channel.id for channel in channels if self._is_orphan(channel)]
 
-    def _is_stray(self, channel: Channel) -> bool:
+    def _is_orphan(self, channel: Channel) -> bool:
         if (call := call_of(channel.id)) is not None:
-            return self._is_strays(call)
+            return self._is_ended(call)
         if channel.dialplan.app_name != "Stasis":
             return False
         app = channel.dialplan.app_data.partition(",")[0]
-        desks = (d for d in self._node.shards.values() if d.context.endpoints.app == app)
+        shards = (
+            shard for shard in self._node.shards.values() if shard.context.endpoints.app == app
+        )
         return any(
-            not desk.is_paused and desk.find_by_channel(channel.id) is None for desk in desks
+            not shard.is_paused and shard.find_by_channel(channel.id) is None for shard in shards
         )
 
-    def _stray_bridges(self, seen: PbxSnapshot) -> list[str]:
-        owners = ((bridge, call_of(bridge)) for bridge in seen.bridges)
-        return [bridge for bridge, call in owners if call is not None and self._is_strays(call)]
+    def _orphan_bridges(self, snapshot: PbxSnapshot) -> list[str]:
+        owners = ((bridge, call_of(bridge)) for bridge in snapshot.bridges)
+        return [bridge for bridge, call in owners if call is not None and self._is_ended(call)]
 
-    def _is_strays(self, call: str) -> bool:
-        """Tell whether a call of this node's, in a slot of ours, is not alive."""
+    def _is_ended(self, call: str) -> bool:
+        """Return whether a call of this node and of an owned slot is not live."""
         slot, node = slot_and_node(call) or (-1, "")
-        desk = self._node.shards.get(slot)
-        is_ours = node == self._node.name and desk is not None and not desk.is_paused
-        return is_ours and desk is not None and call not in desk.actors
+        shard = self._node.shards.get(slot)
+        is_ours = node == self._node.name and shard is not None and not shard.is_paused
+        return is_ours and shard is not None and call not in shard.actors
 
-    def _bereft(self, seen: PbxSnapshot) -> list[str]:
-        """Name the live calls of which no leg is left."""
+    def _calls_without_legs(self, snapshot: PbxSnapshot) -> list[str]:
+        """Return the ids of live calls that have no leg on the PBX."""
         return [
             actor.call.id
-            for desk in self._node.shards.values()
-            if not desk.is_paused
-            for actor in desk.actors.values()
-            if actor.call.legs and not any(leg.id in seen.channels for leg in actor.call.legs)
+            for shard in self._node.shards.values()
+            if not shard.is_paused
+            for actor in shard.actors.values()
+            if actor.call.legs and not any(leg.id in snapshot.channels for leg in actor.call.legs)
         ]

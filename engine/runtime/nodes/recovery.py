@@ -1,4 +1,4 @@
-"""Recoveries: desks compared with what their PBX shows, and told what nobody heard."""
+"""Recovers shards: compares them with a snapshot of the PBX and feeds the missed events."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,75 +23,75 @@ SETTLE_DELAY_MS = 50
 
 
 class Recoveries:
-    """Those of one node's desks that are going on, at most one a slot."""
+    """The running recoveries of one node, at most one per slot."""
 
     def __init__(
         self,
         pbx: Pbx,
         clock: Clock,
-        heard: Callable[[], DigitsByLeg],
-        claim: Callable[[CallShard, Channel], None],
+        logged_digits: Callable[[], DigitsByLeg],
+        adopt_channel: Callable[[CallShard, Channel], None],
     ) -> None:
         self._pbx = pbx
         self._clock = clock
-        self._heard = heard  # the node's keys, as AMI tells them
-        self._claim = claim  # a channel that is shown, and may be no call's
-        self._going: dict[int, asyncio.Task[None]] = {}
+        self._logged_digits = logged_digits
+        self._adopt_channel = adopt_channel  # for channels that may belong to no call
+        self._running: dict[int, asyncio.Task[None]] = {}
 
     def __contains__(self, slot: int) -> bool:
-        return slot in self._going
+        return slot in self._running
 
-    def begin(self, slot: int, desk: CallShard) -> None:
-        """Recover a desk, which stands until that is done."""
-        if slot not in self._going:
-            task = asyncio.get_running_loop().create_task(self._recovered(slot, desk))
-            self._going[slot] = task
+    def begin(self, slot: int, shard: CallShard) -> None:
+        """Recover a shard, which stays paused until that is done."""
+        if slot not in self._running:
+            task = asyncio.get_running_loop().create_task(self._recover(slot, shard))
+            self._running[slot] = task
 
     def stop(self, slot: int) -> None:
-        """Leave a desk as it is."""
-        if recovery := self._going.pop(slot, None):
+        """Cancel a slot's recovery."""
+        if recovery := self._running.pop(slot, None):
             recovery.cancel()
 
     async def close(self) -> None:
-        """Leave all as they are; returns when nothing goes on."""
-        for recovery in self._going.values():
+        """Cancel all recoveries and wait until they have ended."""
+        for recovery in self._running.values():
             recovery.cancel()
-        await asyncio.gather(*self._going.values(), return_exceptions=True)
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
 
-    async def _recovered(self, slot: int, desk: CallShard) -> None:
+    async def _recover(self, slot: int, shard: CallShard) -> None:
         began_ms = self._clock.now_ms()
-        # What is on its way arrives meanwhile: a playback asked for just now must not be missed.
+        # Let requests in flight arrive: the snapshot must include a playback requested just now.
         await asyncio.sleep(SETTLE_DELAY_MS / 1000)
         while True:
-            actors = list(desk.actors.values())  # whoever comes from here on is heard
+            actors = list(shard.actors.values())  # newer calls receive their events
             try:
-                seen, channels = await self._look(actors)
+                snapshot, channels = await self._take_snapshot(actors)
                 break
             except PbxUnavailable as error:
-                node = desk.context.node
-                log.warning("pbx does not answer", node=node, slot=slot, error=str(error))
+                node = shard.context.node
+                log.warning("pbx not responding", node=node, slot=slot, error=str(error))
                 await asyncio.sleep(RETRY_DELAY_MS / 1000)
-        self._going.pop(slot, None)
-        self._take_up(desk, actors, seen)
+        self._running.pop(slot, None)
+        self._reconcile(shard, actors, snapshot)
         for channel in channels:
-            self._claim(desk, channel)
+            self._adopt_channel(shard, channel)
         took_ms = self._clock.now_ms() - began_ms
-        desk.context.meter.nodes.recovery_duration.series(desk.context.node, slot).observe(
+        shard.context.meter.nodes.recovery_duration.series(shard.context.node, slot).observe(
             took_ms / 1000
         )
 
-    async def _look(self, actors: list[Actor]) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
-        waited_for = [each for actor in actors for each in awaited_playbacks(actor.call)]
-        rung = [leg for actor in actors for leg in legs_being_dialled(actor.outbox)]
+    async def _take_snapshot(self, actors: list[Actor]) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
+        playback_ids = [each for actor in actors for each in awaited_playbacks(actor.call)]
+        dialled = [leg for actor in actors for leg in legs_being_dialled(actor.outbox)]
         recorded = [name for actor in actors if (name := active_voicemail(actor.call))]
-        return await take_snapshot(self._pbx, waited_for, rung, recorded)
+        return await take_snapshot(self._pbx, playback_ids, dialled, recorded)
 
-    def _take_up(self, desk: CallShard, actors: list[Actor], seen: PbxSnapshot) -> None:
-        now, standstill = self._clock.now_ms(), desk.pause_buffer
-        waiting, last = standstill.first_digits_after_gap(), standstill.last_digits_before_gap()
+    def _reconcile(self, shard: CallShard, actors: list[Actor], snapshot: PbxSnapshot) -> None:
+        now, buffer = self._clock.now_ms(), shard.pause_buffer
+        first, last = buffer.first_digits_after_gap(), buffer.last_digits_before_gap()
         for actor in actors:
-            keys = missing_digits(actor.call, self._heard(), waiting)
-            standstill.insert_missed(actor, digits_in_gap(keys, last, now))
-            redo, events = reconcile(actor.call, tuple(actor.outbox), seen, now, keys)
-            desk.recover_call(actor, redo, events)
-        desk.resume()
+            digits = missing_digits(actor.call, self._logged_digits(), first)
+            buffer.insert_missed(actor, digits_in_gap(digits, last, now))
+            redo, events = reconcile(actor.call, tuple(actor.outbox), snapshot, now, digits)
+            shard.recover_call(actor, redo, events)
+        shard.resume()

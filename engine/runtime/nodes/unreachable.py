@@ -1,4 +1,4 @@
-"""A node that is not configured any more: its calls are held, and end when the grace is over."""
+"""A node that is no longer configured: its calls end after the grace period."""
 
 import asyncio
 
@@ -7,18 +7,16 @@ from engine.runtime.nodes.node import Node
 
 
 class UnreachablePbx:
-    """A PBX that nobody reaches."""
+    """A PBX that loses every request."""
 
     def send(self, _request: Request, _key: str, _may_block: bool, done: OnReply) -> None:
-        """Lose a request."""
         asyncio.get_running_loop().call_soon(done, LOST)
 
     async def ask(self, _request: Request) -> Reply:
-        """Lose a request."""
         return LOST
 
 
 async def never_connected(node: Node, slot: int, grace_ms: int) -> None:
-    """Hear nothing, until cancelled."""
+    """Stand in for a listener that never connects, until cancelled."""
     node.on_disconnected(slot, grace_ms)
     await asyncio.Event().wait()

@@ -1,6 +1,7 @@
-"""The archivist: recordings that lie on a PBX though their call has ended are filed, for ever."""
+"""Archives the recordings that remain on a PBX after their calls have ended."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -11,26 +12,37 @@ from engine.ari.generated.operations import recordings
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.recording import RecordingName, parse_recording_name
 from engine.recordings.errors import ArchiveError
-from engine.runtime.nodes.node import Node
+from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
+from engine.runtime.shard.shard import CallShard
 
 log = structlog.get_logger()
 _stored = msgspec.json.Decoder(list[StoredRecording])
 
 
-class RecordingArchiver(Protocol):
-    """Who files tapes; `recorder.Recorder` is the real one."""
+class StoredRecordingArchiver(Protocol):
+    """Archives recordings; `engine.runtime.recording.recorder` implements it."""
 
-    async def archive(self, names: list[str]) -> int | None:
-        """File tapes of one recording, then delete them; raises ArchiveError."""
+    async def archive(self, names: Sequence[str]) -> int | None:
+        """Archive the files of one recording, then delete them; raises ArchiveError."""
 
 
 class RecordingSweeper:
-    """Sweeps one node for what a crash, or an archive that was away, has left there."""
+    """Sweeps one node for recordings that a crash or an unreachable archive has left there."""
 
-    def __init__(self, node: Node, recorder: RecordingArchiver, period_s: float) -> None:
+    def __init__(
+        self,
+        node: str,
+        pbx: Pbx,
+        shards: Mapping[int, CallShard],
+        archiver: StoredRecordingArchiver,
+        *,
+        period_s: float,
+    ) -> None:
         self._node = node
-        self._recorder = recorder
+        self._pbx = pbx
+        self._shards = shards
+        self._archiver = archiver
         self._period_s = period_s
         self._seen: frozenset[str] = frozenset()
 
@@ -41,36 +53,36 @@ class RecordingSweeper:
             await self.sweep()
 
     async def sweep(self) -> None:
-        """Look once; file what was nobody's at the last look too: a call may just be ending."""
-        left = await self._left()
-        due = sorted(left.keys() & self._seen)
-        self._seen = frozenset(left)
+        """Archive what two sweeps in a row have found: a call may be ending just now."""
+        orphans = await self._find_orphans()
+        due = sorted(orphans.keys() & self._seen)
+        self._seen = frozenset(orphans)
         for path in due:
-            await self._file(left[path])
+            await self._archive(orphans[path])
 
-    async def _file(self, names: list[str]) -> None:
+    async def _archive(self, names: list[str]) -> None:
         try:
-            await self._recorder.archive(names)
+            await self._archiver.archive(names)
         except ArchiveError as error:
-            log.warning("recording not filed", name=names[0], error=str(error))
+            log.warning("orphaned recording not archived", name=names[0], error=str(error))
         else:
-            log.info("recording filed afterwards", name=names[0])
+            log.info("orphaned recording archived", name=names[0])
 
-    async def _left(self) -> dict[str, list[str]]:
-        """List the names of tapes that no live call has, by the recording that they belong to."""
-        found: dict[str, list[str]] = {}
+    async def _find_orphans(self) -> dict[str, list[str]]:
+        """List the file names that belong to no live call, by the path of their recording."""
+        orphans: dict[str, list[str]] = {}
         try:
-            stored = await query(self._node.pbx, recordings.list_stored(), _stored)
+            stored = await query(self._pbx, recordings.list_stored(), _stored)
         except PbxUnavailable as error:
-            log.info("archivist waits for the pbx", node=self._node.name, error=str(error))
-            return found
+            log.info("recording sweep: pbx not responding", node=self._node, error=str(error))
+            return orphans
         for each in stored:
-            tape = parse_recording_name(each.name)
-            if tape is not None and self._is_left(tape):
-                found.setdefault(tape.path, []).append(each.name)
-        return found
+            name = parse_recording_name(each.name)
+            if name is not None and self._is_orphan(name):
+                orphans.setdefault(name.path, []).append(each.name)
+        return orphans
 
-    def _is_left(self, tape: RecordingName) -> bool:
-        slot, _node = slot_and_node(tape.call) or (-1, "")
-        desk = self._node.shards.get(slot)
-        return desk is not None and not desk.is_paused and tape.call not in desk.actors
+    def _is_orphan(self, name: RecordingName) -> bool:
+        slot, _node = slot_and_node(name.call) or (-1, "")
+        shard = self._shards.get(slot)
+        return shard is not None and not shard.is_paused and name.call not in shard.actors

@@ -1,14 +1,27 @@
 """The context of a shard: its slot and PBX node, the connections to it, and the slot's lease."""
 
+from typing import Protocol
+
 from msgspec import Struct, field
 
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
+from engine.calls.recovery.dtmf import DigitsByLeg
 from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.store.lease import LeaseView
+
+
+class ShardHost(Protocol):
+    """The PBX node that a shard belongs to; `engine.runtime.nodes.node` implements it."""
+
+    def logged_digits(self) -> DigitsByLeg:
+        """Return the node's recent digits, as AMI reported them."""
+
+    def on_reply_lost(self, slot: int) -> None:
+        """Recover a slot's calls: a request may or may not have been executed."""
 
 
 class _Unlimited:

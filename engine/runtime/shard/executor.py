@@ -1,6 +1,7 @@
-"""Doing what calls want: a call's requests to its PBX one after another, its errands beside them.
+"""Executes calls' commands: PBX requests of a call in sequence, I/O and recording beside them.
 
-A command stays in the outbox until it is done; what never got an answer stays there for recovery.
+A command stays in the outbox until it is acknowledged; a command without a reply stays there for
+recovery.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,46 +30,44 @@ from engine.calls.model.io_commands import (
     SendApiRequest,
     SendWebhook,
 )
-from engine.runtime.base.ports import CallRecorder, IoRunner, Pbx
+from engine.runtime.base.ports import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
-from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.resolve_party import resolve_party
 
 Feed = Callable[[Actor, Event], None]
 
 
 class CommandExecutor:
-    """Sends commands on their way and brings their outcomes back as events."""
+    """Executes commands and feeds their results back as events."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
+    def __init__(
         self,
-        pbx: Pbx,
-        plan: EndpointTemplates,
-        errands: IoRunner,
+        context: ShardContext,
+        io: IoRunner,
         feed: Feed,
-        doubt: Callable[[], None],
-        tapes: CallRecorder | None = None,
+        on_reply_lost: Callable[[], None],
     ) -> None:
-        self._recorder = tapes
-        self._pbx = pbx
-        self._endpoints = plan
-        self._io = errands
+        self._pbx = context.pbx
+        self._endpoints = context.endpoints
+        self._recorder = context.recorder
+        self._io = io
         self._feed = feed
-        self._on_reply_lost = doubt
+        self._on_reply_lost = on_reply_lost
 
     def execute(self, actor: Actor, commands: Sequence[Command]) -> None:
-        """Start every command; none waits here."""
+        """Start every command without waiting."""
         for command in commands:
             match command:
                 case EmitEvent():
-                    pass  # committed is told
+                    pass  # emitted by the commit itself
                 case PrefetchMedia():
                     actor.acknowledge(command)
                     self._io.prefetch(command)
-                case Hangup() | AnswerRefer():
-                    self._send(actor, command, requests_for(command, self._endpoints), self._ignore)
+                case Hangup() | AnswerRefer():  # these wait for nothing
+                    self._send(actor, command, requests_for(command, self._endpoints), _ignore)
                 case FetchMedia() | SendWebhook() | LoadFlow() | LoadFlowNode() | SendApiRequest():
                     self._run(actor, command)
                 case StartRecording() | MuteRecording() | StopRecording() | ArchiveRecordings():
@@ -77,12 +76,12 @@ class CommandExecutor:
                     actor.queue.append(command)
         self._send_next(actor)
 
-    def _run(self, actor: Actor, errand: IoCommand) -> None:
+    def _run(self, actor: Actor, command: IoCommand) -> None:
         def done(event: Event) -> None:
-            actor.acknowledge(errand)
+            actor.acknowledge(command)
             self._feed(actor, event)
 
-        self._io.run(errand, actor.call, done)
+        self._io.run(command, actor.call, done)
 
     def _record(self, actor: Actor, command: RecordingCommand) -> None:
         def done(event: Event | None) -> None:
@@ -91,57 +90,57 @@ class CommandExecutor:
                 self._feed(actor, event)
 
         if self._recorder is None:
-            actor.acknowledge(command)  # what records was taken away while the call lived
+            actor.acknowledge(command)  # recording was disabled during the call
         else:
             self._recorder.run(command, actor.call.id, done)
 
     def _send_next(self, actor: Actor) -> None:
         if actor.queue and not actor.is_busy:
             actor.is_busy = True
-            self._send_command(actor, actor.queue[0])
+            self._send_queued(actor, actor.queue[0])
 
-    def _send_command(self, actor: Actor, command: PbxCommand) -> None:
+    def _send_queued(self, actor: Actor, command: PbxCommand) -> None:
         if not isinstance(command, Originate):
-            self._send(actor, command, requests_for(command, self._endpoints), self._on_sent)
+            self._send(actor, command, requests_for(command, self._endpoints), self._dequeue)
             return
-        life = actor.generation
+        generation = actor.generation
 
-        def prepared(found: tuple[Request, ...] | LegEnded) -> None:
-            if actor.generation != life:
+        def resolved(result: tuple[Request, ...] | LegEnded) -> None:
+            if actor.generation != generation:
                 return
-            if isinstance(found, LegEnded):
+            if isinstance(result, LegEnded):
                 actor.acknowledge(command)
-                self._on_sent(actor)
-                self._feed(actor, found)
+                self._dequeue(actor)
+                self._feed(actor, result)
             else:
-                self._send(actor, command, found, self._on_sent)
+                self._send(actor, command, result, self._dequeue)
 
-        resolve_party(self._endpoints, actor.call, command, prepared)
+        resolve_party(self._endpoints, actor.call, command, resolved)
 
     def _send(
         self,
         actor: Actor,
         command: PbxCommand,
-        left: tuple[Request, ...],
+        requests: tuple[Request, ...],
         then: Callable[[Actor], None],
     ) -> None:
-        life = actor.generation
+        generation = actor.generation
 
         def done(reply: Reply) -> None:
-            if actor.generation != life:
+            if actor.generation != generation:
                 return
-            if len(left) > 1 and reply.status in {200, 204, 409}:
-                self._send(actor, command, left[1:], then)
+            if len(requests) > 1 and reply.status in {200, 204, 409}:
+                self._send(actor, command, requests[1:], then)
             else:
                 self._on_reply(actor, command, reply, then)
 
-        while is_pipelined(command) and len(left) > 1:
-            self._pbx.send(left[0], actor.call.id, False, self._on_pipelined_reply)
-            left = left[1:]
-        self._pbx.send(left[0], actor.call.id, may_block(command), done)
+        while is_pipelined(command) and len(requests) > 1:
+            self._pbx.send(requests[0], actor.call.id, False, self._on_pipelined_reply)
+            requests = requests[1:]
+        self._pbx.send(requests[0], actor.call.id, may_block(command), done)
 
     def _on_pipelined_reply(self, reply: Reply) -> None:
-        """Leave it to the reply of the last request to tell what became of the command."""
+        """Report only a lost reply: the last request's reply decides the command's result."""
         if reply.status == 0:
             self._on_reply_lost()
 
@@ -157,11 +156,12 @@ class CommandExecutor:
         if event is not None:
             self._feed(actor, event)
 
-    def _on_sent(self, actor: Actor) -> None:
+    def _dequeue(self, actor: Actor) -> None:
         if actor.queue:
             actor.queue.pop(0)
         actor.is_busy = False
         self._send_next(actor)
 
-    def _ignore(self, actor: Actor) -> None:
-        """Go on with nothing: these wait for nothing, and nothing waits for them."""
+
+def _ignore(_actor: Actor) -> None:
+    """Leave the queue alone: the command was never in it."""

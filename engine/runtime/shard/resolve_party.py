@@ -1,4 +1,4 @@
-"""What must be known before a party is called: whether it may be, what it is shown, where it is."""
+"""Resolves permission, caller id and endpoint before an outbound leg is created."""
 
 from collections.abc import Callable
 
@@ -15,42 +15,46 @@ from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoints import EndpointTemplates
 
 log = structlog.get_logger()
-# The requests that call it, or the end of a leg that can't be made.
-Prepared = Callable[[tuple[Request, ...] | LegEnded], None]
+# The requests that create the leg, or the end of a leg that cannot be created.
+OnResolved = Callable[[tuple[Request, ...] | LegEnded], None]
 
 
-def resolve_party(plan: EndpointTemplates, call: Call, command: Originate, done: Prepared) -> None:
-    """Find out what a call to a party takes; `done` is told, at once where nothing must be read."""
+def resolve_party(
+    endpoints: EndpointTemplates, call: Call, command: Originate, done: OnResolved
+) -> None:
+    """Resolve a party and call `done`, at once if nothing has to be read."""
 
-    def judged(verdict: DialDecision) -> None:
-        if verdict.rejection:
-            log.info("not called", call_id=call.id, party=command.party, reason=verdict.rejection)
-            done(_refused(command, verdict.rejection))
+    def decided(decision: DialDecision) -> None:
+        if decision.rejection:
+            log.info(
+                "dial rejected", call_id=call.id, party=command.party, reason=decision.rejection
+            )
+            done(_rejected(command, decision.rejection))
         else:
-            _locate(plan, call, replace(command, caller_id=verdict.caller_id), done)
+            _locate(endpoints, call, replace(command, caller_id=decision.caller_id), done)
 
-    if plan.policy is None:
-        _locate(plan, call, command, done)
+    if endpoints.policy is None:
+        _locate(endpoints, call, command, done)
     else:
-        plan.policy.authorize(call, command.party, command.caller_id, judged)
+        endpoints.policy.authorize(call, command.party, command.caller_id, decided)
 
 
-def _refused(command: Originate, refusal: DialRefusal) -> LegEnded:
-    is_known = refusal != "terms_unknown"
-    cause = causes.REJECTED if is_known else causes.TEMPORARY_FAILURE
-    return LegEnded(command.leg, cause, reason=refusal)
+def _rejected(command: Originate, rejection: DialRefusal) -> LegEnded:
+    is_permanent = rejection != "terms_unknown"
+    cause = causes.REJECTED if is_permanent else causes.TEMPORARY_FAILURE
+    return LegEnded(command.leg, cause, reason=rejection)
 
 
-def _locate(plan: EndpointTemplates, call: Call, command: Originate, done: Prepared) -> None:
+def _locate(endpoints: EndpointTemplates, call: Call, command: Originate, done: OnResolved) -> None:
     party = command.party
-    if plan.agents is None or not party.startswith("agent:"):
-        done(requests_for(command, plan))
+    if endpoints.agents is None or not party.startswith("agent:"):
+        done(requests_for(command, endpoints))
         return
 
     def found(endpoint: str | None) -> None:
         if endpoint is None:
             done(LegEnded(command.leg, causes.TEMPORARY_FAILURE))
         else:
-            done(requests_for(command, replace(plan, agent=endpoint)))
+            done(requests_for(command, replace(endpoints, agent=endpoint)))
 
-    plan.agents.resolve(call.account, party.removeprefix("agent:"), found)
+    endpoints.agents.resolve(call.account, party.removeprefix("agent:"), found)

@@ -1,10 +1,10 @@
-"""A desk: the live calls of one slot on one PBX node, who hear what happens and what is asked.
+"""A shard: the live calls of one slot on one PBX node.
 
-All of it runs on the loop, synchronously: an event is stepped at once (`steps.py`), unless the
-node can't be heard (`standstill.py`).
+It runs synchronously on the event loop: an event is stepped at once (`step_runner.py`), unless the
+node is disconnected (`pause_buffer.py`).
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 
 import structlog
 
@@ -16,12 +16,12 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.requests import CallRequest
-from engine.calls.recovery.dtmf import DigitsByLeg, undelivered_digits
+from engine.calls.recovery.dtmf import undelivered_digits
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.commit_ack import CommitAck
-from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
@@ -36,36 +36,34 @@ class CallShard:
     """Runs the calls of one (node, slot): the only place where a call's value changes."""
 
     def __init__(
-        self, place: ShardContext, clock: Clock, writer: Writer, errands: IoRunner
+        self, context: ShardContext, clock: Clock, writer: Writer, io: IoRunner, host: ShardHost
     ) -> None:
-        self.context = place
+        self.context = context
         self.actors: dict[str, Actor] = {}
         self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
-        self.on_doubt: Callable[[], None] = lambda: None
-        self.overheard: Callable[[], DigitsByLeg] = dict  # the node's keys, as AMI tells them
         self.pause_buffer = PauseBuffer()
-        self.pending_acks: set[CommitAck] = set()  # to those who wait until something is stored
+        self.pending_acks: set[CommitAck] = set()  # of requests that wait for their commit
         self._clock = clock
         self._writer = writer
-        self._io = errands
-        self._metrics = ShardMetrics(place.meter, place.node, place.slot)
+        self._io = io
+        self._host = host
+        self._is_retired = False
+        self._metrics = ShardMetrics(context.meter, context.node, context.slot)
         self._timers = DeadlineTimers(clock, self._metrics, self._on_deadline)
-        self._executor = CommandExecutor(
-            place.pbx, place.endpoints, errands, self.feed, self._doubt, place.recorder
-        )
+        self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost)
         self._step_runner = StepRunner(
-            place.node, clock, writer, errands, self._executor, is_held=lambda: self.is_paused
+            context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
         )
 
-    def start_call(self, call: Call, stored: OnStored = no_op) -> Actor:
-        """Take a new call up; `stored` is called once its first commit has been made."""
+    def start_call(self, call: Call, on_stored: OnStored = no_op) -> Actor:
+        """Start a new call; `on_stored` is called after its first commit."""
         actor = self.adopt(Actor(call))
         self._metrics.call_started(call)
-        self._step(actor, CallOpened(), (encode(call),), stored)
+        self._step(actor, CallOpened(), (encode(call),), on_stored)
         return actor
 
     def adopt(self, actor: Actor) -> Actor:
-        """Take up a call that has a life behind it."""
+        """Add a call that is already running."""
         call = actor.call
         self.actors[call.id] = actor
         if actor.inbound_channel is not None:
@@ -73,42 +71,43 @@ class CallShard:
         return actor
 
     def prefetch(self, actor: Actor) -> None:
-        """Have the audio ready that a call will want: another engine had it until now."""
+        """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
         if sources := pending_audio_sources(actor.call):
             self._io.prefetch(PrefetchMedia(sources))
 
     def find_by_channel(self, channel_id: str) -> Actor | None:
-        """Find the call of a channel: ours carry the call's id before the last dot."""
+        """Find the call of a channel; ids that we chose begin with the call's id."""
         return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
 
     def feed(self, actor: Actor, event: Event) -> None:
-        """Give a call an event; while the node is away it is kept for later."""
+        """Step a call by an event, or buffer the event while the shard is paused."""
         if not self.is_paused:
             self._step(actor, event)
         elif not isinstance(event, DeadlinePassed):
             self.pause_buffer.append(actor, event)
 
-    def request(self, actor: Actor, asked: CallRequest, stored: OnStored) -> None:
-        """Give a call what somebody asks of it, also while its node is away (decision 0025).
+    def request(self, actor: Actor, request: CallRequest, on_stored: OnStored) -> None:
+        """Step a call by a control request, even while the shard is paused (decision 0025).
 
-        `stored` is called once that is stored, and all before it.
+        `on_stored` is called once the request and everything before it is committed.
         """
-        self._step(actor, asked, (), stored)
+        self._step(actor, request, (), on_stored)
 
     def deliver_logged_digits(self, actor: Actor) -> None:
-        """Give a call the keys that its node would have told by now, if it could be heard.
+        """Step a call by the digits that AMI reported and the websocket has not delivered.
 
-        Its websocket may be lost, and nobody knows: what was pressed before comes before.
+        The websocket may be lost without notice; digits pressed earlier must be handled earlier.
         """
-        for key in undelivered_digits(actor.call, self.overheard(), self._clock.now_ms()):
-            self._step(actor, key)
+        now = self._clock.now_ms()
+        for digit in undelivered_digits(actor.call, self._host.logged_digits(), now):
+            self._step(actor, digit)
 
     def pause(self) -> None:
-        """Stop the calls' time: the node can't be heard, so nothing may be concluded."""
+        """Stop the calls' deadlines: without the node's events nothing may be concluded."""
         self.pause_buffer.pause()
 
     def resume(self) -> None:
-        """Go on, first with what came meanwhile."""
+        """Process the buffered events and restart the deadlines."""
         for actor, event in self.pause_buffer.resume():
             self.feed(actor, event)
         for actor in list(self.actors.values()):
@@ -116,7 +115,7 @@ class CallShard:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the node is away, or the slot may be another engine's."""
+        """Whether the node is disconnected, or another engine may own the slot."""
         return not (self.pause_buffer.resumed.is_set() and self.context.lease.holds)
 
     @property
@@ -126,38 +125,38 @@ class CallShard:
 
     @property
     def uncommitted(self) -> int:
-        """How many changes of its slot, at any node, wait for the store."""
+        """Number of uncommitted changes of the slot, on all its nodes."""
         return self._writer.pending_count
 
-    def store_again(self, but: Collection[str] = ()) -> None:
-        """Store every call as it is, but for some: the store may have lost any of them."""
+    def store_again(self, except_calls: Collection[str] = ()) -> None:
+        """Store the present state of the calls again, after the store lost data."""
         for actor in self.actors.values():
-            if actor.call.id not in but:
+            if actor.call.id not in except_calls:
                 self._writer.rewrite(actor.snapshot(self.context.node))
 
-    def inherit_events(self, kept: Iterable[tuple[Actor, Event]]) -> None:
-        """Keep what another desk kept for the same calls: what a phone asked is in it, too."""
-        for actor, event in kept:
-            if heir := self.actors.get(actor.call.id):
-                self.pause_buffer.append(heir, event)
+    def inherit_events(self, buffered: Iterable[tuple[Actor, Event]]) -> None:
+        """Buffer the events that another shard buffered for the same calls."""
+        for actor, event in buffered:
+            if successor := self.actors.get(actor.call.id):
+                self.pause_buffer.append(successor, event)
         self.pause_buffer.mark_gap()
 
     def retire(self) -> None:
-        """Do nothing more: the calls are another's, or will be."""
+        """Stop for good: another engine or shard owns the calls."""
         self.pause()
-        self.on_doubt = no_op
+        self._is_retired = True
         for actor in self.actors.values():
             actor.retire()
             if self.context.recorder is not None:
                 self.context.recorder.abandon(actor.call.id)
         self.actors, self.inbound = {}, {}
-        for promise in self.pending_acks:
-            promise.abandon()
+        for ack in self.pending_acks:
+            ack.abandon()
 
     def recover_call(
         self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]
     ) -> None:
-        """Do again what may not have been done, then take what was missed."""
+        """Execute again what may not have been executed, then step through the missed events."""
         self._executor.execute(actor, actor.recover(redo))
         for event in events:
             if not actor.call.is_ended:
@@ -167,13 +166,13 @@ class CallShard:
         self,
         actor: Actor,
         event: Event,
-        first: tuple[bytes, ...] = (),
-        stored: OnStored = no_op,
+        first_lines: tuple[bytes, ...] = (),
+        on_stored: OnStored = no_op,
     ) -> None:
         try:
-            is_changed = self._step_runner.step(actor, event, first, stored)
+            is_changed = self._step_runner.step(actor, event, first_lines, on_stored)
         except Exception:
-            # A fault in one call ends that call, loudly; it must not reach the others.
+            # An error in one call ends that call, loudly; it must not affect other calls.
             log.exception("call dropped", call_id=actor.call.id, event_type=tag_of(event))
             for leg in actor.call.legs:
                 self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
@@ -190,16 +189,15 @@ class CallShard:
         actor.disarm()
         self._metrics.call_ended(actor.call)
 
-    def _doubt(self) -> None:
-        self.on_doubt()
+    def _on_reply_lost(self) -> None:
+        if not self._is_retired:
+            self._host.on_reply_lost(self.context.slot)
 
     def _on_deadline(self, actor: Actor) -> None:
         if self.is_paused:
-            return  # who is released is woken again
+            return  # resume sets the timers again
         if self._timers.is_due(actor):
-            self.deliver_logged_digits(
-                actor
-            )  # who has pressed a key is not to be told that its time is over
+            self.deliver_logged_digits(actor)  # a digit pressed in time precedes its timeout
         if self._timers.is_due(actor):
             self.feed(actor, DeadlinePassed())
         if actor.timer is None and actor.call.id in self.actors:

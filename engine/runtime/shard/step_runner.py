@@ -1,4 +1,4 @@
-"""A call's steps on a desk: stepped at once, committed with others, then done what they want."""
+"""Runs a call's steps: step at once, commit with other calls, then execute the commands."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,17 +16,15 @@ from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.executor import CommandExecutor
 
-# Done before they are stored: a call that was lost with them is taken in anew, as it stands.
+# Executed before the commit: a call that is lost with them is taken in again as it is.
 BEFORE_COMMIT = (Answer, PrefetchMedia)
-NOT_AFTER_COMMIT = (
-    EmitEvent,
-    *BEFORE_COMMIT,
-)  # what is not done once it is stored: told by being stored, or early
+# The commit itself emits events; the others were executed before it.
+NOT_AFTER_COMMIT = (EmitEvent, *BEFORE_COMMIT)
 OnStored = Callable[[], None]
 
 
 def no_op() -> None:
-    """Nobody waits."""
+    """Do nothing: no request waits for the commit."""
 
 
 class StepRunner:
@@ -37,83 +35,85 @@ class StepRunner:
         node: str,
         clock: Clock,
         writer: Writer,
-        errands: IoRunner,
-        performer: CommandExecutor,
+        io: IoRunner,
+        executor: CommandExecutor,
         *,
-        is_held: Callable[[], bool],
+        is_paused: Callable[[], bool],
     ) -> None:
         self._node = node
-        self._is_paused = is_held
         self._clock = clock
         self._writer = writer
-        self._io = errands
-        self._executor = performer
+        self._io = io
+        self._executor = executor
+        self._is_paused = is_paused
 
-    def step(self, actor: Actor, event: Event, first: tuple[bytes, ...], stored: OnStored) -> bool:
-        """Step a call; tells whether that changed anything.
+    def step(
+        self, actor: Actor, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
+    ) -> bool:
+        """Step a call; return whether the step changed anything.
 
-        `first` goes before it into the log, `stored` is called once it is there.
+        `first_lines` precede the step in the log; `on_stored` is called after the commit.
         """
         now = self._clock.now_ms()
         call, commands = step(actor.call, event, now)
-        is_asked = stored is not no_op  # who asks is answered when all before is stored, too
-        if call is actor.call and not (commands or is_asked or isinstance(event, Recovered)):
-            return False  # what changes nothing leaves no trace, but for the engine's own deaths
-        log = [*first, encode_log_entry(now, event, commands)]
-        actor.call, wanted = answer_from_cache(call, commands, self._io, log, now)
-        self._commit(actor, wanted, log, stored)
+        is_awaited = on_stored is not no_op  # a request is acknowledged after all commits before it
+        if call is actor.call and not (commands or is_awaited or isinstance(event, Recovered)):
+            return False  # an event without effect is not logged; a recovery always is
+        log = [*first_lines, encode_log_entry(now, event, commands)]
+        actor.call, remaining = answer_from_cache(call, commands, self._io, log, now)
+        self._commit(actor, remaining, log, on_stored)
         return True
 
     def _commit(
-        self, actor: Actor, wanted: list[Command], log: list[bytes], stored: OnStored
+        self, actor: Actor, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
-        change = actor.prepare_commit(wanted, log, self._node)
-        early = [each for each in wanted if isinstance(each, BEFORE_COMMIT)]
-        todo = [each for each in wanted if not isinstance(each, NOT_AFTER_COMMIT)]
-        actor.uncommitted += todo
-        done = partial(self._on_committed, actor, todo, stored)
-        self._writer.write(change, done, urgent=bool(todo))
+        change = actor.prepare_commit(commands, log, self._node)
+        early = [each for each in commands if isinstance(each, BEFORE_COMMIT)]
+        late = [each for each in commands if not isinstance(each, NOT_AFTER_COMMIT)]
+        actor.uncommitted += late
+        done = partial(self._on_committed, actor, late, on_stored)
+        self._writer.write(change, done, urgent=bool(late))
         if early:
             self._executor.execute(actor, early)
 
-    def _on_committed(self, actor: Actor, todo: Sequence[Command], stored: OnStored) -> None:
-        stored()
-        due = actor.mark_committed(todo)
+    def _on_committed(self, actor: Actor, commands: Sequence[Command], on_stored: OnStored) -> None:
+        on_stored()
+        due = actor.mark_committed(commands)
         if self._is_paused():
-            # A recovery may have looked already, and asks for a prompt that it did not see. All
-            # else can be done twice; Asterisk plays an id as often as it is asked to.
+            # Recovery may already have requested a prompt again that its snapshot did not show.
+            # Every other command may run twice; Asterisk plays an id as often as it is requested.
             due = [each for each in due if not isinstance(each, Play)]
         if due:
             self._executor.execute(actor, due)
 
 
 def answer_from_cache(
-    call: Call, commands: tuple[Command, ...], errands: IoRunner, log: list[bytes], now: int
+    call: Call, commands: tuple[Command, ...], io: IoRunner, log: list[bytes], now: int
 ) -> tuple[Call, list[Command]]:
-    """Step a call through what it is told at once; gives it with what is left to be done.
+    """Step a call through all commands whose results are cached.
 
-    The log gets a line for each such step.
+    Returns the call and the commands that remain; the log gets a line for each step.
     """
-    wanted: list[Command] = []
-    left = deque(commands)
-    while left:
-        command = left.popleft()
-        told = _known(call, command, errands)
-        if told is None:
-            wanted.append(command)
+    remaining: list[Command] = []
+    pending = deque(commands)
+    while pending:
+        command = pending.popleft()
+        event = _cached_result(call, command, io)
+        if event is None:
+            remaining.append(command)
             continue
-        call, more = step(call, told, now)
-        log.append(encode_log_entry(now, told, more))
-        left.extendleft(reversed(more))
-    return call, wanted
+        call, more = step(call, event, now)
+        log.append(encode_log_entry(now, event, more))
+        pending.extendleft(reversed(more))
+    return call, remaining
 
 
-def _known(call: Call, command: Command, errands: IoRunner) -> Event | None:
+def _cached_result(call: Call, command: Command, io: IoRunner) -> Event | None:
     match command:
         case FetchMedia(request=request, sources=sources):
-            clips = errands.cached_clips(sources)
+            clips = io.cached_clips(sources)
             return None if clips is None else MediaFetched(request, clips)
         case LoadFlowNode():
-            return errands.cached_node(command, call)
+            return io.cached_node(command, call)
         case _:
             return None

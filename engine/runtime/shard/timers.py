@@ -11,7 +11,9 @@ from engine.runtime.shard.metrics import ShardMetrics
 class DeadlineTimers:
     """Calls `on_due` when a call's deadline passes."""
 
-    def __init__(self, clock: Clock, metrics: ShardMetrics, on_due: Callable[[Actor], None]) -> None:
+    def __init__(
+        self, clock: Clock, metrics: ShardMetrics, on_due: Callable[[Actor], None]
+    ) -> None:
         self._clock = clock
         self._metrics = metrics
         self._on_due = on_due
@@ -27,6 +29,6 @@ class DeadlineTimers:
 
     def _fire(self, actor: Actor) -> None:
         actor.timer = None
-        # The clock has whole milliseconds: a punctual timer may seem early, and a counter cannot fall.
+        # The clock has whole milliseconds: a punctual timer may seem early.
         self._metrics.timer_fired(max(0, self._clock.now_ms() - actor.armed_ms))
         self._on_due(actor)

@@ -9,6 +9,7 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.runtime.base.ports import DialDecision
 from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -58,8 +59,7 @@ class Bench:
         self.doubts: list[bool] = []
         self.actor = Actor(outbound(), commands)
         self.performer = CommandExecutor(
-            self.pbx,
-            replace(PLAN, agents=agents, policy=judge),
+            ShardContext("pbx1", 0, self.pbx, replace(PLAN, agents=agents, policy=judge)),
             self.errands,
             lambda _, event: self.events.append(event),
             lambda: self.doubts.append(True),

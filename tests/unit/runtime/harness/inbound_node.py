@@ -1,6 +1,6 @@
 """A node, its desk, and a switch that lets calls in."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -9,7 +9,6 @@ from engine.ari.request import Reply
 from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
-from engine.runtime.nodes.node import Node
 from engine.runtime.service import CallService
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import say, tree
@@ -33,11 +32,12 @@ class Around:
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
         rules = CallSettings(1, 3_600_000)
         self.switch = CallService(self.store, self.world.clock, gate, rules, directory=directory)
-        desks = {0: self.world.desk}
-        self.node = Node(
-            "pbx1", self.world.pbx, desks, self.world.clock, self.switch.handle_incoming
-        )
+        self.node = self.world.node(self.switch.handle_incoming, self._party_of)
+        self.party_of: Callable[[str], str] = str
         self.switch.nodes["pbx1"] = self.node
+
+    def _party_of(self, number: str) -> str:
+        return self.party_of(number)
 
     def shows(self, *channels: object) -> None:
         """Let the PBX show channels."""

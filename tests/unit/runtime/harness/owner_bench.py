@@ -33,7 +33,7 @@ class Builder:
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a desk."""
         place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), PLAN, lease=lease)
-        return CallShard(place, self._clock, writer, HandErrands())
+        return CallShard(place, self._clock, writer, HandErrands(), node)
 
     async def listen(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
         """Listen."""
@@ -62,7 +62,7 @@ class House:
         rules = CallSettings(2, 3_600_000)
         self.switch = CallService(self.store, clock, RateLimiter(clock, 100, 100), rules)
         self.pbx = RecordingPbx()
-        self.node = Node("pbx1", self.pbx, {}, clock, self.switch.handle_incoming)
+        self.node = Node("pbx1", self.pbx, clock, self.switch.handle_incoming, str)
         self.switch.nodes["pbx1"] = self.node
         self.builder = Builder(clock)
         self.faults: list[BaseException] = []

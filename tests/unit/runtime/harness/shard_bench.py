@@ -5,7 +5,10 @@ from collections.abc import Callable
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
+from engine.calls.recovery.dtmf import DigitsByLeg
 from engine.runtime.base.clock import Timer
+from engine.runtime.nodes.incoming import IncomingChannel
+from engine.runtime.nodes.node import Node
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.context import ShardContext
@@ -137,22 +140,48 @@ class HandErrands:
         self.running.append((errand, done))
 
 
+class HandHost:
+    """The node of a shard: counts lost replies, and passes all on to a real node if it has one."""
+
+    def __init__(self) -> None:
+        self.node: Node | None = None
+        self.digits: DigitsByLeg = {}
+        self.lost_replies = 0
+
+    def logged_digits(self) -> DigitsByLeg:
+        """Return the digits that AMI reported."""
+        return self.node.logged_digits() if self.node else self.digits
+
+    def on_reply_lost(self, slot: int) -> None:
+        """Count a lost reply."""
+        self.lost_replies += 1
+        if self.node:
+            self.node.on_reply_lost(slot)
+
+
 class World:
-    """One desk, released, and everything around it."""
+    """One shard that is not paused, and everything around it."""
 
     def __init__(self) -> None:
         self.pbx = RecordingPbx()
         self.clock = HandClock()
         self.writer = HandWriter()
         self.errands = HandErrands()
-        place = ShardContext("pbx1", 0, self.pbx, PLAN)
-        self.desk = CallShard(place, self.clock, self.writer, self.errands)
+        self.host = HandHost()
+        context = ShardContext("pbx1", 0, self.pbx, PLAN)
+        self.desk = CallShard(context, self.clock, self.writer, self.errands, self.host)
         self.desk.resume()
-        self.doubts = 0
-        self.desk.on_doubt = self._doubted
 
-    def _doubted(self) -> None:
-        self.doubts += 1
+    def node(
+        self,
+        on_incoming: Callable[[CallShard, IncomingChannel], None] = lambda _shard, _channel: None,
+        party_of: Callable[[str], str] = str,
+    ) -> Node:
+        """Make the node of the shard."""
+        node = Node("pbx1", self.pbx, self.clock, on_incoming, party_of)
+        node.add_shard(0, self.desk)
+        self.host.node = node
+        return node
 
 
 def answered(world: World, action: object = None) -> Actor:

@@ -1,11 +1,12 @@
 """The archivist: what lies on a PBX though its call has ended is filed, when it is nobody's."""
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
 from engine.ari.request import Reply
 from engine.recordings.errors import ArchiveError
-from engine.runtime.nodes.node import Node
 from engine.runtime.recording.sweeper import RecordingSweeper
 from tests.unit.calls.harness.builders import ID, inbound, say
 from tests.unit.runtime.harness.shard_bench import World
@@ -22,7 +23,7 @@ class HandRecorder:
         self.filed: list[list[str]] = []
         self.failure: ArchiveError | None = None
 
-    async def archive(self, names: list[str]) -> int | None:
+    async def archive(self, names: Sequence[str]) -> int | None:
         """File tapes, or fail."""
         self.filed.append(list(names))
         if self.failure is not None:
@@ -35,10 +36,11 @@ class Bench:
 
     def __init__(self) -> None:
         self.world = World()
-        desks = {0: self.world.desk}
-        node = Node("pbx1", self.world.pbx, desks, self.world.clock, lambda _desk, _arrival: None)
+        node = self.world.node()
         self.recorder = HandRecorder()
-        self.archivist = RecordingSweeper(node, self.recorder, 30)
+        self.archivist = RecordingSweeper(
+            node.name, node.pbx, node.shards, self.recorder, period_s=30
+        )
         self.shows(*LEFT)
 
     def shows(self, *names: str) -> None:

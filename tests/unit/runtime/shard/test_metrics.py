@@ -5,7 +5,6 @@ from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import HangupRequested
 from engine.observe.metrics import Metrics
 from engine.runtime.nodes.event_listener import SlotListener
-from engine.runtime.nodes.node import Node
 from engine.store.errors import Overflow
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say
@@ -49,7 +48,7 @@ def test_a_timers_lateness_is_noted() -> None:
 async def test_an_outage_is_counted_and_its_recovery_timed() -> None:
     """Events are counted by type; a node lost and back by its time to go on."""
     world = World()
-    node = Node("pbx1", world.pbx, {0: world.desk}, world.clock, lambda *_: None)
+    node = world.node()
     hearing = SlotListener(node, 0, GRACE_MS, lambda _slot: None)
     counts = _meter(world).nodes
     hearing.on_event(ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
@@ -65,7 +64,7 @@ async def test_calls_given_up_are_counted() -> None:
     """All of a node that stayed away for too long."""
     world = World()
     world.desk.start_call(outbound(say()))
-    node = Node("pbx1", world.pbx, {0: world.desk}, world.clock, lambda *_: None)
+    node = world.node()
     world.pbx.shows["bridges"] = LOST
     node.on_disconnected(0, GRACE_MS)
     world.clock.pass_ms(GRACE_MS)

@@ -131,5 +131,5 @@ def test_no_reply_is_doubt() -> None:
     world = World()
     actor = world.desk.start_call(outbound())
     world.pbx.reply(LOST)
-    assert world.doubts == 1
+    assert world.host.lost_replies == 1
     assert [type(each) for each in actor.outbox] == [Originate]

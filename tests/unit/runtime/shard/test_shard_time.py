@@ -37,7 +37,7 @@ def test_a_key_that_only_ami_has_told_comes_before_the_end_of_its_time() -> None
     world = World()
     actor = answered(world, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}})
     heard = DtmfLog(world.clock)
-    world.desk.overheard = lambda: heard.digits
+    world.host.digits = heard.digits
     world.clock.pass_ms(500)
     heard.on_digit(MAIN, "1", 80, world.clock.now)
     world.clock.pass_ms(1_620)
