@@ -1,4 +1,4 @@
-"""Whether the engine lives, and whether it can take calls."""
+"""Health endpoints: whether the engine runs, and whether it can take calls."""
 
 from aiohttp import web
 
@@ -9,34 +9,40 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 
 
-def health_routes(switch: CallService, store: Store, owners: SlotDirectory) -> list[web.RouteDef]:
-    """Answer /healthz and /readyz, without a token: they tell nothing of any call."""
+def health_routes(
+    service: CallService, store: Store, slot_directory: SlotDirectory
+) -> list[web.RouteDef]:
+    """Return the routes of /healthz and /readyz; they need no token and show no call data."""
 
     async def alive(_request: web.Request) -> web.Response:
         return json_response({"status": "ok"})
 
     async def ready(_request: web.Request) -> web.Response:
-        away = [f"node {node.name} is away" for node in switch.nodes.values() if node.is_paused]
-        down = await _store_faults(store) or _unstored(switch) or _unowned(owners)
-        usable = len(away) < len(switch.nodes) and not down
-        return json_response({"ready": usable, "faults": [*away, *down]}, 200 if usable else 503)
+        disconnected = [
+            f"node {node.name} is disconnected" for node in service.nodes.values() if node.is_paused
+        ]
+        down = await _store_errors(store) or _failing_slots(service) or _unowned(slot_directory)
+        usable = len(disconnected) < len(service.nodes) and not down
+        return json_response(
+            {"ready": usable, "faults": [*disconnected, *down]}, 200 if usable else 503
+        )
 
     return [web.get("/healthz", alive), web.get("/readyz", ready)]
 
 
-def _unstored(switch: CallService) -> list[str]:
-    desks = (desk for node in switch.nodes.values() for desk in node.shards.values())
-    slots = sorted({desk.context.slot for desk in desks if not desk.can_store})
-    return [f"store: no commit goes through in slots {slots}"] if slots else []
+def _failing_slots(service: CallService) -> list[str]:
+    shards = (shard for node in service.nodes.values() for shard in node.shards.values())
+    slots = sorted({shard.context.slot for shard in shards if not shard.can_store})
+    return [f"store: commits fail in slots {slots}"] if slots else []
 
 
-def _unowned(owners: SlotDirectory) -> list[str]:
-    if owners.is_leaving:
-        return ["this engine is leaving"]
-    return [] if owners.is_settled else ["slots: some are nobody's yet"]
+def _unowned(slot_directory: SlotDirectory) -> list[str]:
+    if slot_directory.is_leaving:
+        return ["this engine is shutting down"]
+    return [] if slot_directory.is_settled else ["slots: some have no owner yet"]
 
 
-async def _store_faults(store: Store) -> list[str]:
+async def _store_errors(store: Store) -> list[str]:
     try:
         await store.ping()
     except StoreDown as error:

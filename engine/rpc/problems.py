@@ -1,4 +1,4 @@
-"""What goes wrong, told as RFC 9457 problems; no stack trace leaves the process."""
+"""Errors as RFC 9457 problem responses; no stack trace leaves the process."""
 
 from collections.abc import Awaitable, Callable
 
@@ -17,11 +17,11 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class NotFound(Exception):
-    """Nothing of the caller's has this id."""
+    """The caller has no resource with this id."""
 
 
 class Conflict(Exception):
-    """It exists, but not in a state for that."""
+    """The state of the resource does not allow the operation."""
 
     def __init__(self, detail: str, code: str = "conflict") -> None:
         super().__init__(detail)
@@ -29,7 +29,6 @@ class Conflict(Exception):
 
 
 def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> web.Response:
-    """Answer with a problem."""
     return web.Response(
         status=problem.status,
         body=encode(problem),
@@ -39,26 +38,26 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
 
 
 @web.middleware
-async def problem_middleware(  # noqa: C901 - one line for each kind of trouble
+async def problem_middleware(  # noqa: C901 - one branch per error type
     request: web.Request, handler: Handler
 ) -> web.StreamResponse:
-    """Turn what handlers raise into problems."""
+    """Convert exceptions of handlers into problem responses."""
     try:
         return await handler(request)
     except BadInput as error:
-        fault = FieldError(error.path, error.message)
-        return problem_response(Problem("Invalid input", 400, error.code, str(error), (fault,)))
+        errors = (FieldError(error.path, error.message),)
+        return problem_response(Problem("Invalid input", 400, error.code, str(error), errors))
     except InputErrors as error:
-        return _faulty(error)
+        return _invalid(error)
     except NotFound as error:
         return problem_response(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
         return problem_response(Problem("Wrong state", 409, error.code, str(error)))
     except RequestRejected as error:
-        return _refused(error)
+        return _rejected(error)
     except NoCapacity as error:
-        again = {"Retry-After": str(error.retry_after_s)}
-        return problem_response(Problem("Not now", 503, error.code, str(error)), again)
+        retry_after = {"Retry-After": str(error.retry_after_s)}
+        return problem_response(Problem("Not now", 503, error.code, str(error)), retry_after)
     except StoreDown as error:
         return problem_response(
             Problem("Not now", 503, "store_down", str(error)), {"Retry-After": "1"}
@@ -69,19 +68,19 @@ async def problem_middleware(  # noqa: C901 - one line for each kind of trouble
         return problem_response(Problem(error.reason, error.status, f"http_{error.status}"))
     except Exception:
         call = request.match_info.get("call")
-        log.exception("rpc failed", call_id=call, path=request.path)
+        log.exception("rpc request failed", call_id=call, path=request.path)
         return problem_response(Problem("Internal error", 500, "internal"))
 
 
-def _faulty(error: InputErrors) -> web.Response:
-    faults = tuple(FieldError(each.path, each.message, each.code) for each in error.errors)
+def _invalid(error: InputErrors) -> web.Response:
+    errors = tuple(FieldError(each.path, each.message, each.code) for each in error.errors)
     first = error.errors[0]
-    detail = f"{first}, and {len(faults) - 1} more" if len(faults) > 1 else str(first)
-    return problem_response(Problem("Invalid input", 400, first.code, detail, faults))
+    detail = f"{first}, and {len(errors) - 1} more" if len(errors) > 1 else str(first)
+    return problem_response(Problem("Invalid input", 400, first.code, detail, errors))
 
 
-def _refused(error: RequestRejected) -> web.Response:
-    refusal = error.rejection
-    if refusal.kind == "missing":
-        return problem_response(Problem("Not found", 404, refusal.code, refusal.detail))
-    return problem_response(Problem("Wrong state", 409, refusal.code, refusal.detail))
+def _rejected(error: RequestRejected) -> web.Response:
+    rejection = error.rejection
+    if rejection.kind == "missing":
+        return problem_response(Problem("Not found", 404, rejection.code, rejection.detail))
+    return problem_response(Problem("Wrong state", 409, rejection.code, rejection.detail))

@@ -66,7 +66,7 @@ class DialPolicyHandlers(Struct, frozen=True):
 
 
 async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, path: str) -> None:
-    """Check that a party may be called; raises BadInput, NoRoom while that is not known."""
+    """Check that the account may dial a party; raises BadInput, or NoCapacity if unknown."""
     match await dial_policy.refusal(account, party):
         case "":
             pass

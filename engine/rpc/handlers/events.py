@@ -60,9 +60,7 @@ class EventHandlers(Struct, frozen=True):
         await response.prepare(request)
         while True:
             try:
-                found = await self.store.stream.read_start_positions(
-                    after, POLL_TIMEOUT_MS, PAGE_SIZE
-                )
+                found = await self.store.stream.read_after(after, POLL_TIMEOUT_MS, PAGE_SIZE)
                 if len(found) >= PAGE_SIZE:  # a slow client may fall behind the trimmed stream
                     lost = await self._lost_events(after)
             except StoreDown:

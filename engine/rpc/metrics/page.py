@@ -1,4 +1,4 @@
-"""/metrics: what the meter has counted, and how things stand at this moment."""
+"""The /metrics page: counted metrics and current gauges."""
 
 import asyncio
 import platform
@@ -32,34 +32,31 @@ from engine.runtime.service import CallService
 
 
 class MetricsPage(Collector):
-    """All metrics of an engine, collected when they are asked for."""
+    """All metrics of an engine, collected per scrape."""
 
     def __init__(
-        self, switch: CallService, slot_count: int, meter: Metrics, making: Callable[[], int]
+        self, service: CallService, slot_count: int, meter: Metrics, making: Callable[[], int]
     ) -> None:
-        self._switch = switch
+        self._service = service
         self._making = making
         self._slot_count = slot_count
         self._meter = meter
 
     def collect(self) -> Iterator[Metric]:
-        """Give every family."""
         yield _build()
-        yield from call_gauges(self._switch)
-        yield from shard_gauges(self._switch)
-        yield from node_gauges(self._switch)
-        yield from slot_gauges(self._switch, self._slot_count)
-        yield from limit_gauges(self._switch)
-        making = gauge(
-            "switchroom_media_in_progress", "Clips that are being made, or wait for that"
-        )
+        yield from call_gauges(self._service)
+        yield from shard_gauges(self._service)
+        yield from node_gauges(self._service)
+        yield from slot_gauges(self._service, self._slot_count)
+        yield from limit_gauges(self._service)
+        making = gauge("switchroom_media_in_progress", "Clips in production or waiting for it")
         making.add_metric([], self._making())
         yield making
         for family in self._meter.families:
-            yield _shown(family)
+            yield _prometheus_metric(family)
 
 
-class _Only(Collector):
+class _SingleFamily(Collector):
     def __init__(self, family: Metric) -> None:
         self._family = family
 
@@ -68,7 +65,7 @@ class _Only(Collector):
 
 
 def registry_of(page: MetricsPage) -> CollectorRegistry:
-    """Put an engine's metrics together with those of its process."""
+    """Register an engine's metrics with those of its process."""
     registry = CollectorRegistry()
     registry.register(page)
     ProcessCollector(registry=registry)
@@ -77,26 +74,26 @@ def registry_of(page: MetricsPage) -> CollectorRegistry:
 
 
 def metrics_routes(page: MetricsPage) -> list[web.RouteDef]:
-    """Answer /metrics, without a token: it tells nothing of any one call."""
+    """Return the /metrics route; it needs no token and shows no call data."""
     registry = registry_of(page)
 
     async def metrics(_request: web.Request) -> web.Response:
         page = bytearray()
         for family in registry.collect():
-            page += generate_latest(_Only(family))
-            await asyncio.sleep(0)  # the whole page takes 10 ms: calls go first
+            page += generate_latest(_SingleFamily(family))
+            await asyncio.sleep(0)  # the whole page takes 10 ms: live calls take turns
         return web.Response(body=bytes(page), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [web.get("/metrics", metrics)]
 
 
 def _build() -> Metric:
-    build = gauge("switchroom_build_info", "Which engine this is; always 1", "version", "python")
+    build = gauge("switchroom_build_info", "Version of this engine; always 1", "version", "python")
     build.add_metric([version("switchroom"), platform.python_version()], 1)
     return build
 
 
-def _shown(family: Counter | Histogram) -> Metric:
+def _prometheus_metric(family: Counter | Histogram) -> Metric:
     match family:
         case Gauge():
             return _gauge(family)
@@ -131,10 +128,10 @@ def _histogram(family: Histogram) -> Metric:
 
 
 def _buckets(histogram: HistogramSeries) -> list[tuple[str, float]]:
-    """Give the bounds, each with how many values were no larger."""
+    """Return each upper bound with its cumulative count."""
     names = [*map(floatToGoString, histogram.bounds), "+Inf"]
-    below, found = 0, []
+    cumulative, buckets = 0, []
     for name, count in zip(names, histogram.counts, strict=True):
-        below += count
-        found.append((name, float(below)))
-    return found
+        cumulative += count
+        buckets.append((name, float(cumulative)))
+    return buckets

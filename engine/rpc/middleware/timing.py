@@ -1,4 +1,4 @@
-"""How long requests take, by operation and status."""
+"""Middleware that measures request durations by operation and status."""
 
 from time import perf_counter
 
@@ -8,12 +8,12 @@ from aiohttp.typedefs import Middleware
 from engine.observe.metrics import Metrics
 from engine.rpc.problems import Handler
 
-UNKNOWN = "unknown"  # an address that is nobody's: a stranger must not name our series
-STREAM = "GET /events"  # lasts as long as its listener stays
+UNKNOWN = "unknown"  # path without a route: callers must not create metric series
+STREAM = "GET /events"  # lasts as long as the client stays connected
 
 
 def timing(meter: Metrics) -> Middleware:
-    """Give the middleware that times all requests but the stream."""
+    """Return the middleware; event streams are not measured."""
 
     @web.middleware
     async def timed(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -32,7 +32,7 @@ def timing(meter: Metrics) -> Middleware:
 
 
 def operation_of(request: web.Request) -> str:
-    """Name what is asked, as `operations` does: its method and its path, ids left open."""
+    """Return the method and path template of a request, such as `GET /calls/{call}`."""
     resource = request.match_info.route.resource
     if resource is None:
         return UNKNOWN

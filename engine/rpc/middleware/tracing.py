@@ -1,4 +1,4 @@
-"""Requests as spans, under the trace that whoever asks has begun; in use only with tracing on."""
+"""Middleware that opens a span per request, within the caller's trace; used if tracing is on."""
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -8,16 +8,16 @@ from engine.rpc.middleware.timing import STREAM, operation_of
 from engine.rpc.problems import Handler
 
 TRACE_HEADERS = ("traceparent", "tracestate")
-_FAULTY = 500
+_FIRST_SERVER_ERROR = 500
 
 
 def trace_headers(request: web.Request) -> dict[str, str]:
-    """Give what a request's headers say of the trace that it belongs to."""
+    """Return the request's trace context headers."""
     return {name: request.headers[name] for name in TRACE_HEADERS if name in request.headers}
 
 
 def tracing(traces: Traces) -> Middleware:
-    """Give the middleware that opens a span for each request but the stream."""
+    """Return the middleware; event streams get no span."""
 
     @web.middleware
     async def traced(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -27,7 +27,7 @@ def tracing(traces: Traces) -> Middleware:
         with traces.server_span(f"RPC {operation}", trace_headers(request)) as span:
             response = await handler(request)
             span.set_attribute("http.response.status_code", response.status)
-            span.end("" if response.status < _FAULTY else f"status {response.status}")
+            span.end("" if response.status < _FIRST_SERVER_ERROR else f"status {response.status}")
             return response
 
     return traced

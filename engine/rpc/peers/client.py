@@ -1,4 +1,4 @@
-"""From engine to engine: what one asks of another says so, and goes no further."""
+"""The client for requests between engines; a header marks them, so they are forwarded once."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,57 +9,56 @@ from aiohttp import web
 from msgspec import Struct
 
 FORWARDED = "Switchroom-Forwarded"
-OWNER_WAIT_S = 3.0  # a slot between two owners has one soon
-SHUTDOWN_WAIT_S = 0.25  # who asks an engine that ends does better to ask another
+OWNER_WAIT_S = 3.0  # a slot that moves gets its next owner soon
+SHUTDOWN_WAIT_S = 0.25  # clients of an engine that shuts down should retry elsewhere
 RETRY_DELAY_S = 0.02
-_CONNECT_S = 1.0
-# What is raised before a request was sent; any other may have been done.
+_CONNECT_TIMEOUT_S = 1.0
+# Raised before a request is sent; after any other error it may have been executed.
 NOT_SENT_ERRORS = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
 class SlotDirectory(Protocol):
-    """Who knows the other engines."""
+    """Which engine owns which slot."""
 
     @property
     def is_leaving(self) -> bool:
-        """Whether this engine has given its slots back, or does so now."""
+        """Whether this engine releases its slots or has released them."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether every slot is this engine's, or that of another that lives."""
+        """Whether a live engine owns every slot."""
 
     @property
     def peer_urls(self) -> list[str]:
-        """Tell where the other engines are."""
+        """The RPC URLs of the other engines."""
 
     def wake(self) -> None:
-        """Look at once who has what: it is known otherwise with every beat."""
+        """Refresh slot ownership now instead of with the next heartbeat."""
 
     def url_of(self, slot: int | None) -> str | None:
-        """Tell where the engine is that has a slot, or, for None, any slot; None: nobody else."""
+        """Return the URL of another engine that owns the slot (None: any slot), if there is one."""
 
 
 class PeerClient(Struct, frozen=True):
-    """The way to the other engines."""
+    """The HTTP session to the other engines."""
 
     directory: SlotDirectory
     session: aiohttp.ClientSession
 
     @property
     def owner_wait_s(self) -> float:
-        """How long a slot's next owner is waited for."""
+        """How long to wait for the next owner of a slot."""
         return SHUTDOWN_WAIT_S if self.directory.is_leaving else OWNER_WAIT_S
 
 
 @asynccontextmanager
-async def open_peer_client(owners: SlotDirectory, token: str) -> AsyncIterator[PeerClient]:
-    """Keep the way open for as long as the context lasts."""
+async def open_peer_client(directory: SlotDirectory, token: str) -> AsyncIterator[PeerClient]:
     headers = {"Authorization": f"Bearer {token}", FORWARDED: "1"}
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S)
     async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
-        yield PeerClient(owners, session)
+        yield PeerClient(directory, session)
 
 
 def is_forwarded(request: web.Request) -> bool:
-    """Tell whether another engine asks."""
+    """Return whether another engine forwarded the request."""
     return FORWARDED in request.headers

@@ -1,7 +1,7 @@
-"""What all engines show together: each is asked for its own.
+"""Scatter-gather over all engines: each returns what it owns.
 
-The store has all calls too, but reading and decoding thousands of them would hold up the live ones;
-who runs a call has its view at hand, and only its owner knows how it stands now.
+The store has all calls too, but decoding thousands of them would delay live calls, and only the
+owner of a call has its current state.
 """
 
 import asyncio
@@ -20,45 +20,48 @@ RESPONSE_TIMEOUT_S = 1.0
 
 
 class FanOut:
-    """Asks the other engines what they are asked; nobody, when it is one of them that asks."""
+    """Repeats a request at all other engines, unless it was forwarded by one of them."""
 
-    def __init__(self, hop: PeerClient) -> None:
-        self._hop = hop
+    def __init__(self, peers: PeerClient) -> None:
+        self._peers = peers
 
     async def collect(self, request: web.Request, shape: type[T]) -> list[T]:
-        """Give what the others show; those that have nothing of it are left out.
+        """Return the responses of the other engines, without those that answer 404.
 
-        While an engine is being replaced this waits; raises NoRoom when that takes long, for half
-        the truth would pass for all of it.
+        Waits while an engine is being replaced; raises NoCapacity if that takes too long, because
+        a partial result would look complete.
         """
         if is_forwarded(request):
             return []
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-        while (bodies := await self._asked(request)) is None:
-            if loop.time() >= began_s + self._hop.owner_wait_s:
+        while (bodies := await self._gather(request)) is None:
+            if loop.time() >= began_s + self._peers.owner_wait_s:
                 raise NoCapacity("no_owner", "an engine is being replaced")
-            self._hop.directory.wake()
+            self._peers.directory.wake()
             await asyncio.sleep(RETRY_DELAY_S)
         return [msgspec.json.decode(body, type=shape) for body in bodies if body]
 
-    async def _asked(self, request: web.Request) -> list[bytes] | None:
-        """Ask all; None when one of them can't be reached, or a slot is nobody's."""
-        owners = self._hop.directory
-        if not owners.is_settled:
+    async def _gather(self, request: web.Request) -> list[bytes] | None:
+        """Query all engines; None if one is unreachable or a slot has no owner."""
+        directory = self._peers.directory
+        if not directory.is_settled:
             return None
         uri = request.rel_url
-        bodies = await asyncio.gather(*(self._of(f"{url}{uri}") for url in owners.peer_urls))
+        bodies = await asyncio.gather(*(self._get(f"{url}{uri}") for url in directory.peer_urls))
         found = [body for body in bodies if body is not None]
         return found if len(found) == len(bodies) else None
 
-    async def _of(self, address: str) -> bytes | None:
-        """Ask one: a body, empty when it has none, or None when it is not to be had now."""
+    async def _get(self, url: str) -> bytes | None:
+        """Query one engine: its body, empty for 404, or None if it is not available now."""
         try:
-            async with asyncio.timeout(RESPONSE_TIMEOUT_S), self._hop.session.get(address) as got:
-                body = await got.read()
+            async with (
+                asyncio.timeout(RESPONSE_TIMEOUT_S),
+                self._peers.session.get(url) as response,
+            ):
+                body = await response.read()
         except (aiohttp.ClientError, TimeoutError):
             return None
-        if got.status == HTTPStatus.NOT_FOUND:
+        if response.status == HTTPStatus.NOT_FOUND:
             return b""
-        return body if got.status == HTTPStatus.OK else None
+        return body if response.status == HTTPStatus.OK else None

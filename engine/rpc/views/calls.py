@@ -1,4 +1,4 @@
-"""How calls are shown."""
+"""Views of calls and their timelines."""
 
 from typing import Any
 
@@ -21,7 +21,6 @@ _SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-me
 
 
 def call_view(call: Call) -> CallView:
-    """Show a call as it stands."""
     slot, node = slot_and_node(call.id) or (0, "")
     return CallView(
         call_id=call.id,
@@ -52,7 +51,6 @@ def call_view(call: Call) -> CallView:
 
 
 def state_of(call: Call) -> str:
-    """Return the tag of a call's state."""
     return tag_of(call.state)
 
 
@@ -78,12 +76,12 @@ def _leg_view(leg: Leg) -> LegView:
 
 
 def timeline_view(call: Call, log: list[bytes]) -> Timeline:
-    """Tell a call's story by running its log through the core again."""
+    """Build a call's timeline by replaying its log through the core."""
     moments = tuple(
         TimelineEntry(
             moment.at_ms,
             tagged_fields(moment.event),
-            tuple(tagged_fields(each) for each in moment.commands if _is_of_story(each)),
+            tuple(tagged_fields(each) for each in moment.commands if _is_shown(each)),
             state_of(moment.call),
         )
         for moment in replay(log)
@@ -91,13 +89,13 @@ def timeline_view(call: Call, log: list[bytes]) -> Timeline:
     return Timeline(call_view(call), moments)
 
 
-def _is_of_story(command: Command) -> bool:
-    """Tell whether nothing else in the story says it: of what is told, states of sessions."""
+def _is_shown(command: Command) -> bool:
+    """Return whether the timeline shows a command; of emitted events only session states."""
     return not isinstance(command, EmitEvent) or command.event.event in _SESSIONS
 
 
 def tagged_fields(value: msgspec.Struct) -> dict[str, Any]:
-    """Show an event or a command: its tag as `type`, and its fields."""
+    """Return the fields of an event or a command, with its tag as `type`."""
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
     plain = msgspec.to_builtins(fields, builtin_types=(bytes,))
     body = plain.get("body")

@@ -1,4 +1,4 @@
-"""How transfers and conferences are shown."""
+"""Views of transfers and conferences."""
 
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import Conference, Member, Transfer
@@ -6,7 +6,6 @@ from wire.control import ConferenceView, MemberView, TransferView
 
 
 def transfer_view(call: Call, transfer: Transfer) -> TransferView:
-    """Show a transfer as it stands."""
     return TransferView(
         transfer_session_id=transfer.id,
         call_id=call.id,
@@ -26,7 +25,7 @@ def transfer_view(call: Call, transfer: Transfer) -> TransferView:
 
 
 def conference_view(call: Call, conference: Conference) -> ConferenceView:
-    """Show a conference as it stands, with those who have left."""
+    """Show a conference with its present and former members."""
     return ConferenceView(
         conference_session_id=conference.id,
         call_id=call.id,

@@ -19,7 +19,7 @@ async def test_beyond_its_limit_it_refuses() -> None:
         await let_go.wait()
         return web.Response()
 
-    app = web.Application(middlewares=[concurrency_limit(2, streams="/events", most_streams=1)])
+    app = web.Application(middlewares=[concurrency_limit(2, streams="/events", max_streams=1)])
     app.add_routes([web.get("/calls", slow), web.get("/events", slow)])
     async with TestClient[Any, Any](TestServer(app)) as client:
         paths = ("/calls", "/calls", "/events")

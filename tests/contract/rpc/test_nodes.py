@@ -60,7 +60,7 @@ async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
     health.on_booted()
     health.on_call_count(5)
     health.on_contact("trunk", "sip:a", is_reachable=False)
-    health.on_registration("sip:me@carrier", is_so=False)
+    health.on_registration("sip:me@carrier", is_registered=False)
     for _ in range(100):
         health.on_rtp_report(0.02, 12)
     view = await shown(bench)

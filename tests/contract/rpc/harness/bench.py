@@ -98,7 +98,9 @@ class Bench:
         if self.telemetry.traces is not None:
             self.service.follow = self.telemetry.traces.link_call
         self.agent_status = AgentStatus(directory, self.service)
-        desks = {}
+        node = Node(
+            "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_status.party_of
+        )
         for slot in slots:
             token = await claimed(self.store, slot, "me")
             writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
@@ -108,9 +110,8 @@ class Bench:
                 f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", policy=self.terms
             )
             place = ShardContext("pbx1", slot, self.pbx, plan, meter=meter)
-            desks[slot] = CallShard(place, clock, writer, HandErrands())
-            desks[slot].resume()
-        node = Node("pbx1", self.pbx, desks, clock, self.service.handle_incoming)
+            node.add_shard(slot, CallShard(place, clock, writer, HandErrands(), node))
+            node.shards[slot].resume()
         self.service.nodes["pbx1"] = node
         house.push_async_callback(node.close)
         self.session = await house.enter_async_context(aiohttp.ClientSession())
