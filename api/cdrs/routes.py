@@ -1,13 +1,13 @@
-"""`/srmain/cdr…`: call records, asked for; each account sees its own."""
+"""`/srmain/cdr…`: call records; each account sees its own."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from api.auth.dependencies import AuthenticatedUser
-from api.cdrs.exports.service import ExportService, ExportView
-from api.cdrs.plugin import CdrSlice
+from api.cdrs.dependencies import CallId, ExportId, Exports, Records
+from api.cdrs.exports.service import ExportView
 from api.cdrs.schemas import (
     CdrExportQuery,
     CdrListQuery,
@@ -16,149 +16,91 @@ from api.cdrs.schemas import (
     ExportBody,
     Prefix,
 )
-from api.cdrs.service import CdrPage, CdrService, ClientIds
+from api.cdrs.service import CdrPage, ClientIds
 from api.cdrs.today import TodayStats
 from api.cdrs.views import CdrView
 from api.common.errors import InvalidRequest
-from api.http.msgspec_adapter import answer, described, reading
+from api.http.routes import Body, Routes
 
-router = APIRouter(tags=["Call records"])
-
-
-def slice_of(request: Request) -> CdrSlice:
-    """Give the slice of this process."""
-    found: CdrSlice = request.app.state.services.cdrs
-    return found
+routes = Routes("Call records")
 
 
-async def _records(request: Request) -> CdrService:
-    return slice_of(request).records
-
-
-async def _exports(request: Request) -> ExportService:
-    return slice_of(request).exports
-
-
-Records = Annotated[CdrService, Depends(_records)]
-ExportsOf = Annotated[ExportService, Depends(_exports)]
-
-
-@router.get("/srmain/cdr", **described("List call records", answered=CdrPage, statuses=(401,)))
+@routes.get("/srmain/cdr")
 async def list_records(
-    who: AuthenticatedUser, asked: Annotated[CdrListQuery, Query()], records: Records
-) -> Response:
-    """Give a page of the calls that have ended, newest first."""
-    return answer(await records.list(who.account_id, asked))
+    user: AuthenticatedUser, query: Annotated[CdrListQuery, Query()], records: Records
+) -> CdrPage:
+    """List the records of ended calls, newest first."""
+    return await records.list(user.account_id, query)
 
 
-@router.post(
-    "/srmain/cdr/export",
-    **described(
-        "Start an export",
-        asked=ExportBody,
-        answered=ExportView,
-        statuses=(401, 429),
-        example={"includeTimeline": True, "format": "csv"},
-    ),
+@routes.post(
+    "/srmain/cdr/export", errors=(429,), example={"includeTimeline": True, "format": "csv"}
 )
 async def start_export(
-    who: AuthenticatedUser,
-    asked: Annotated[CdrExportQuery, Query()],
-    body: Annotated[ExportBody, Depends(reading(ExportBody))],
-    exports: ExportsOf,
-) -> Response:
-    """Make a file of the records that are there now, in the background."""
-    return answer(await exports.start(who.account_id, asked, body))
+    user: AuthenticatedUser,
+    query: Annotated[CdrExportQuery, Query()],
+    body: Body[ExportBody],
+    exports: Exports,
+) -> ExportView:
+    """Start an export.
+
+    A background job writes the records that exist now to a file.
+    """
+    return await exports.start(user.account_id, query, body)
 
 
-@router.get(
-    "/srmain/cdr/me/today-stats",
-    **described("An agent's day so far", answered=TodayStats, statuses=(401,)),
-)
-async def today_stats(who: AuthenticatedUser, records: Records) -> Response:
-    """Add up today's calls of the agent that the token is for."""
-    if who.agent_id is None:
+@routes.get("/srmain/cdr/me/today-stats")
+async def today_stats(user: AuthenticatedUser, records: Records) -> TodayStats:
+    """Show today's call statistics of the token's agent."""
+    if user.agent_id is None:
         raise InvalidRequest("the token is no agent's: ask for one with agentId", "agent_required")
-    return answer(await records.today(who.account_id, who.agent_id))
+    return await records.today(user.account_id, user.agent_id)
 
 
-@router.get(
-    "/srmain/cdr/customer-history",
-    **described("A customer's calls", answered=CdrPage, statuses=(401,)),
-)
+@routes.get("/srmain/cdr/customer-history")
 async def customer_history(
-    who: AuthenticatedUser, asked: Annotated[CustomerHistoryQuery, Query()], records: Records
-) -> Response:
-    """Give a page of the calls in which a number took part, newest first."""
-    return answer(await records.history(who.account_id, asked))
+    user: AuthenticatedUser, query: Annotated[CustomerHistoryQuery, Query()], records: Records
+) -> CdrPage:
+    """List the calls of a number, newest first."""
+    return await records.history(user.account_id, query)
 
 
-@router.get(
-    "/srmain/cdr/{prefix}/getClientIds",
-    **described("Client ids that begin so", answered=ClientIds, statuses=(401,)),
-)
-async def client_ids(who: AuthenticatedUser, prefix: Prefix, records: Records) -> Response:
-    """List the ids of clients that have call records."""
-    return answer(await records.clients(who.account_id, prefix))
+@routes.get("/srmain/cdr/{prefix}/getClientIds")
+async def client_ids(user: AuthenticatedUser, prefix: Prefix, records: Records) -> ClientIds:
+    """List the client ids with a prefix that have call records."""
+    return await records.clients(user.account_id, prefix)
 
 
-@router.get(
-    "/srmain/cdr/exports/{exportId}",
-    **described("How far an export is", answered=ExportView, statuses=(401, 404)),
-)
-async def get_export(
-    export_id: Annotated[str, Path(alias="exportId")],
-    who: AuthenticatedUser,
-    exports: ExportsOf,
-) -> Response:
-    """Tell how far an export is."""
-    return answer(await exports.get(who.account_id, export_id))
+@routes.get("/srmain/cdr/exports/{exportId}", errors=(404,))
+async def get_export(export_id: ExportId, user: AuthenticatedUser, exports: Exports) -> ExportView:
+    """Show the progress of an export."""
+    return await exports.get(user.account_id, export_id)
 
 
-@router.get(
-    "/srmain/cdr/exports/{exportId}/download",
-    **described("The file of an export", statuses=(401, 404, 409)),
-)
+@routes.get("/srmain/cdr/exports/{exportId}/download", errors=(404, 409))
 async def download(
-    export_id: Annotated[str, Path(alias="exportId")],
-    who: AuthenticatedUser,
-    exports: ExportsOf,
+    export_id: ExportId, user: AuthenticatedUser, exports: Exports
 ) -> StreamingResponse:
-    """Send an export's file."""
-    kind, content = await exports.download(who.account_id, export_id)
+    """Download the file of an export."""
+    kind, content = await exports.download(user.account_id, export_id)
     name = f"cdr-{export_id}.{'csv' if kind.startswith('text/csv') else 'jsonl'}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(content, media_type=kind, headers=headers)
 
 
-@router.get(
-    "/srmain/cdr/{id}",
-    **described("One call record", answered=CdrView, statuses=(401, 404)),
-)
-async def get_record(
-    call_id: Annotated[str, Path(alias="id")],
-    who: AuthenticatedUser,
-    records: Records,
-) -> Response:
-    """Give a call's record, with its timeline."""
-    return answer(await records.get(who.account_id, call_id))
+@routes.get("/srmain/cdr/{id}", errors=(404,))
+async def get_record(call_id: CallId, user: AuthenticatedUser, records: Records) -> CdrView:
+    """Show a call record with its timeline."""
+    return await records.get(user.account_id, call_id)
 
 
-@router.patch(
+@routes.patch(
     "/srmain/cdr/{id}/disposition",
-    **described(
-        "Set a call's dispositions",
-        asked=DispositionBody,
-        answered=CdrView,
-        statuses=(401, 404),
-        example={"dispositionLevel1Id": "sale", "dispositionLevel2Id": "follow-up"},
-    ),
+    errors=(404,),
+    example={"dispositionLevel1Id": "sale", "dispositionLevel2Id": "follow-up"},
 )
 async def set_disposition(
-    call_id: Annotated[str, Path(alias="id")],
-    who: AuthenticatedUser,
-    body: Annotated[DispositionBody, Depends(reading(DispositionBody))],
-    records: Records,
-) -> Response:
-    """Note what somebody decided about a call."""
-    return answer(await records.set_dispositions(who.account_id, call_id, body))
+    call_id: CallId, user: AuthenticatedUser, body: Body[DispositionBody], records: Records
+) -> CdrView:
+    """Set the dispositions of a call."""
+    return await records.set_dispositions(user.account_id, call_id, body)

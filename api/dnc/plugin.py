@@ -1,4 +1,6 @@
-"""Do-not-call put together."""
+"""Builds the do-not-call slice."""
+
+from collections.abc import Callable
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
@@ -7,12 +9,11 @@ from api.db.database import Database
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore
-from api.policy_sync.sync import PolicySync
 
 
 def build(
-    database: Database, accounts: AccountStore, pusher: PolicySync, clock: Clock
+    database: Database, accounts: AccountStore, on_change: Callable[[str], None], clock: Clock
 ) -> DncService:
-    """Make the service for lists."""
+    """Build the service; `on_change` is called with the account whose list has changed."""
     tokens, store = DncTokenStore(database, clock), DncStore(database, clock)
-    return DncService(tokens, store, AccountCache(accounts, clock), pusher.notify)
+    return DncService(tokens, store, AccountCache(accounts, clock), on_change)

@@ -1,48 +1,48 @@
-"""`/srmain/dnc…`: the token in the path is all that is asked for; links in mails can have it."""
+"""`/srmain/dnc…`: authenticated by the token in the path alone, so that links in mails can use it."""
 
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import Depends, Path, Request
 
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.service import DncService
-from api.http.msgspec_adapter import answer, described, reading
+from api.http.routes import BodyOrQuery, Routes
 
-router = APIRouter(tags=["Do not call"])
+routes = Routes("Do not call")
 BASE = "/srmain/dnc"
-EXAMPLE = {"phoneNo": "+4790000000", "provider": "example-telecom"}
-BY_QUERY = ("phoneNo", "provider", "accountId", "isActive")
-ENTRY: dict[str, Any] = {
-    "asked": Entry,
-    "answered": EntryView,
-    "statuses": (401, 503),
-    "example": EXAMPLE,
-}
+
+
+class _EntryOptions(TypedDict):
+    query: tuple[str, ...]
+    errors: tuple[int, ...]
+    example: dict[str, str]
+
+
+ENTRY = _EntryOptions(
+    query=("phoneNo", "provider", "accountId", "isActive"),
+    errors=(401, 503),
+    example={"phoneNo": "+4790000000", "provider": "example-telecom"},
+)
 
 
 async def _service(request: Request) -> DncService:
-    found: DncService = request.app.state.services.dnc
-    return found
+    service: DncService = request.app.state.services.dnc
+    return service
 
 
 Dnc = Annotated[DncService, Depends(_service)]
 Token = Annotated[str, Path(description="The account's do-not-call token.", max_length=128)]
-EntryBody = Annotated[Entry, Depends(reading(Entry, by_query=True))]
 
 
-def _said(summary: str, status: int) -> dict[str, Any]:
-    return described(summary, status=status, by_query=BY_QUERY, **ENTRY)
+@routes.get(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)
+@routes.post(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)
+async def subscribe(token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]) -> EntryView:
+    """Put a number on the do-not-call list."""
+    return await dnc.subscribe(token, entry)
 
 
-@router.get(f"{BASE}/subscribe/{{token}}", **_said("Put a number on the do-not-call list", 201))
-@router.post(f"{BASE}/subscribe/{{token}}", **_said("Put a number on the do-not-call list", 201))
-async def subscribe(token: Token, dnc: Dnc, asked: EntryBody) -> Response:
-    """Let a number be called no more."""
-    return answer(await dnc.subscribe(token, asked), 201)
-
-
-@router.get(f"{BASE}/unsubscribe/{{token}}", **_said("Take a number off the list", 200))
-@router.post(f"{BASE}/unsubscribe/{{token}}", **_said("Take a number off the list", 200))
-async def unsubscribe(token: Token, dnc: Dnc, asked: EntryBody) -> Response:
-    """Let a number be called again."""
-    return answer(await dnc.unsubscribe(token, asked))
+@routes.get(f"{BASE}/unsubscribe/{{token}}", **ENTRY)
+@routes.post(f"{BASE}/unsubscribe/{{token}}", **ENTRY)
+async def unsubscribe(token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]) -> EntryView:
+    """Take a number off the do-not-call list."""
+    return await dnc.unsubscribe(token, entry)

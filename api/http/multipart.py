@@ -1,15 +1,14 @@
-"""Forms with a file (multipart/form-data), read when it is known who sends them.
+"""Forms with a file (multipart/form-data), read after the request is authenticated.
 
-As arguments of a route their parts would be read, and written to disk, before that.
+FastAPI's own form parameters are read, and written to disk, before that.
 """
 
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 from msgspec import Struct
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
@@ -23,47 +22,49 @@ CHUNK = 1 << 20
 
 
 class Form(Struct, frozen=True):
-    """A form that was sent: its fields, and its file if there is one."""
+    """The fields of a form, and its file if there is one."""
 
     fields: Mapping[str, str]
     file: UploadFile | None
 
     def field(self, name: str) -> str:
-        """Give a field; raises BadInput."""
+        """Return a field; raises BadInput."""
         if name not in self.fields:
             raise BadInput(name, "required, as a field of a form (multipart/form-data)")
         return self.fields[name]
 
     def required_file(self) -> UploadFile:
-        """Give the file; raises BadInput."""
+        """Return the file; raises BadInput."""
         if self.file is None:
             raise BadInput("file", "required, as a file of a form (multipart/form-data)")
         return self.file
 
     async def digest(self) -> bytes:
-        """Tell what was sent from anything else, whatever the boundary between its parts was."""
-        told = hashlib.sha256(repr(sorted(self.fields.items())).encode())
+        """Return a hash of the content, which does not depend on the boundary of the parts."""
+        digest = hashlib.sha256(repr(sorted(self.fields.items())).encode())
         if self.file is not None:
-            told.update(repr(self.file.filename).encode())
+            digest.update(repr(self.file.filename).encode())
             while chunk := await self.file.read(CHUNK):
-                await asyncio.to_thread(told.update, chunk)
+                await asyncio.to_thread(digest.update, chunk)
             await self.file.seek(0)
-        return told.digest()
+        return digest.digest()
 
 
-@asynccontextmanager
 async def read_form(request: Request) -> AsyncIterator[Form]:
-    """Read a form with at most one file, `file`; what is large of it lies on disk meanwhile."""
-    _check_letters(request)
+    """Read a form with at most one file, `file`; large parts lie on disk meanwhile."""
+    _check_charset(request)
     parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
-    async with parts as given:
-        fields = {name: each for name, each in given.items() if isinstance(each, str)}
-        file = given.get("file")
+    async with parts as received:
+        fields = {name: each for name, each in received.items() if isinstance(each, str)}
+        file = received.get("file")
         yield Form(fields, file if isinstance(file, UploadFile) else None)
 
 
-def _check_letters(request: Request) -> None:
-    """Refuse a charset: RFC 7578 has none, and some that Python knows give what is no text."""
+MultipartForm = Annotated[Form, Depends(read_form)]  # after the user: dependencies run in order
+
+
+def _check_charset(request: Request) -> None:
+    """Reject other charsets: RFC 7578 has none, and some of Python's codecs return no text."""
     _, options = parse_options_header(request.headers.get("content-type"))
     if options.get(b"charset", b"utf-8").lower() not in UTF_8:
         raise BadInput("", "a form's texts are UTF-8: no other charset is expected")
@@ -72,7 +73,7 @@ def _check_letters(request: Request) -> None:
 def form_schema(
     properties: Mapping[str, Any], required: tuple[str, ...], example: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Describe a form for the document, as a route's body; `file` is its file."""
+    """Return the OpenAPI schema of a form as a route's body; `file` is its file."""
     file = {"type": "string", "format": "binary"}
     schema = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""What the slice's routes are given."""
+"""Dependencies of the template routes."""
 
 from typing import Annotated
 
@@ -7,14 +7,13 @@ from fastapi import Depends, Path, Request
 from api.templates.plugin import TemplateSlice
 
 BASE = "/srmain/msgapp_templates"
-READ_ERRORS = (401, 429, 503)  # what may be answered where the platform is asked
+PLATFORM_ERRORS = (429, 503)  # of requests that the messaging platform has to answer
 
 
-async def slice_of(request: Request) -> TemplateSlice:
-    """Give the slice of this process."""
-    found: TemplateSlice = request.app.state.services.templates
-    return found
+async def _slice(request: Request) -> TemplateSlice:
+    template_slice: TemplateSlice = request.app.state.services.templates
+    return template_slice
 
 
-Slice = Annotated[TemplateSlice, Depends(slice_of)]
+Slice = Annotated[TemplateSlice, Depends(_slice)]
 TemplateId = Annotated[str, Path(alias="id")]

@@ -2,28 +2,34 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import Depends, Header, Request, Response
 
 from api.auth.dependencies import AuthenticatedUser, authenticate
 from api.auth.service import Principal
-from api.cdrs.routes import slice_of
-from api.http.msgspec_adapter import described
+from api.cdrs.live.stream import LiveEvents
+from api.http.routes import Routes
 
-router = APIRouter(tags=["Live events"])
+routes = Routes("Live events")
 
 
-@router.get(
-    "/srmain/voice/events",
-    **described("Call events as they happen", statuses=(401, 429, 503)),
-)
+async def _live_events(request: Request) -> LiveEvents:
+    found: LiveEvents = request.app.state.services.cdrs.live
+    return found
+
+
+@routes.get("/srmain/voice/events", errors=(429, 503))
 async def live_events(
-    who: AuthenticatedUser,
+    user: AuthenticatedUser,
     request: Request,
+    live: Annotated[LiveEvents, Depends(_live_events)],
     last_event_id: Annotated[str | None, Header(max_length=16_384)] = None,
 ) -> Response:
-    """Follow the account's events, from now on or after the one with a Last-Event-ID."""
+    """Stream the account's call events as server-sent events.
 
-    async def door() -> Principal:
+    The stream starts now, or after the event that Last-Event-ID names.
+    """
+
+    async def reauthenticate() -> Principal:
         return await authenticate(request)
 
-    return await slice_of(request).live.stream(who.account_id, last_event_id, door)
+    return await live.stream(user.account_id, last_event_id, reauthenticate)

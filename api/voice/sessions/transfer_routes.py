@@ -1,13 +1,7 @@
 """Transfers over REST (spec, "Voice")."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request, Response
-
 from api.auth.dependencies import AuthenticatedUser
-from api.http.idempotency import IdempotencyKey
-from api.http.msgspec_adapter import described, reading
-from api.http.responses import once, told
+from api.http.routes import Body, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Sessions
 from api.voice.routes import BASE, OTHER_BASES
@@ -20,117 +14,77 @@ from api.voice.sessions.schemas import (
 )
 from wire.control import TransferView
 
-router = APIRouter(tags=["Transfers"])
+routes = Routes("Transfers")
 
 
-@router.post(
+@routes.post(
     f"{BASE}/transfer/init",
-    **described(
-        "Begin a transfer",
-        asked=TransferInitBody,
-        answered=TransferView,
-        statuses=CONTROL_ERRORS,
-        example={"callId": examples.CALL, **examples.TRANSFER_BODY},
-    ),
+    returns=TransferView,
+    errors=CONTROL_ERRORS,
+    example={"callId": examples.CALL, **examples.TRANSFER_BODY},
+    idempotent=True,
 )
 async def transfer_init(
-    request: Request,
-    who: AuthenticatedUser,
-    sessions: Sessions,
-    asked: Annotated[TransferInitBody, Depends(reading(TransferInitBody))],
-    key: IdempotencyKey = None,
-) -> Response:
-    """Begin to hand the customer to somebody else."""
-
-    async def deed(_request_id: str) -> bytes:
-        return await sessions.begin(who, asked.call_id, asked)
-
-    return told(await once(request, who, key, deed))
+    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferInitBody]
+) -> bytes:
+    """Start a transfer of the customer to another party."""
+    return await sessions.start_transfer(user, body.call_id, body)
 
 
-def _transfer_init_of(base: str) -> None:
-    @router.post(
-        f"{base}/call/{{callId}}/transfer/init",
-        **described(
-            "Begin a transfer of this call",
-            asked=CallTransferBody,
-            answered=TransferView,
-            statuses=CONTROL_ERRORS,
-            example=examples.TRANSFER_BODY,
-        ),
-    )
-    async def transfer_init_of(  # noqa: PLR0913, PLR0917 - what it is given
-        call_id: CallId,
-        request: Request,
-        who: AuthenticatedUser,
-        sessions: Sessions,
-        asked: Annotated[CallTransferBody, Depends(reading(CallTransferBody))],
-        key: IdempotencyKey = None,
-    ) -> Response:
-        """Begin to hand the customer to somebody else."""
-
-        async def deed(_request_id: str) -> bytes:
-            return await sessions.begin(who, call_id, asked)
-
-        return told(await once(request, who, key, deed))
+async def transfer_init_by_path(
+    call_id: CallId, user: AuthenticatedUser, sessions: Sessions, body: Body[CallTransferBody]
+) -> bytes:
+    """Start a transfer of this call's customer to another party."""
+    return await sessions.start_transfer(user, call_id, body)
 
 
 for _base in OTHER_BASES:
-    _transfer_init_of(_base)
+    routes.post(
+        f"{_base}/call/{{callId}}/transfer/init",
+        returns=TransferView,
+        errors=CONTROL_ERRORS,
+        example=examples.TRANSFER_BODY,
+        idempotent=True,
+    )(transfer_init_by_path)
 
 
-@router.post(
+@routes.post(
     f"{BASE}/transfer/complete",
-    **described(
-        "Complete a transfer",
-        asked=TransferCompleteBody,
-        answered=TransferView,
-        statuses=CONTROL_ERRORS,
-        example=examples.COMPLETE,
-    ),
+    returns=TransferView,
+    errors=CONTROL_ERRORS,
+    example=examples.COMPLETE,
 )
 async def transfer_complete(
-    who: AuthenticatedUser,
-    sessions: Sessions,
-    asked: Annotated[TransferCompleteBody, Depends(reading(TransferCompleteBody))],
-) -> Response:
-    """Leave the source out; while the target rings, this makes the transfer blind."""
-    return told(await sessions.complete(who, asked))
+    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferCompleteBody]
+) -> bytes:
+    """Complete a transfer: the source leaves.
+
+    While the target rings, this makes the transfer blind.
+    """
+    return await sessions.complete_transfer(user, body)
 
 
-@router.post(
+@routes.post(
     f"{BASE}/transfer/cancel",
-    **described(
-        "Cancel a transfer",
-        asked=TransferCancelBody,
-        answered=TransferView,
-        statuses=CONTROL_ERRORS,
-        example=examples.CANCEL,
-    ),
+    returns=TransferView,
+    errors=CONTROL_ERRORS,
+    example=examples.CANCEL,
 )
 async def transfer_cancel(
-    who: AuthenticatedUser,
-    sessions: Sessions,
-    asked: Annotated[TransferCancelBody, Depends(reading(TransferCancelBody))],
-) -> Response:
-    """Bring customer and agent back together."""
-    return told(await sessions.cancel(who, asked))
+    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferCancelBody]
+) -> bytes:
+    """Cancel a transfer: customer and agent are connected again."""
+    return await sessions.cancel_transfer(user, body)
 
 
-@router.post(
+@routes.post(
     f"{BASE}/transfer/status",
-    **described(
-        "Show a transfer",
-        asked=TransferBody,
-        answered=TransferView,
-        statuses=READ_ERRORS,
-        example=examples.TRANSFER,
-    ),
+    returns=TransferView,
+    errors=READ_ERRORS,
+    example=examples.TRANSFER,
 )
 async def transfer_status(
-    who: AuthenticatedUser,
-    sessions: Sessions,
-    asked: Annotated[TransferBody, Depends(reading(TransferBody))],
-) -> Response:
+    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferBody]
+) -> bytes:
     """Show a transfer, live or ended."""
-    return told(await sessions.status(who, asked))
+    return await sessions.show_transfer(user, body)

@@ -35,7 +35,7 @@ class Forgetful(EngineClient):
         """Ask, unless it is to acknowledge."""
         if path == "/events/ack":
             raise ConnectionAbortedError
-        return await super().ask(shape, method, path, *rest, **more)
+        return await super().request(shape, method, path, *rest, **more)
 
 
 def tell(bench: Bench, *ended: CallRecord) -> None:

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from fastapi import Depends, FastAPI, Response
 
-from api.http.msgspec_adapter import answer
+from api.http.msgspec_adapter import json_response
 from api.http.paging import Listed, Page, paging
 from api.http.problems import register_error_handlers
 
@@ -21,7 +21,7 @@ async def client() -> AsyncIterator[httpx2.AsyncClient]:
     @app.get("/rows")
     async def rows(page: Annotated[Page, Depends(paging(default=10, most=50))]) -> Response:
         shown = list(range(100))[page.offset :][: page.limit]
-        return answer(Listed(shown, 100, page.limit, page.offset))
+        return json_response(Listed(shown, 100, page.limit, page.offset))
 
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app), base_url="http://api"

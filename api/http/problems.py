@@ -1,0 +1,116 @@
+"""Error responses: every error becomes an RFC 9457 problem; no stack trace leaves the process."""
+
+from collections.abc import Iterator, Mapping
+from http.client import INTERNAL_SERVER_ERROR
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from api.common.errors import ApiError, InvalidRequest, NotFound, Unauthenticated
+from wire.errors import BadInput, InputErrors
+from wire.rpc import FieldError, Problem
+
+TITLES = {
+    400: "Invalid input",
+    401: "User not authenticated",
+    404: "Not found",
+    409: "Wrong state",
+    413: "Too large",
+    429: "Too many requests",
+    503: "Not now",
+}
+PARAMETER_SOURCES = frozenset({"body", "query", "path", "header", "cookie"})
+
+
+def problem_response(
+    status: int,
+    code: str,
+    detail: str = "",
+    errors: tuple[FieldError, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    title = TITLES.get(status, "Refused" if status < INTERNAL_SERVER_ERROR else "Internal error")
+    body = msgspec.json.encode(Problem(title, status, code, detail, errors))
+    return Response(body, status, dict(headers or {}), "application/problem+json")
+
+
+def register_error_handlers(app: FastAPI) -> None:
+    """Turn every exception that a route raises into a problem response."""
+    app.exception_handler(ApiError)(_api_error)
+    app.exception_handler(BadInput)(_bad_input)
+    app.exception_handler(InputErrors)(_input_errors)
+    app.exception_handler(RequestValidationError)(_invalid_parameters)
+    app.exception_handler(HTTPException)(_http_error)
+    app.exception_handler(ClientDisconnect)(_disconnected)
+    app.exception_handler(Exception)(_internal_error)
+
+
+async def _api_error(_request: Request, error: ApiError) -> Response:
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == Unauthenticated.status else {}
+    if error.retry_after_s is not None:
+        headers["Retry-After"] = str(error.retry_after_s)
+    return problem_response(error.status, error.code, error.detail, error.errors, headers)
+
+
+async def _bad_input(_request: Request, error: BadInput) -> Response:
+    field_error = FieldError(error.path, error.message)
+    return problem_response(400, error.code, str(error), (field_error,))
+
+
+async def _input_errors(_request: Request, error: InputErrors) -> Response:
+    errors = tuple(FieldError(each.path, each.message) for each in error.errors)
+    return problem_response(400, InvalidRequest.code, str(error), errors)
+
+
+async def _invalid_parameters(request: Request, error: RequestValidationError) -> Response:
+    errors = parameter_errors(error, request)
+    detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
+    return problem_response(400, InvalidRequest.code, detail, errors)
+
+
+async def _http_error(_request: Request, error: HTTPException) -> Response:
+    code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
+    return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _disconnected(_request: Request, _error: ClientDisconnect) -> Response:
+    return problem_response(400, "disconnected")  # never received; not an error of ours
+
+
+async def _internal_error(_request: Request, _error: Exception) -> Response:
+    return problem_response(ApiError.status, ApiError.code)  # RequestMiddleware logs it
+
+
+def parameter_errors(error: RequestValidationError, request: Request) -> tuple[FieldError, ...]:
+    """Return one error for each invalid parameter, with its path and what is allowed."""
+    return tuple(FieldError(_path(each["loc"]), _message(each, request)) for each in error.errors())
+
+
+def _message(error: dict[str, Any], request: Request) -> str:
+    if error["type"] == "extra_forbidden":
+        known = ", ".join(_query_parameters(request.scope["route"].dependant))
+        return f"unknown parameter; one of {known}"
+    return str(error["msg"])
+
+
+def _query_parameters(dependant: Dependant) -> Iterator[str]:
+    """Yield the names of a route's query parameters, those of its dependencies too."""
+    for field in dependant.query_params:
+        shape = field.field_info.annotation
+        if isinstance(shape, type) and issubclass(shape, BaseModel):
+            yield from (each.alias or name for name, each in shape.model_fields.items())
+        else:
+            yield field.alias
+    for each in dependant.dependencies:
+        yield from _query_parameters(each)
+
+
+def _path(location: tuple[str | int, ...]) -> str:
+    steps = location[1:] if location and location[0] in PARAMETER_SOURCES else location
+    return ".".join(map(str, steps))

@@ -1,0 +1,215 @@
+"""Routes whose shapes are read off the annotations of their handlers.
+
+    routes = Routes("Voice")
+
+    @routes.post("/srmain/voice/dial", returns=Dialled, errors=(404, 409), idempotent=True)
+    async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> bytes:
+        \"\"\"Call a party into a live call.\"\"\"
+        return await voice.dial(user, body)
+
+A handler returns a msgspec value, JSON as bytes (`returns` names its shape), or a Response. The
+first line of its docstring is the operation's summary in the OpenAPI document, the rest its
+description. 400 is always documented, 401 where the handler takes an authenticated user.
+
+With `idempotent`, a request that is sent again with the same Idempotency-Key gets the first
+response again; a parameter of type RequestId receives an id that is the same for both.
+"""
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack, get_args, get_type_hints
+
+import msgspec
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.security.base import SecurityBase
+
+from api.http.idempotency import IdempotencyKey, IdempotentRequest
+from api.http.msgspec_adapter import json_body, json_response, operation
+from api.http.multipart import Form
+
+T = TypeVar("T")
+Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
+
+
+class JsonBody(NamedTuple):
+    """Marks a parameter as the request's JSON body."""
+
+    or_query: bool
+
+
+class _RequestIdMarker:
+    """Marks a parameter as the id of an idempotent request."""
+
+
+Body = Annotated[T, JsonBody(or_query=False)]  # of a GET: the query, where there is no body
+BodyOrQuery = Annotated[T, JsonBody(or_query=True)]
+RequestId = Annotated[str | None, _RequestIdMarker()]
+
+
+class Options(TypedDict, total=False):
+    """What a route says beside its path and its handler."""
+
+    summary: str  # instead of the docstring's
+    accepts: Any  # shape of the body, where the handler reads the request itself
+    form: Mapping[str, Any]  # schema of a multipart body
+    query: tuple[str, ...]  # fields of the body that the query may hold instead
+    example: Any  # of the body
+    returns: Any  # shape of the response, where the handler returns bytes
+    status: int  # of success
+    errors: tuple[int, ...]  # other statuses than 400 and 401
+    idempotent: bool
+    response_class: type[Response]
+
+
+class Routes:
+    """The routes of one slice, under one heading of the OpenAPI document."""
+
+    def __init__(self, tag: str) -> None:
+        self.router = APIRouter(tags=[tag])
+
+    def get(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
+        return self._decorator("GET", path, options)
+
+    def post(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
+        return self._decorator("POST", path, options)
+
+    def patch(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
+        return self._decorator("PATCH", path, options)
+
+    def delete(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
+        return self._decorator("DELETE", path, options)
+
+    def _decorator(self, method: str, path: str, options: Options) -> Callable[[Handler], Handler]:
+        def add(handler: Handler) -> Handler:
+            self._add(method, path, handler, options)
+            return handler
+
+        return add
+
+    def _add(self, method: str, path: str, handler: Handler, options: Options) -> None:
+        parameters = _Parameters.of(handler)
+        status, is_idempotent = options.get("status", 200), options.get("idempotent", False)
+        make = _idempotent_endpoint if is_idempotent else _endpoint
+        endpoint = make(handler, parameters, status)
+        summary, _, description = inspect.cleandoc(handler.__doc__ or "").partition("\n")
+        errors = {400, *options.get("errors", ()), *((401,) if parameters.is_authenticated else ())}
+        self.router.add_api_route(
+            path,
+            endpoint,
+            methods=[method],
+            status_code=status,
+            response_model=None,
+            response_class=options.get("response_class", JSONResponse),
+            description=description.strip(),
+            openapi_extra=operation(
+                body=options.get("accepts", parameters.body),
+                form=options.get("form"),
+                query=options.get("query", ()),
+                example=options.get("example"),
+                response=options.get("returns", _response_shape(handler)),
+                description=summary,
+                status=status,
+                errors=errors,
+            ),
+            summary=options.get("summary", summary.rstrip(".")),
+        )
+
+
+class _Parameters(NamedTuple):
+    """A handler's parameters as FastAPI reads them."""
+
+    for_fastapi: list[inspect.Parameter]
+    body: Any
+    request_id: str | None
+    is_authenticated: bool
+
+    @classmethod
+    def of(cls, handler: Callable[..., Any]) -> "_Parameters":
+        found: list[inspect.Parameter] = []
+        body, request_id, is_authenticated = None, None, False
+        for each in inspect.signature(handler).parameters.values():
+            shape, *markers = get_args(each.annotation) or (None,)
+            annotation = each.annotation
+            if any(isinstance(marker, _RequestIdMarker) for marker in markers):
+                request_id = each.name
+                continue
+            for marker in markers:
+                if isinstance(marker, JsonBody):
+                    body = shape
+                    read = json_body(shape, or_query=marker.or_query)
+                    annotation = Annotated[shape, Depends(read)]
+                if isinstance(getattr(marker, "dependency", None), SecurityBase):
+                    is_authenticated = True
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            found.append(each.replace(annotation=annotation, kind=keyword))
+        return cls(found, body, request_id, is_authenticated)
+
+
+def _endpoint(
+    handler: Callable[..., Awaitable[Any]], parameters: _Parameters, status: int
+) -> Callable[..., Awaitable[Response]]:
+    @functools.wraps(handler)
+    async def endpoint(**arguments: Any) -> Response:
+        result = await handler(**arguments)
+        return result if isinstance(result, Response) else json_response(result, status)
+
+    return _with_signature(endpoint, parameters.for_fastapi)
+
+
+def _idempotent_endpoint(
+    handler: Callable[..., Awaitable[Any]], parameters: _Parameters, status: int
+) -> Callable[..., Awaitable[Response]]:
+    @functools.wraps(handler)
+    async def endpoint(
+        *, http_request: Request, idempotency_key: str | None, **arguments: Any
+    ) -> Response:
+        async def run(request_id: str | None) -> bytes:
+            given = {} if parameters.request_id is None else {parameters.request_id: request_id}
+            result = await handler(**arguments, **given)
+            return result if isinstance(result, bytes) else msgspec.json.encode(result)
+
+        if idempotency_key is None:
+            return json_response(await run(None), status)
+        form = next((each for each in arguments.values() if isinstance(each, Form)), None)
+        request = IdempotentRequest(
+            http_request.state.account_id,
+            idempotency_key,
+            http_request.url.path,
+            await (form.digest() if form else http_request.body()),
+        )
+        idempotency = http_request.app.state.services.idempotency
+        return json_response(await idempotency.once(request, run), status)
+
+    added = (
+        ("http_request", Request, inspect.Parameter.empty),
+        ("idempotency_key", IdempotencyKey, None),
+    )
+    return _with_signature(
+        endpoint,
+        [
+            *parameters.for_fastapi,
+            *(
+                inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+                )
+                for name, annotation, default in added
+            ),
+        ],
+    )
+
+
+def _with_signature(
+    endpoint: Callable[..., Awaitable[Response]], parameters: list[inspect.Parameter]
+) -> Callable[..., Awaitable[Response]]:
+    signature = inspect.Signature(parameters, return_annotation=Response)
+    endpoint.__signature__ = signature  # type: ignore[attr-defined]  # what FastAPI reads
+    return endpoint
+
+
+def _response_shape(handler: Callable[..., Any]) -> Any:
+    """Return the shape of a handler's response; None for bytes and for whole responses."""
+    shape = get_type_hints(handler).get("return")
+    is_opaque = isinstance(shape, type) and issubclass(shape, bytes | Response)
+    return None if is_opaque else shape
