@@ -24,42 +24,42 @@ class SoundActivity(Struct, frozen=True, array_like=True):
     sound_from_ms: int = 0  # start of the current sound; 0: none
 
 
-def silence_ms(asked: Detection) -> int:
+def silence_ms(detection: Detection) -> int:
     """Return how long a silence ends a sound."""
-    return min(SOUND_END_SILENCE_MS, asked.after_greeting_silence)
+    return min(SOUND_END_SILENCE_MS, detection.after_greeting_silence)
 
 
-def sound_started(heard: SoundActivity, now: int) -> SoundActivity:
+def sound_started(activity: SoundActivity, now: int) -> SoundActivity:
     """Record the start of a sound."""
-    return heard if heard.sound_from_ms else replace(heard, sound_from_ms=now)
+    return activity if activity.sound_from_ms else replace(activity, sound_from_ms=now)
 
 
-def sound_ended(heard: SoundActivity, duration_ms: int, now: int) -> SoundActivity:
+def sound_ended(activity: SoundActivity, duration_ms: int, now: int) -> SoundActivity:
     """Record the end of a sound."""
     if duration_ms < MIN_SOUND_MS:
-        return replace(heard, sound_from_ms=0)
-    from_ms = heard.sound_from_ms or now - duration_ms
+        return replace(activity, sound_from_ms=0)
+    from_ms = activity.sound_from_ms or now - duration_ms
     return replace(
-        heard,
-        voice_ms=heard.voice_ms + duration_ms,
+        activity,
+        voice_ms=activity.voice_ms + duration_ms,
         silent_from_ms=min(now, from_ms + duration_ms),
         sound_from_ms=0,
     )
 
 
-def classify(asked: Detection, heard: SoundActivity) -> tuple[int, AnsweredBy]:
+def classify(detection: Detection, activity: SoundActivity) -> tuple[int, AnsweredBy]:
     """Return when the result is known, and the result, if there is no other sound before."""
-    known_ms, who = _by_sound(asked, heard)
-    latest_ms = heard.since_ms + asked.timeout
-    return (known_ms, who) if known_ms <= latest_ms else (latest_ms, "unknown")
+    known_ms, answered_by = _by_sound(detection, activity)
+    limit_ms = activity.since_ms + detection.timeout
+    return (known_ms, answered_by) if known_ms <= limit_ms else (limit_ms, "unknown")
 
 
-def _by_sound(asked: Detection, heard: SoundActivity) -> tuple[int, AnsweredBy]:
-    if heard.voice_ms >= asked.greeting:
-        return heard.silent_from_ms, "machine"
-    if heard.sound_from_ms:
-        left_ms = asked.greeting - heard.voice_ms
-        return heard.sound_from_ms + left_ms + silence_ms(asked), "machine"
-    if heard.voice_ms:
-        return heard.silent_from_ms + asked.after_greeting_silence, "human"
-    return heard.since_ms + asked.initial_silence, "machine"
+def _by_sound(detection: Detection, activity: SoundActivity) -> tuple[int, AnsweredBy]:
+    if activity.voice_ms >= detection.greeting:
+        return activity.silent_from_ms, "machine"
+    if activity.sound_from_ms:
+        missing_ms = detection.greeting - activity.voice_ms
+        return activity.sound_from_ms + missing_ms + silence_ms(detection), "machine"
+    if activity.voice_ms:
+        return activity.silent_from_ms + detection.after_greeting_silence, "human"
+    return activity.since_ms + detection.initial_silence, "machine"

@@ -1,4 +1,4 @@
-"""Listening to the main leg until it is known who answered; the reasoning is in `detection`."""
+"""Answer detection on the main leg; `model.answer_detection` has the rules."""
 
 from msgspec.structs import replace
 
@@ -21,20 +21,20 @@ from wire.verbs import Action, Verb
 
 def start(
     call: Call,
-    asked: Detection,
+    detection: Detection,
     now: int,
     action: Action | None = None,
     on_machine: Verb | str = "continue",
 ) -> Step:
-    """Listen; then run the action, or what is to happen to a machine."""
-    heard = SoundActivity(now)
-    known_ms, _ = classify(asked, heard)
-    state = Detecting(asked, heard, known_ms, action, on_machine)
-    return replace(call, state=state), (StartTalkDetection(call.main, silence_ms(asked)),)
+    """Start detection; then `action` runs, or `on_machine` for a machine."""
+    activity = SoundActivity(now)
+    known_ms, _ = classify(detection, activity)
+    state = Detecting(detection, activity, known_ms, action, on_machine)
+    return replace(call, state=state), (StartTalkDetection(call.main, silence_ms(detection)),)
 
 
 def on_event(call: Call, state: Detecting, event: Event, now: int) -> Step:
-    """Hear more, until it is known who answered."""
+    """Update the sound activity, until the result is known."""
     match event:
         case TalkStarted(leg) if leg == call.main:
             return _update(call, state, sound_started(state.activity, now), now)
@@ -43,26 +43,27 @@ def on_event(call: Call, state: Detecting, event: Event, now: int) -> Step:
         case DeadlinePassed():
             return _update(call, state, state.activity, now)
         case Recovered():
-            return _finish(call, state, "unknown", now)  # what it said meanwhile, nobody knows
+            return _finish(call, state, "unknown", now)  # sounds during the outage are unknown
         case _:
             return call, ()
 
 
-def _update(call: Call, state: Detecting, heard: SoundActivity, now: int) -> Step:
-    known_ms, who = classify(state.detection, heard)
+def _update(call: Call, state: Detecting, activity: SoundActivity, now: int) -> Step:
+    known_ms, answered_by = classify(state.detection, activity)
     if known_ms <= now:
-        return _finish(call, state, who, now)
-    return replace(call, state=replace(state, activity=heard, deadline_ms=known_ms)), ()
+        return _finish(call, state, answered_by, now)
+    return replace(call, state=replace(state, activity=activity, deadline_ms=known_ms)), ()
 
 
-def _finish(call: Call, state: Detecting, who: AnsweredBy, now: int) -> Step:
-    call = update_leg(replace(call, answered_by=who), call.main, answered_by=who)
+def _finish(call: Call, state: Detecting, answered_by: AnsweredBy, now: int) -> Step:
+    call = update_leg(replace(call, answered_by=answered_by), call.main, answered_by=answered_by)
     leg = next(each for each in call.legs if each.id == call.main)
     call, emitted = emit_leg(call, "machine-detection", leg, now)
-    commands = (emitted, StopTalkDetection(call.main, who))
-    if who == "machine" and state.on_machine == "hangup":
+    commands = (emitted, StopTalkDetection(call.main, answered_by))
+    is_machine = answered_by == "machine"
+    if is_machine and state.on_machine == "hangup":
         call, hangups = hangup.start(replace(call, reason="machine"), now, "system")
         return call, (*commands, *hangups)
-    replaced = who == "machine" and state.on_machine != "continue"
-    action = state.on_machine if replaced else state.action
+    runs_other = is_machine and state.on_machine != "continue"
+    action = state.on_machine if runs_other else state.action
     return replace(call, state=Advance(action, "start")), commands

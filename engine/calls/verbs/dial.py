@@ -1,4 +1,4 @@
-"""dial: call one or several parties; the first to answer, once greeted, is talked to, in `talk`."""
+"""dial: calls one or more parties; the first to answer and to pass its screening is bridged."""
 
 from msgspec.structs import replace
 
@@ -14,11 +14,11 @@ from wire.answer_detection import AnsweredBy
 from wire.verbs import Dial, DialData
 from wire.webhooks import DialResult
 
-RING_S = 60.0  # as it is read back: a log must lead to its record to the byte
+RING_S = 60.0  # a float, as msgpack decodes it: replaying a log must give identical bytes
 
 
 def start(call: Call, verb: Dial, now: int) -> Step:
-    """Call every party; who waits hears music or ringing (`seating`)."""
+    """Call every party; the main leg hears hold music or ringing meanwhile (`media.plan`)."""
     ring_s = verb.timeout or RING_S
     legs: list[str] = []
     commands: list[Command] = []
@@ -32,16 +32,17 @@ def start(call: Call, verb: Dial, now: int) -> Step:
         caller_id = verb.data.caller_id or call.caller_id
         commands += [emitted, Originate(leg_id, party, caller_id)]
         legs.append(leg_id)
-    deadline = now + int(ring_s * 1000)
-    return replace(call, state=Dialing(verb, tuple(legs), deadline)), tuple(commands)
+    deadline_ms = now + int(ring_s * 1000)
+    return replace(call, state=Dialing(verb, tuple(legs), deadline_ms)), tuple(commands)
 
 
 def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
-    """Talk to the first that is through its greeting; go on when none is left or time is up."""
+    """Bridge the first leg that passes its screening; advance when no leg or no time is left."""
     match event:
         case LegCreated(leg) if leg in state.legs:
-            until = max(state.deadline_ms, ring_deadline_ms(call, leg, now, state.deadline_ms))
-            return replace(call, state=replace(state, deadline_ms=until)), ()
+            ring_until_ms = ring_deadline_ms(call, leg, now, state.deadline_ms)
+            deadline_ms = max(state.deadline_ms, ring_until_ms)
+            return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
         case LegAnswered(leg) if leg in state.ringing:
             return _apply_outcome(state, leg, screening.start(call, state.verb.data, leg, now), now)
         case LegEnded(leg, cause, reason=reason) if leg in state.legs:
@@ -56,19 +57,19 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
 
 
 def _run_screenings(call: Call, state: Dialing, event: Event, now: int) -> Step:
-    """Let those who have answered, and are not connected yet, have their part of an event."""
+    """Let the legs that are being screened react to an event."""
     commands: tuple[Command, ...] = ()
-    for greeting in state.screenings:
-        moved = screening.on_event(call, state.verb.data, greeting, event, now)
-        if isinstance(call.state, Dialing) and moved[1] is not greeting:
-            call, more = _apply_outcome(call.state, greeting.leg, moved, now)
+    for each in state.screenings:
+        step = screening.on_event(call, state.verb.data, each, event, now)
+        if isinstance(call.state, Dialing) and step[1] is not each:
+            call, more = _apply_outcome(call.state, each.leg, step, now)
             commands += more
     return call, commands
 
 
-def _apply_outcome(state: Dialing, leg: str, greeted: screening.ScreeningStep, now: int) -> Step:
-    """Connect a leg that has been greeted, or go on without it; or wait until that is known."""
-    call, outcome, commands = greeted
+def _apply_outcome(state: Dialing, leg: str, step: screening.ScreeningStep, now: int) -> Step:
+    """Connect a leg, drop it, or continue its screening."""
+    call, outcome, commands = step
     others = tuple(each for each in state.screenings if each.leg != leg)
     state = replace(state, screenings=others, answered_by=_answered_by(call, leg, state))
     match outcome:
@@ -77,13 +78,13 @@ def _apply_outcome(state: Dialing, leg: str, greeted: screening.ScreeningStep, n
         case "refuse":
             call, more = _drop_leg(call, state, leg, causes.REJECTED)
             more = (*more, Hangup(leg, causes.REJECTED))
-        case greeting:
-            call, more = replace(call, state=replace(state, screenings=(*others, greeting))), ()
+        case current:
+            call, more = replace(call, state=replace(state, screenings=(*others, current))), ()
     return call, (*commands, *more)
 
 
 def _drop_leg(call: Call, state: Dialing, leg: str, cause: int) -> Step:
-    """Go on without a leg, if there are others."""
+    """Continue without a leg; without any, the dial has failed."""
     state = replace(
         state,
         legs=tuple(each for each in state.legs if each != leg),
@@ -96,20 +97,20 @@ def _drop_leg(call: Call, state: Dialing, leg: str, cause: int) -> Step:
 
 
 def _expire_ringing(call: Call, now: int) -> Step:
-    """Give up those who have not answered in time, while others are greeted."""
+    """Hang up the legs that have not answered in time, while others are being screened."""
     state = call.state
     if not isinstance(state, Dialing) or not state.screenings or now < state.deadline_ms:
         return call, ()
     hangups = tuple(Hangup(leg, causes.NO_ANSWER) for leg in state.ringing)
     if not hangups:
         return call, ()
-    left = tuple(each.leg for each in state.screenings)
+    answered = tuple(each.leg for each in state.screenings)
     cause = _stronger_cause(state.cause, causes.NO_ANSWER)
-    return replace(call, state=replace(state, legs=left, cause=cause)), hangups
+    return replace(call, state=replace(state, legs=answered, cause=cause)), hangups
 
 
 def parties(verb: Dial) -> tuple[str, ...]:
-    """List whom a dial calls: its numbers, or else its agent."""
+    """Return the parties that a dial calls: its numbers, or else its agent."""
     match verb.data.number:
         case None:
             return (f"agent:{verb.data.agent_id}",)
@@ -120,7 +121,7 @@ def parties(verb: Dial) -> tuple[str, ...]:
 
 
 def dial_data(party: str) -> DialData:
-    """Give the data of a dial that calls one party: `agent:1001`, a number or a sip: address."""
+    """Return the data of a dial to one party: `agent:1001`, a number or a sip: address."""
     if party.startswith("agent:"):
         return DialData(agent_id=party.removeprefix("agent:"))
     return DialData(number=party)
@@ -129,14 +130,14 @@ def dial_data(party: str) -> DialData:
 def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
     call, bridge = allocate_id(call, "b")
     limit_s = state.verb.data.time_limit
-    deadline = now + int(limit_s * 1000) if limit_s else call.must_end_ms
+    deadline_ms = now + int(limit_s * 1000) if limit_s else call.must_end_ms
     number = _reached_number(call, state.verb, winner)
-    talking = Bridged(
-        state.verb, winner, (winner,), bridge, now, deadline, number,
+    bridged = Bridged(
+        state.verb, winner, (winner,), bridge, now, deadline_ms, number,
         answered_by=state.answered_by,
     )  # fmt: skip
-    losers = tuple(Hangup(leg, causes.NORMAL) for leg in state.legs if leg != winner)
-    return replace(call, state=talking), losers
+    hangups = tuple(Hangup(leg, causes.NORMAL) for leg in state.legs if leg != winner)
+    return replace(call, state=bridged), hangups
 
 
 def _fail(call: Call, state: Dialing, status: str, cause: int) -> Step:
@@ -170,6 +171,6 @@ def _first_number(verb: Dial) -> str | None:
 
 
 def _stronger_cause(first: int, second: int) -> int:
-    """Of several parties that did not answer, tell the cause that says most: busy, then silence."""
-    ranks = (causes.BUSY, causes.NO_ANSWER, causes.NO_USER_RESPONSE)
-    return next((cause for cause in ranks if cause in {first, second}), second or first)
+    """Return the more informative of two causes: busy, then no answer."""
+    ranking = (causes.BUSY, causes.NO_ANSWER, causes.NO_USER_RESPONSE)
+    return next((cause for cause in ranking if cause in {first, second}), second or first)

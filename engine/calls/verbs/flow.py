@@ -1,8 +1,8 @@
-"""flow: run a stored flow; a tree is answered like a webhook's, a graph runs node by node.
+"""flow: runs a stored flow; an action tree runs like a webhook's, a graph runs node by node.
 
-While a graph runs, its frame is on top of what comes after. A node is read, filled in and checked
-outside, told by an event, and runs like a verb of a tree; when nothing of it is left, the frame
-says where its exit leads.
+While a graph runs, its frame is on top of the call's continuation. The engine loads, fills in and
+checks each node, FlowNodeLoaded delivers it, and it runs like a verb of a tree. When it has ended,
+the frame's exits lead to the next node.
 """
 
 from collections.abc import Mapping
@@ -25,32 +25,31 @@ from engine.calls.verbs import hangup
 from wire.flow import ConditionNode, GotoNode, Node, RequestNode, Scalar, SetNode
 
 LOAD_TIMEOUT_MS = 5_000
-API_TIMEOUT_MS = 17_000  # the longest of a request, 15 s, and a little for our own way
-MAX_VISITS = 100  # of one node: a flow that goes round for ever ends here, loudly
+API_TIMEOUT_MS = 17_000  # the request's own limit, 15 s, and a margin for the engine
+MAX_VISITS = 100  # of one node; ends a call whose flow loops forever
 
 FlowResult = FlowStarted | FlowNodeLoaded | ApiRequestSucceeded | ApiRequestFailed
 
 
 def start(call: Call, flow_id: str, now: int) -> Step:
-    """Read a stored flow."""
+    """Load a stored flow."""
     call, request = allocate_id(call, "r")
-    return replace(call, state=AwaitingInstructions(request, now + LOAD_TIMEOUT_MS)), (
-        LoadFlow(request, flow_id),
-    )
+    awaiting = AwaitingInstructions(request, now + LOAD_TIMEOUT_MS)
+    return replace(call, state=awaiting), (LoadFlow(request, flow_id),)
 
 
 def on_result(call: Call, event: FlowResult, now: int) -> Step:
-    """Take what was waited for: run a node, or go on to the next."""
+    """Run the node that was loaded, or advance to the next."""
     if isinstance(event, FlowNodeLoaded):
         return _run_node(call, _frame(call), event.node, now)
     return replace(apply_result(call, event), state=Advance(None, "flow")), ()
 
 
 def apply_result(call: Call, event: FlowResult) -> Call:
-    """Take what was waited for, for when the call comes to it: after a conversation, say."""
+    """Store a result in the continuation, for a call that may be in a conversation now."""
     match event:
-        case FlowStarted(flow_id=flow_id, version=version, start=first):
-            frame = Frame(flow_id, version, "", (("next", first),))
+        case FlowStarted(flow_id=flow_id, version=version, start=start_node):
+            frame = Frame(flow_id, version, "", (("next", start_node),))
             return replace(call, continuation=(frame, *call.continuation))
         case FlowNodeLoaded(name=name):
             return _with_exit(call, name)
@@ -61,39 +60,39 @@ def apply_result(call: Call, event: FlowResult) -> Call:
 
 
 def fail_request(call: Call, reason: str, status: int = 0) -> Call:
-    """Take the way of a request that was not answered well."""
-    known = set_variables(call, _answer_variables(call, {"status": status, "reason": reason}))
-    return _with_exit(known or call, _frame(call).exit("failure"))
+    """Take the `failure` exit of a request node."""
+    updated = set_variables(call, _answer_variables(call, {"status": status, "reason": reason}))
+    return _with_exit(updated or call, _frame(call).exit("failure"))
 
 
-def advance(call: Call, frame: Frame, after: Advance, now: int) -> Step:
-    """Go on from a node that has ended, with what it brought."""
-    known = set_variables(call, verb_results(call, after))
-    if known is None:
+def advance(call: Call, frame: Frame, ended: Advance, now: int) -> Step:
+    """Store the results of a node that has ended, and enter the next."""
+    updated = set_variables(call, verb_results(call, ended))
+    if updated is None:
         return _abort(call, "too_many_variables", now)
-    return _enter_node(known, frame, _exit_of(frame, after), now)
+    return _enter_node(updated, frame, _exit_of(frame, ended), now)
 
 
-def _exit_of(frame: Frame, after: Advance) -> str | None:
+def _exit_of(frame: Frame, ended: Advance) -> str | None:
     if frame.exit("noInput") is None:
         return frame.exit("next")
-    if not after.digits:
+    if not ended.digits:
         return frame.exit("noInput")
-    return frame.exit(f"branches.{after.digits}") or frame.exit("invalid")
+    return frame.exit(f"branches.{ended.digits}") or frame.exit("invalid")
 
 
 def _enter_node(call: Call, frame: Frame, node: str | None, now: int) -> Step:
-    """Read the next node; without one the flow has ended."""
+    """Load the next node; without one, the flow has ended."""
     if node is None:
         return replace(call, continuation=call.continuation[1:], state=Advance(None, "flow")), ()
     call, visits = _count_visit(call, f"{frame.flow_id}#{node}")
     if visits > MAX_VISITS:
         return _abort(call, "too_many_loops", now)
     call, request = allocate_id(call, "r")
-    at = Frame(frame.flow_id, frame.version, node)
+    next_frame = Frame(frame.flow_id, frame.version, node)
     call = replace(
         call,
-        continuation=(at, *call.continuation[1:]),
+        continuation=(next_frame, *call.continuation[1:]),
         state=AwaitingInstructions(request, now + LOAD_TIMEOUT_MS),
     )
     return call, (LoadFlowNode(request, frame.flow_id, frame.version, node),)
@@ -106,25 +105,26 @@ def _run_node(call: Call, frame: Frame, node: Node, now: int) -> Step:
         case ConditionNode():
             return _enter_node(call, frame, _matching_exit(call, node), now)
         case SetNode(variables=variables):
-            known = set_variables(call, {f"vars.{name}": each for name, each in variables.items()})
-            if known is None:
+            named = {f"vars.{name}": value for name, value in variables.items()}
+            updated = set_variables(call, named)
+            if updated is None:
                 return _abort(call, "too_many_variables", now)
-            return _enter_node(known, frame, node.next, now)
+            return _enter_node(updated, frame, node.next, now)
         case GotoNode():
             return _jump(call, frame, node, now)
         case RequestNode(data=data):
             call, request = allocate_id(call, "r")
-            asking = AwaitingInstructions(
+            awaiting = AwaitingInstructions(
                 request, now + API_TIMEOUT_MS, is_api=True, has_music=data.moh.enable
             )
-            return replace(call, state=asking), (SendApiRequest(request, data.api),)
+            return replace(call, state=awaiting), (SendApiRequest(request, data.api),)
         case _:
             return replace(call, state=Advance(verb_of(node), "flow")), ()
 
 
 def _matching_exit(call: Call, node: ConditionNode) -> str:
-    held = (each.next for each in node.cases if holds(each, value_of(call, each.variable)))
-    return next(held, node.else_)
+    matching = (each.next for each in node.cases if holds(each, value_of(call, each.variable)))
+    return next(matching, node.else_)
 
 
 def _jump(call: Call, frame: Frame, node: GotoNode, now: int) -> Step:
@@ -136,33 +136,33 @@ def _jump(call: Call, frame: Frame, node: GotoNode, now: int) -> Step:
 
 
 def _request_succeeded(call: Call, status: int, values: Mapping[str, Scalar | None]) -> Call:
-    known = set_variables(call, _answer_variables(call, {**values, "status": status}))
-    if known is None:
+    updated = set_variables(call, _answer_variables(call, {**values, "status": status}))
+    if updated is None:
         return fail_request(call, "too_many_variables", status)
-    return _with_exit(known, _frame(call).exit("success"))
+    return _with_exit(updated, _frame(call).exit("success"))
 
 
 def _answer_variables(call: Call, values: Mapping[str, Scalar | None]) -> dict[str, Scalar | None]:
-    """Name what a request brought, in place of what the same node's brought before."""
+    """Return the variables of a request's values; those of the node's last request become None."""
     prefix = f"answers.{_frame(call).node}."
-    before = dict.fromkeys(name for name in call.variables if name.startswith(prefix))
-    return before | {prefix + name: value for name, value in values.items()}
+    cleared = dict.fromkeys(name for name in call.variables if name.startswith(prefix))
+    return cleared | {prefix + name: value for name, value in values.items()}
 
 
-def _count_visit(call: Call, place: str) -> tuple[Call, int]:
-    visits = call.visits.get(place, 0) + 1
-    return replace(call, visits={**call.visits, place: visits}), visits
+def _count_visit(call: Call, node_key: str) -> tuple[Call, int]:
+    visits = call.visits.get(node_key, 0) + 1
+    return replace(call, visits={**call.visits, node_key: visits}), visits
 
 
 def _with_exit(call: Call, node: str | None) -> Call:
-    """Leave the frame one exit."""
-    only = (("next", node),) if node is not None else ()
-    return replace(call, continuation=(replace(_frame(call), exits=only), *call.continuation[1:]))
+    """Replace the frame's exits by one, to this node."""
+    exits_ = (("next", node),) if node is not None else ()
+    return replace(call, continuation=(replace(_frame(call), exits=exits_), *call.continuation[1:]))
 
 
 def _frame(call: Call) -> Frame:
     frame = call.continuation[0]
-    assert isinstance(frame, Frame), frame  # noqa: S101 - narrows for mypy; we put it there
+    assert isinstance(frame, Frame), frame  # noqa: S101 - narrows for mypy; `_enter_node` pushed it
     return frame
 
 

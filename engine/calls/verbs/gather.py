@@ -1,7 +1,7 @@
-"""gather: collect digits by four clocks: the prompt, the first digit, the gaps, the whole.
+"""gather: collects digits with four clocks: prompt, first digit, between digits, whole verb.
 
 A digit stops the prompt. Its time is its key-down: Asterisk reports a digit at key-up, so each
-clock is given GRACE_MS for a key that went down in time (design fact 6).
+clock waits GRACE_MS longer for a key that went down in time.
 """
 
 from msgspec.json import encode as to_json
@@ -36,11 +36,11 @@ MAX_GATHER_MS = 3_600_000
 
 
 def start(call: Call, verb: Gather, now: int) -> Step:
-    """Ask for the prompt, or listen at once when there is none."""
+    """Fetch the prompt; without one, wait for the first digit at once."""
     leg = verb.data.channel_id or call.main
-    limit = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else MAX_GATHER_MS)
-    fetched = min(now + FETCH_TIMEOUT_MS, limit)
-    state = Gathering(verb, leg, "fetch", deadline_ms=fetched, limit_ms=limit, since_ms=now)
+    limit_ms = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else MAX_GATHER_MS)
+    deadline_ms = min(now + FETCH_TIMEOUT_MS, limit_ms)
+    state = Gathering(verb, leg, "fetch", deadline_ms, limit_ms, since_ms=now)
     if call.leg(leg) is None and verb.data.fallback is not None:
         return replace(call, state=Advance(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
@@ -52,15 +52,15 @@ def start(call: Call, verb: Gather, now: int) -> Step:
 
 
 def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
-    asked = prompt_sources(state.verb.data)
-    if not asked:
+    sources = prompt_sources(state.verb.data)
+    if not sources:
         return _wait_first_digit(call, state, now), ()
     call, request = allocate_id(call, "p")
-    return replace(call, state=replace(state, request=request)), (FetchMedia(request, asked),)
+    return replace(call, state=replace(state, request=request)), (FetchMedia(request, sources),)
 
 
 def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
-    """Move by a digit, the prompt's course or a clock."""
+    """React to a digit, to the prompt, or to a clock."""
     match event:
         case DigitPressed(leg) if leg == state.leg and not state.suspended:
             return _on_digit(call, state, event, now)
@@ -81,7 +81,7 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
 
 
 def suspend(call: Call, state: Gathering, now: int) -> Step:
-    """Let the leg be on hold: prompt and clocks stand still, its keys count for nothing."""
+    """Put the leg on hold: the prompt and the clocks stop, digits are ignored."""
     state = replace(state, suspended_ms=now)
     if state.phase == "prompt":
         call, state, stops = suspend_prompt(call, state, now)
@@ -90,11 +90,11 @@ def suspend(call: Call, state: Gathering, now: int) -> Step:
 
 
 def resume(call: Call, state: Gathering, now: int) -> Step:
-    """Go on after a hold: the prompt where it was stopped, a clock from its beginning."""
-    limit = state.limit_ms + now - state.suspended_ms
-    # Paused for a mute, it goes on at once: keys before it that nobody has heard yet still count.
-    since = now if now > state.suspended_ms else state.since_ms
-    state = replace(state, suspended=False, limit_ms=limit, deadline_ms=now, since_ms=since)
+    """Continue after a hold: the prompt from where it stopped, a clock from its start."""
+    limit_ms = state.limit_ms + now - state.suspended_ms
+    # A mute suspends and resumes at the same time: earlier digits that AMI reports later count.
+    since_ms = now if now > state.suspended_ms else state.since_ms
+    state = replace(state, suspended=False, limit_ms=limit_ms, deadline_ms=now, since_ms=since_ms)
     if state.phase != "prompt":
         return _restart_phase_clock(call, state, now), ()
     if state.played_ms >= length_ms(state.clips):
@@ -104,12 +104,12 @@ def resume(call: Call, state: Gathering, now: int) -> Step:
 
 def _play_prompt(call: Call, state: Gathering, now: int) -> Step:
     state, play = resume_prompt(state, state.leg, now)
-    heard = _enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
-    return replace(call, state=heard), (play,)
+    state = _enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
+    return replace(call, state=state), (play,)
 
 
 def abandon(call: Call, state: Gathering, now: int) -> Step:
-    """Tell what was collected of a caller who hung up; nobody waits for the answer."""
+    """Report the digits of a caller who hung up; the webhook's response is not awaited."""
     call, emitted = emit_gathered(call, state, "hangup", now)
     if not isinstance(state.verb.action, str):
         return call, (emitted,)
@@ -151,9 +151,9 @@ def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> 
 
 
 def _is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
-    """Tell whether the phase's clock had fired; in an outage it stands, as `_renewed` says."""
-    is_running = state.phase in {"first", "between"} and not pressed.missed
-    return is_running and pressed.pressed_ms > state.deadline_ms - GRACE_MS
+    """Return whether the phase's clock had run out; it does not run during an outage."""
+    has_clock = state.phase in {"first", "between"} and not pressed.missed
+    return has_clock and pressed.pressed_ms > state.deadline_ms - GRACE_MS
 
 
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
@@ -175,27 +175,25 @@ def _finish(call: Call, state: Gathering, reason: GatherReason, now: int) -> Ste
     if reason == "timeout" and not state.digits and data.fallback is not None:
         return replace(call, state=Advance(data.fallback, "gather")), (*stops, emitted)
     if not isinstance(action, str):
-        return replace(call, state=Advance(action, "gather", digits=state.digits)), (
-            *stops,
-            emitted,
-        )
+        advance = Advance(action, "gather", digits=state.digits)
+        return replace(call, state=advance), (*stops, emitted)
     call, request = allocate_id(call, "r")
-    asking = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)
-    asked = SendWebhook(request, action, encode_result(call, state, reason))
-    return replace(call, state=asking), (*stops, emitted, asked)
+    awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)
+    webhook = SendWebhook(request, action, encode_result(call, state, reason))
+    return replace(call, state=awaiting), (*stops, emitted, webhook)
 
 
 def _restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
-    """Give the caller the phase's time again: an outage is not the caller's silence."""
+    """Restart the phase's clock after an outage, which is no silence of the caller."""
     data = state.verb.data
-    given = {
+    timeouts_ms = {
         "fetch": FETCH_TIMEOUT_MS,
         "first": data.timeout + GRACE_MS,
         "between": data.digit_timeout + GRACE_MS,
     }
     if state.phase == "prompt":
         return call
-    deadline = max(state.deadline_ms, now + given[state.phase])
+    deadline = max(state.deadline_ms, now + timeouts_ms[state.phase])
     return replace(call, state=_enter_phase(state, state.phase, deadline))
 
 
@@ -206,19 +204,18 @@ def _enter_phase(state: Gathering, phase: str, deadline_ms: int) -> Gathering:
 def emit_gathered(
     call: Call, state: Gathering, reason: GatherReason, now: int
 ) -> tuple[Call, EmitEvent]:
-    """Tell what was collected, and why collecting ended; its record has it, too."""
+    """Emit the digits and why the gather ended, and keep them for the call record."""
     call = add_collected_digits(call, CollectedDigits(now, state.leg, state.digits, reason))
-    facts = {"channel_id": state.leg, "dtmf": state.digits, "reason": reason}
-    return emit(call, "gathered", now, **facts)
+    return emit(call, "gathered", now, channel_id=state.leg, dtmf=state.digits, reason=reason)
 
 
 def encode_result(call: Call, state: Gathering, reason: GatherReason) -> bytes:
-    """Put it as a customer's server is told."""
-    gathered = GatherResult(
+    """Encode the result as the body of a webhook."""
+    result = GatherResult(
         call_id=call.id,
         dtmf=state.digits,
         to=GatherLeg(state.leg),
         reason=reason,
         custom_data=call.custom_data,
     )
-    return to_json(gathered)
+    return to_json(result)

@@ -1,4 +1,4 @@
-"""hangup, and every other way to the end: legs are told, and waited for; recordings are filed."""
+"""hangup, and every other end of a call: hang up all legs, archive recordings, then end."""
 
 from msgspec.structs import replace
 
@@ -14,12 +14,12 @@ from engine.calls.reporting.history import archive_all_legs
 from engine.calls.session_end import end_sessions
 
 HANGUP_TIMEOUT_MS = 5_000
-MAX_HANGUP_RETRIES = 3  # after that the reaper has it
-ARCHIVE_TIMEOUT_MS = 10_000  # what takes longer is filed all the same, after the end has been told
+MAX_HANGUP_RETRIES = 3  # after that, the reaper hangs up what is left
+ARCHIVE_TIMEOUT_MS = 10_000  # then the call ends, and archiving continues without it
 
 
-def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
-    """Tell every leg to hang up; the call is over when the last has."""
+def start(call: Call, now: int, by: causes.EndedBy, cause: int = causes.NORMAL) -> Step:
+    """Hang up every leg; the call ends with the last."""
     call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, continuation=())
     call, commands = end_sessions(call, "call_ended", now)
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
@@ -31,13 +31,13 @@ def start(call: Call, now: int, by: str, cause: int = causes.NORMAL) -> Step:
 
 
 def on_event(call: Call, state: Ending, event: Event, now: int) -> Step:
-    """Tell the legs again that have not gone; give up on them in the end."""
+    """Repeat the hangup of legs that have not ended; give up after some retries."""
     if not call.legs:
         return finish(call, now)
     match event:
         case DeadlinePassed() if state.tries >= MAX_HANGUP_RETRIES:
             return finish(call, now)
-        case Recovered():  # a hangup that may not have come to it is in the outbox
+        case Recovered():  # recovery repeats the hangups that are still in the outbox
             return replace(call, state=replace(state, deadline_ms=now + HANGUP_TIMEOUT_MS)), ()
         case DeadlinePassed():
             ending = Ending(now + HANGUP_TIMEOUT_MS, state.tries + 1)
@@ -49,20 +49,20 @@ def on_event(call: Call, state: Ending, event: Event, now: int) -> Step:
 
 
 def finish(call: Call, now: int) -> Step:
-    """Call it over, once its recordings are filed.
+    """Archive the recordings, then end the call.
 
-    Those of legs that may live on are left to the archivist: they are recorded still.
+    Recordings of legs that may still be up are left to the sweeper: they are still being written.
     """
-    is_gone = not call.legs and call.reason != causes.reason(causes.LOST)
+    all_ended = not call.legs and call.reason != causes.reason(causes.LOST)
     call = replace(archive_all_legs(call, now), continuation=(), ended_ms=now, status=_status(call))
-    if is_archived(call) or not is_gone:
+    if is_archived(call) or not all_ended:
         return _end(call, now)
     call, commands = archive_remaining(call)
     return replace(call, state=ArchivingRecordings(now + ARCHIVE_TIMEOUT_MS)), commands
 
 
 def on_archiving(call: Call, event: Event, now: int) -> Step:
-    """Call it over when all is filed, or when that takes too long."""
+    """End the call when all recordings are archived, or when that takes too long."""
     match event:
         case RecordingsArchived(fault=fault) if is_archived(call) or fault not in {"", "lost"}:
             return _end(call, now)

@@ -1,4 +1,4 @@
-"""Asking what to do next: a customer's webhook, or a stored flow; then that runs."""
+"""Next instructions from a customer's webhook, a stored flow, or an API request of a flow."""
 
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
@@ -20,36 +20,35 @@ from engine.calls.verbs import flow
 from wire.verbs import Action
 from wire.webhooks import ActionRequest
 
-WEBHOOK_TIMEOUT_MS = 17_000  # 15 s in all (design section 7), and a little for our own way
-MAX_REASON_CHARS = 200  # it quotes what the customer's server said, of any length
+WEBHOOK_TIMEOUT_MS = 17_000  # the webhook's own limit, 15 s, and a margin for the engine
+MAX_REASON_CHARS = 200  # a reason quotes the customer's server, of any length
 
 
-def start_url(call: Call, url: str, after: Advance, now: int) -> Step:
-    """Ask an address for the next action, telling it what has just ended."""
+def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
+    """Request the next action from a URL; the body says what has just ended."""
     call, request = allocate_id(call, "r")
     body = ActionRequest(
         call_id=call.id,
-        event=after.event,
+        event=ended.event,
         from_=call.from_,
         to=call.to,
         direction=call.direction,
         account_id=call.account,
         channel_id=call.main,
-        dial=after.dial,
+        dial=ended.dial,
         answered_by=call.answered_by,
         custom_data=call.custom_data,
     )
-    asking = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, after.fallback)
-    return replace(call, state=asking), (SendWebhook(request, url, to_json(body)),)
+    awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, ended.fallback)
+    return replace(call, state=awaiting), (SendWebhook(request, url, to_json(body)),)
 
 
 def on_event(call: Call, state: AwaitingInstructions, event: Event, now: int) -> Step:
-    """Run what was answered; without an answer, the fallback; without one, hang up."""
+    """Run the action that was returned; after a failure, the fallback; without one, hang up."""
     match event:
         case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed():
-            return (
-                flow.on_result(call, event, now) if event.request == state.request else (call, ())
-            )
+            is_expected = event.request == state.request
+            return flow.on_result(call, event, now) if is_expected else (call, ())
         case ActionReceived(request, action) if request == state.request:
             return replace(call, state=Advance(action, "reply")), prefetch(action)
         case ActionFailed(request, reason) if request == state.request:
@@ -63,13 +62,13 @@ def on_event(call: Call, state: AwaitingInstructions, event: Event, now: int) ->
 
 
 def prefetch(action: Action | None) -> tuple[PrefetchMedia, ...]:
-    """Ask for the audio that an answer will want."""
+    """Return the command that fetches an action's audio, if it has any."""
     sources = audio_sources(action)
     return (PrefetchMedia(sources),) if sources else ()
 
 
 def use_fallback(call: Call, state: AwaitingInstructions, reason: str) -> Call:
-    """Go on without an answer: the fallback; without one, nothing more of the tree."""
+    """Advance to the fallback; without one, the rest of the tree is dropped."""
     if state.is_api:
         return replace(flow.fail_request(call, reason), state=Advance(None, "flow"))
     if state.fallback is None:

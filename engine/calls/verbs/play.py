@@ -1,6 +1,6 @@
-"""play and say: get the audio, let the leg hear it, go on. What can't be had is passed over.
+"""play and say: fetch the audio, play it to the main leg, and advance; failed audio is skipped.
 
-What a record lets its leg hear first is played here too; then the rest of it runs.
+The prompt and the beep of `record` are played here, too.
 """
 
 from msgspec.structs import replace
@@ -17,28 +17,26 @@ from wire import verbs
 from wire.media import Clip
 
 FETCH_TIMEOUT_MS = 20_000
-GRACE_MS = 5_000  # a playback that outlives its length by this is given up
-HANGUP_GRACE_MS = 200  # one fails when its leg hangs up, a moment before that is told
+GRACE_MS = 5_000  # a playback that exceeds its length by this is stopped
+HANGUP_GRACE_MS = 200  # a playback fails shortly before the hangup of its leg is reported
 
 
 def start(call: Call, verb: PlayableVerb, now: int) -> Step:
-    """Ask for the audio."""
+    """Fetch the audio."""
     call, request = allocate_id(call, "p")
-    held = is_held(call, call.main)
-    state = Playing(verb=verb, request=request, deadline_ms=now + FETCH_TIMEOUT_MS, suspended=held)
+    state = Playing(verb, request, now + FETCH_TIMEOUT_MS, suspended=is_held(call, call.main))
     return replace(call, state=state), (FetchMedia(request, verb_sources(verb)),)
 
 
 def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
-    """Play what was fetched; go on when it has been heard, or can't be."""
+    """Play fetched audio; advance when it has ended or could not be played."""
     match event:
         case MediaFetched(request, clips) if request == state.request and not state.clips:
             return _on_fetched(call, state, clips, now)
         case PlaybackEnded(playback, failed) if playback == state.request:
             if failed:
-                return replace(
-                    call, state=replace(state, deadline_ms=now + HANGUP_GRACE_MS, ends_ms=0)
-                ), ()
+                state = replace(state, deadline_ms=now + HANGUP_GRACE_MS, ends_ms=0)
+                return replace(call, state=state), ()
             return _finish(call, state), ()
         case Recovered() if not state.clips:
             return replace(call, state=replace(state, deadline_ms=now + FETCH_TIMEOUT_MS)), ()
@@ -50,7 +48,7 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
 
 
 def suspend(call: Call, state: Playing, now: int) -> Step:
-    """Stop the prompt: its leg is held; one that is still fetched waits when it is there."""
+    """Stop the playback while the leg is on hold; audio that arrives meanwhile waits."""
     if not state.ends_ms:
         return replace(call, state=replace(state, suspended=True)), ()
     call, state, stops = suspend_prompt(call, state, now)
@@ -58,16 +56,16 @@ def suspend(call: Call, state: Playing, now: int) -> Step:
 
 
 def resume(call: Call, state: Playing, now: int) -> Step:
-    """Play on from where the prompt was stopped."""
+    """Continue from where the playback was stopped."""
     if not state.clips:
         return replace(call, state=replace(state, suspended=False)), ()
     if state.played_ms >= length_ms(state.clips):
         return _finish(call, state), ()
     state, play = resume_prompt(state, call.main, now)
-    deadline = state.ends_ms + GRACE_MS
+    deadline_ms = state.ends_ms + GRACE_MS
     if state.verb.timeout is not None:
-        deadline = min(deadline, now + int(state.verb.timeout * 1000) - state.played_ms)
-    return replace(call, state=replace(state, deadline_ms=deadline)), (play,)
+        deadline_ms = min(deadline_ms, now + int(state.verb.timeout * 1000) - state.played_ms)
+    return replace(call, state=replace(state, deadline_ms=deadline_ms)), (play,)
 
 
 def _on_fetched(call: Call, state: Playing, clips: tuple[Clip, ...], now: int) -> Step:
@@ -82,8 +80,8 @@ def _on_fetched(call: Call, state: Playing, clips: tuple[Clip, ...], now: int) -
 def _finish(call: Call, state: Playing) -> Call:
     match state.verb:
         case verbs.Record(data=data) as verb:
-            rest = replace(verb, data=replace(data, audio_url=None, text=None, beep=False))
-            return replace(call, state=Advance(rest, "record"))
+            without_prompt = replace(data, audio_url=None, text=None, beep=False)
+            return replace(call, state=Advance(replace(verb, data=without_prompt), "record"))
         case verbs.Say():
             return replace(call, state=Advance(state.verb.action, "say"))
         case verbs.Play():

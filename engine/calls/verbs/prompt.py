@@ -1,4 +1,4 @@
-"""A prompt that can be paused: what play, say and gather have in common when a leg is held."""
+"""Playbacks that a hold suspends and resumes, for play, say and gather."""
 
 from typing import TypeVar
 
@@ -13,23 +13,23 @@ PromptState = TypeVar("PromptState", Playing, Gathering)
 
 
 def length_ms(clips: tuple[Clip, ...]) -> int:
-    """Tell how long clips last, one after another."""
+    """Return the total length of clips."""
     return sum(clip.duration_ms for clip in clips)
 
 
 def suspend_prompt(
     call: Call, state: PromptState, now: int
 ) -> tuple[Call, PromptState, tuple[StopPlayback, ...]]:
-    """Stop a prompt where it is; what is heard of it later is another playback."""
+    """Stop a prompt and keep its position; resuming it is a new playback."""
     stops = (StopPlayback(state.request),)
-    heard_ms = max(0, length_ms(state.clips) - max(0, state.ends_ms - now))
+    played_ms = max(0, length_ms(state.clips) - max(0, state.ends_ms - now))
     call, request = allocate_id(call, "p")
-    state = replace(state, request=request, suspended=True, played_ms=heard_ms, ends_ms=0)
+    state = replace(state, request=request, suspended=True, played_ms=played_ms, ends_ms=0)
     return call, replace(state, deadline_ms=call.must_end_ms), stops
 
 
 def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
-    """Let a leg hear the rest of a prompt; its deadline is the caller's to set."""
+    """Play the rest of a prompt to a leg; the caller sets the deadline."""
     clips, offset_ms = _remaining(state.clips, state.played_ms)
     ends_ms = now + length_ms(clips) - offset_ms
     state = replace(state, suspended=False, ends_ms=ends_ms)
@@ -37,20 +37,21 @@ def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, 
 
 
 def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
-    """End the prompt that is heard, or the message that is being left, if one is."""
+    """Return the commands that stop a state's prompt or voicemail, if one is running."""
     match state:
         case Playing(request=request, ends_ms=ends_ms) if ends_ms:
             return (StopPlayback(request),)
         case Gathering(phase="prompt", request=request, suspended=False):
             return (StopPlayback(request),)
-        case RecordingVoicemail(recording=tape, request=""):
-            return (StopVoicemail(tape),)
+        case RecordingVoicemail(recording=name, request=""):
+            return (StopVoicemail(name),)
         case _:
             return ()
 
 
-def _remaining(clips: tuple[Clip, ...], heard_ms: int) -> tuple[tuple[Clip, ...], int]:
-    while len(clips) > 1 and heard_ms >= clips[0].duration_ms:
-        heard_ms -= clips[0].duration_ms
+def _remaining(clips: tuple[Clip, ...], played_ms: int) -> tuple[tuple[Clip, ...], int]:
+    """Return the clips that are left, and the offset into the first."""
+    while len(clips) > 1 and played_ms >= clips[0].duration_ms:
+        played_ms -= clips[0].duration_ms
         clips = clips[1:]
-    return clips, heard_ms
+    return clips, played_ms

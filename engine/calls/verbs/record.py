@@ -1,7 +1,7 @@
-"""record: a message of whoever is on the main leg, until a key, silence, or the longest time.
+"""record: records a voicemail of the main leg, until a digit, silence, or the maximum length.
 
-Its prompt and beep are played as `play` plays; what is left of the verb then begins here. Why a
-recording has ended shows a moment after its end: a key is told, or the leg is gone.
+`play` plays its prompt and beep first; then the rest of the verb starts here. Why a recording
+ended is known shortly after its end: a digit is reported, or the leg has ended.
 """
 
 from msgspec.json import encode as to_json
@@ -29,30 +29,30 @@ from engine.calls.verbs.instructions import WEBHOOK_TIMEOUT_MS
 from wire.verbs import Record
 from wire.webhooks import RecordReason, RecordResult
 
-STOP_TIMEOUT_MS = 1_000  # within this it has ended that was told to
-REASON_GRACE_MS = 200  # within this the reason of an end shows
-ARCHIVE_TIMEOUT_MS = 5_000  # the caller waits: what takes longer is filed all the same
+STOP_TIMEOUT_MS = 1_000  # for a recording to end that was stopped
+REASON_GRACE_MS = 200  # for the reason of an end to become known
+ARCHIVE_TIMEOUT_MS = 5_000  # the caller waits; archiving continues after it
 
 
 def start(call: Call, verb: Record, now: int) -> Step:
-    """Play its prompt and beep, or, when they have been heard, begin to record.
+    """Play the prompt and the beep; without them, start to record.
 
-    Without an archive go on at once.
+    Without a destination for recordings, advance at once.
     """
     if call.recording_destination is not None and verb_sources(verb):
         return play.start(call, verb, now)
     if call.recording_destination is None:
         return _continue(call, verb, "failed", None, now)
-    call, emitted = release_leg(call, call.main, now)  # nobody leaves a message on hold
-    call, tape = call_recording.start(call, call.main, "voicemail", now)
-    data = verb.data
-    state = RecordingVoicemail(verb, tape.name, now, now + data.max_length * 1000)
-    command = StartVoicemail(call.main, tape.name, data.max_length, data.silence, data.terminator)
+    call, emitted = release_leg(call, call.main, now)  # a voicemail is not recorded on hold
+    call, recording = call_recording.start(call, call.main, "voicemail", now)
+    name, data = recording.name, verb.data
+    state = RecordingVoicemail(verb, name, now, now + data.max_length * 1000)
+    command = StartVoicemail(call.main, name, data.max_length, data.silence, data.terminator)
     return replace(call, state=state), (*emitted, command)
 
 
 def on_event(call: Call, state: RecordingVoicemail, event: Event, now: int) -> Step:
-    """Follow the message to its end, then to the archive."""
+    """React to the end of the recording, then to its archiving."""
     match event:
         case DigitPressed(leg, digit) if leg == call.main and digit == state.verb.data.terminator:
             return _stop(call, state, "terminator", now)
@@ -63,7 +63,7 @@ def on_event(call: Call, state: RecordingVoicemail, event: Event, now: int) -> S
         case Recovered() if state.request:
             return replace(call, state=replace(state, deadline_ms=now + ARCHIVE_TIMEOUT_MS)), ()
         case DeadlinePassed() if state.request or state.reason:
-            return _finish(call, state, now)  # one that has not ended yet is filed with the call
+            return _finish(call, state, now)  # if it has not ended, the call's end archives it
         case DeadlinePassed():
             return _stop(call, state, "max-length", now)
         case _:
@@ -71,7 +71,7 @@ def on_event(call: Call, state: RecordingVoicemail, event: Event, now: int) -> S
 
 
 def abandon(call: Call, state: RecordingVoicemail, now: int) -> Step:
-    """Tell of the message of a caller who hung up: it is kept; nobody waits for the answer."""
+    """Report the voicemail of a caller who hung up; the webhook's response is not awaited."""
     return _report(call, state.verb, state.reason or "hangup", _recording(call, state), now)
 
 
@@ -87,17 +87,17 @@ def _stop(call: Call, state: RecordingVoicemail, reason: RecordReason, now: int)
 
 def _archive(call: Call, state: RecordingVoicemail, now: int) -> Step:
     call, command = call_recording.archive(call, (state.recording,))
-    filing = replace(
+    state = replace(
         state, request=command.request, ended_ms=now, deadline_ms=now + ARCHIVE_TIMEOUT_MS
     )
-    return replace(call, state=filing), (command,)
+    return replace(call, state=state), (command,)
 
 
 def _on_archived(call: Call, state: RecordingVoicemail, now: int) -> Step:
-    shows_ms = state.ended_ms + REASON_GRACE_MS
-    if state.reason or now >= shows_ms:
+    reason_due_ms = state.ended_ms + REASON_GRACE_MS
+    if state.reason or now >= reason_due_ms:
         return _finish(call, state, now)
-    return replace(call, state=replace(state, deadline_ms=shows_ms)), ()
+    return replace(call, state=replace(state, deadline_ms=reason_due_ms)), ()
 
 
 def _finish(call: Call, state: RecordingVoicemail, now: int) -> Step:
@@ -107,22 +107,23 @@ def _finish(call: Call, state: RecordingVoicemail, now: int) -> Step:
 
 
 def _continue(
-    call: Call, verb: Record, reason: RecordReason, tape: Recording | None, now: int
+    call: Call, verb: Record, reason: RecordReason, recording: Recording | None, now: int
 ) -> Step:
-    call, commands = _report(call, verb, reason, tape, now)
+    call, commands = _report(call, verb, reason, recording, now)
     if not isinstance(verb.action, str):
         return replace(call, state=Advance(verb.action, "record")), commands
-    asked = next(each for each in commands if isinstance(each, SendWebhook))
-    return replace(
-        call, state=AwaitingInstructions(asked.request, now + WEBHOOK_TIMEOUT_MS)
-    ), commands
+    webhook = next(each for each in commands if isinstance(each, SendWebhook))
+    awaiting = AwaitingInstructions(webhook.request, now + WEBHOOK_TIMEOUT_MS)
+    return replace(call, state=awaiting), commands
 
 
 def _report(
-    call: Call, verb: Record, reason: RecordReason, tape: Recording | None, now: int
+    call: Call, verb: Record, reason: RecordReason, recording: Recording | None, now: int
 ) -> tuple[Call, tuple[Command, ...]]:
-    facts = recording_fields(call, tape) if tape and tape.state != "lost" else {}
-    call, emitted = emit(call, "recorded", now, channel_id=call.main, reason=reason, **facts)
+    """Emit the voicemail, and send it to the verb's webhook, if it has one."""
+    is_stored = recording is not None and recording.state != "lost"
+    fields = recording_fields(call, recording) if recording and is_stored else {}
+    call, emitted = emit(call, "recorded", now, channel_id=call.main, reason=reason, **fields)
     if not isinstance(verb.action, str):
         return call, (emitted,)
     call, request = allocate_id(call, "r")
@@ -131,9 +132,9 @@ def _report(
         channel_id=call.main,
         reason=reason,
         event="record",
-        recording_url=facts.get("recording_url"),
+        recording_url=fields.get("recording_url"),
         recording_purpose="voicemail",
-        duration=facts.get("recording_duration"),
+        duration=fields.get("recording_duration"),
         custom_data=call.custom_data,
     )
     return call, (emitted, SendWebhook(request, verb.action, to_json(result)))

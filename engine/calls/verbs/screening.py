@@ -1,6 +1,7 @@
-"""What a dialled leg goes through before it is connected: detection, a whisper, a key to press.
+"""Call screening of a dialed leg before it is connected: detection, a whisper, a confirmation.
 
-Each stage runs as it would on a call whose main leg this were; the call itself goes on dialling.
+Each stage runs on a copy of the call whose main leg is the screened leg; the call itself stays in
+the state `Dialing`.
 """
 
 from typing import Literal
@@ -24,61 +25,62 @@ from wire.answer_detection import Confirm, MachineDetection, detection_settings
 from wire.verbs import DialData, Gather, GatherData
 
 STAGES: tuple[ScreeningStage, ...] = ("detecting", "whispering", "confirming")
-MAX_STAGE_MS = 120_000  # of a stage; a prompt that lasts longer is cut
-StagePosition = tuple[str, ScreeningStage, int]  # which leg, in which stage, and until when at most
+MAX_STAGE_MS = 120_000  # a longer prompt is cut off
+StagePosition = tuple[str, ScreeningStage, int]  # the leg, its stage, and the stage's time limit
 Outcome = Screening | Literal["connect", "refuse"]
 ScreeningStep = tuple[Call, Outcome, tuple[Command, ...]]
 
 
 def start(call: Call, data: DialData, leg: str, now: int) -> ScreeningStep:
-    """Greet a leg that has answered, if that is asked for."""
+    """Start the screening of a leg that has answered; without any stage it is connected."""
     return _start_next_stage(call, data, leg, STAGES, now)
 
 
 def on_event(
-    call: Call, data: DialData, greeting: Screening, event: Event, now: int
+    call: Call, data: DialData, screening: Screening, event: Event, now: int
 ) -> ScreeningStep:
-    """Move a greeting; a stage that lasts too long is cut."""
+    """Let a screened leg react to an event; a stage ends at its time limit."""
     match event:
-        case DeadlinePassed() if now < greeting.due_ms:
-            return call, greeting, ()
-        case DeadlinePassed() if now >= greeting.limit_ms:
-            call, outcome, commands = _finish_stage(call, data, greeting.position, "", now)
-            return call, outcome, (*stop_sound(greeting.state), *commands)
+        case DeadlinePassed() if now < screening.due_ms:
+            return call, screening, ()
+        case DeadlinePassed() if now >= screening.limit_ms:
+            call, outcome, commands = _finish_stage(call, data, screening.position, "", now)
+            return call, outcome, (*stop_sound(screening.state), *commands)
         case Recovered():
-            greeting = replace(greeting, limit_ms=now + MAX_STAGE_MS)
+            screening = replace(screening, limit_ms=now + MAX_STAGE_MS)
         case _:
             pass
-    alone = replace(call, main=greeting.leg, state=greeting.state, continuation=())
-    alone, commands = single_leg.on_event(alone, greeting.state, event, now)
-    if alone.state is greeting.state and not commands:
-        return call, greeting, ()
-    return _merge(call, data, greeting.position, (alone, commands), now)
+    leg_call = replace(call, main=screening.leg, state=screening.state, continuation=())
+    leg_call, commands = single_leg.on_event(leg_call, screening.state, event, now)
+    if leg_call.state is screening.state and not commands:
+        return call, screening, ()
+    return _merge(call, data, screening.position, (leg_call, commands), now)
 
 
 def _start_next_stage(
-    call: Call, data: DialData, leg: str, left: tuple[ScreeningStage, ...], now: int
+    call: Call, data: DialData, leg: str, stages: tuple[ScreeningStage, ...], now: int
 ) -> ScreeningStep:
-    """Begin the next stage that is asked for; after the last, connect."""
-    if not left:
+    """Start the first of these stages that the dial asks for; without one, connect."""
+    if not stages:
         return call, "connect", ()
-    alone, commands = _start_stage(replace(call, main=leg, continuation=()), data, left[0], now)
-    if alone.state is call.state:
-        return _start_next_stage(call, data, leg, left[1:], now)
-    return _merge(call, data, (leg, left[0], now + MAX_STAGE_MS), (alone, commands), now)
+    leg_call = replace(call, main=leg, continuation=())
+    leg_call, commands = _start_stage(leg_call, data, stages[0], now)
+    if leg_call.state is call.state:
+        return _start_next_stage(call, data, leg, stages[1:], now)
+    return _merge(call, data, (leg, stages[0], now + MAX_STAGE_MS), (leg_call, commands), now)
 
 
-def _start_stage(alone: Call, data: DialData, stage: ScreeningStage, now: int) -> Step:
+def _start_stage(leg_call: Call, data: DialData, stage: ScreeningStage, now: int) -> Step:
     detection = detection_settings(data.machine_detection)
     match stage:
         case "detecting" if detection is not None:
-            return amd.start(alone, detection, now)
+            return amd.start(leg_call, detection, now)
         case "whispering" if data.whisper is not None:
-            return replace(alone, state=Advance(data.whisper, "whisper")), ()
+            return replace(leg_call, state=Advance(data.whisper, "whisper")), ()
         case "confirming" if data.confirm is not None:
-            return replace(alone, state=Advance(_confirm_verb(data.confirm), "confirm")), ()
+            return replace(leg_call, state=Advance(_confirm_verb(data.confirm), "confirm")), ()
         case _:
-            return alone, ()
+            return leg_call, ()
 
 
 def _confirm_verb(confirm: Confirm) -> Gather:
@@ -94,34 +96,39 @@ def _confirm_verb(confirm: Confirm) -> Gather:
     return Gather(data)
 
 
-def _merge(call: Call, data: DialData, at: StagePosition, step: Step, now: int) -> ScreeningStep:
-    """Take what the leg alone has come to back into the call."""
-    alone, commands = step
-    while isinstance(alone.state, Advance) and isinstance(alone.state.action, single_leg.VERBS):
-        alone, more = single_leg.start(alone, alone.state.action, now)
+def _merge(
+    call: Call, data: DialData, position: StagePosition, step: Step, now: int
+) -> ScreeningStep:
+    """Merge the step of the leg's copy into the call."""
+    leg_call, commands = step
+    while isinstance(leg_call.state, Advance) and isinstance(
+        leg_call.state.action, single_leg.VERBS
+    ):
+        leg_call, more = single_leg.start(leg_call, leg_call.state.action, now)
         commands = (*commands, *more)
-    kept = replace(
-        alone,
+    merged = replace(
+        leg_call,
         main=call.main,
         state=call.state,
         continuation=call.continuation,
         answered_by=call.answered_by,
     )
-    match alone.state:
+    match leg_call.state:
         case Detecting() | Playing() | Gathering() as state:
-            return kept, Screening(at[0], at[1], state, at[2]), commands
+            leg, stage, limit_ms = position
+            return merged, Screening(leg, stage, state, limit_ms), commands
         case Advance(digits=digits):
-            call, outcome, more = _finish_stage(kept, data, at, digits, now)
+            call, outcome, more = _finish_stage(merged, data, position, digits, now)
             return call, outcome, (*commands, *more)
         case _:
-            raise AssertionError(alone.state)
+            raise AssertionError(leg_call.state)
 
 
 def _finish_stage(
-    call: Call, data: DialData, at: StagePosition, digits: str, now: int
+    call: Call, data: DialData, position: StagePosition, digits: str, now: int
 ) -> ScreeningStep:
-    """End a stage: a machine that is not wanted and a key that is not the right one are refused."""
-    leg, stage, _limit_ms = at
+    """End a stage: refuse a leg with an unwanted machine or a wrong digit, else start the next."""
+    leg, stage, _limit_ms = position
     if stage == "detecting" and _is_rejected_machine(call, data, leg):
         return call, "refuse", ()
     if stage == "confirming" and data.confirm is not None and digits != data.confirm.digit:
@@ -130,6 +137,6 @@ def _finish_stage(
 
 
 def _is_rejected_machine(call: Call, data: DialData, leg_id: str) -> bool:
-    leg, asked = call.leg(leg_id), data.machine_detection
-    is_machine = leg is not None and leg.answered_by == "machine"
-    return is_machine and isinstance(asked, MachineDetection) and asked.on_machine == "hangup"
+    leg, detection = call.leg(leg_id), data.machine_detection
+    hangs_up = isinstance(detection, MachineDetection) and detection.on_machine == "hangup"
+    return hangs_up and leg is not None and leg.answered_by == "machine"

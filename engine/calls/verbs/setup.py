@@ -1,4 +1,4 @@
-"""The way to the first verb: the main leg is called or answered, then the tree begins."""
+"""Call setup: the main leg is called or answered, then the first verb starts."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,13 +15,13 @@ from engine.calls.verbs import amd, hangup
 
 
 def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
-    """Reach the main leg; once it is up, run the action."""
+    """Wait for the main leg's answer, then run the action."""
     match event:
         case CallOpened():
             return _open(call, state, now)
         case LegCreated(leg) if leg == call.main:
-            until = ring_deadline_ms(call, leg, now, state.deadline_ms)
-            return replace(call, state=replace(state, deadline_ms=until)), ()
+            deadline_ms = ring_deadline_ms(call, leg, now, state.deadline_ms)
+            return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
         case LegAnswered(leg) if leg == call.main:
             return _on_answered(call, state, now)
         case DeadlinePassed():

@@ -1,4 +1,4 @@
-"""What happens on one leg alone: a prompt, keys, listening; on the main one or one greeted."""
+"""Verbs and states of a single leg, which run on the main leg or on a leg in screening."""
 
 from engine.calls.model.call import Call, Step
 from engine.calls.model.events import Event
@@ -11,14 +11,12 @@ VERBS = (verbs.Play, verbs.Say, verbs.Gather)
 
 
 def start(call: Call, verb: SingleLegVerb, now: int) -> Step:
-    """Begin it on the main leg."""
     if isinstance(verb, verbs.Gather):
         return gather.start(call, verb, now)
     return play.start(call, verb, now)
 
 
 def on_event(call: Call, state: Playing | Gathering | Detecting, event: Event, now: int) -> Step:
-    """Move it."""
     match state:
         case Playing():
             return play.on_event(call, state, event, now)
