@@ -1,4 +1,4 @@
-"""Running a call's recorded events through the core again: the same commands, or the log lies."""
+"""Replays a call's log through `step`, and compares the results with what was stored."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -20,9 +20,9 @@ from wire.events import CallEvent
 
 
 class ReplayStep(Struct, frozen=True):
-    """One step: the event, when it came (wall-clock milliseconds), and what it led to.
+    """One replayed event, its time (wall-clock milliseconds), and its result.
 
-    `digest` is of the commands that it led to when it happened, None where it can't be compared.
+    `digest` is that of the original commands; None if it can't be compared.
     """
 
     at_ms: int
@@ -33,14 +33,14 @@ class ReplayStep(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Whether the core decides now what it decided then, as far as that is known."""
+        """Whether the commands are the original ones, as far as that is known."""
         return self.digest in {None, digest_of(self.commands)}
 
 
 def replay(log: Sequence[bytes]) -> Iterator[ReplayStep]:
-    """Run a call's log, whose first line is the call as it was opened; raises DecodeError.
+    """Replay a call's log, whose first line is the initial call; raises DecodeError.
 
-    The story ends where the store has lost a line, which reads as empty bytes.
+    Stops at the first lost line, which reads as empty bytes.
     """
     if not log or not log[0]:
         return
@@ -53,84 +53,80 @@ def replay(log: Sequence[bytes]) -> Iterator[ReplayStep]:
 
 
 def find_gap(log: Sequence[bytes]) -> int | None:
-    """Tell which line is the first that the store has lost."""
-    return next((place for place, line in enumerate(log) if not line), None)
+    """Return the first line that the store has lost."""
+    return next((number for number, line in enumerate(log) if not line), None)
 
 
 class Mismatch(Struct, frozen=True):
-    """One thing that is not as it was; `place` is the moment's, counted from 0."""
+    """One difference; `step` is the index of the replayed step."""
 
     detail: str
     step: int | None = None
 
 
 class EventComparison(Struct, frozen=True):
-    """What is wrong with what was told, and how much of it is no longer on the stream."""
+    """The differences between events, and how many events the stream no longer has."""
 
     mismatches: tuple[Mismatch, ...]
     trimmed: int
 
 
-def compare_decisions(moments: Iterable[ReplayStep]) -> Iterator[Mismatch]:
-    """Find the moments upon which the core decides otherwise now."""
-    for place, moment in enumerate(moments):
-        if not moment.is_same:
-            yield Mismatch("decides otherwise", place)
+def compare_decisions(steps: Iterable[ReplayStep]) -> Iterator[Mismatch]:
+    """Yield the steps whose commands differ from the original ones."""
+    for index, each in enumerate(steps):
+        if not each.is_same:
+            yield Mismatch("the commands differ", index)
 
 
-def compare_result(moments: Sequence[ReplayStep], record: StoredCall) -> Iterator[Mismatch]:
-    """Compare where a whole log leads with the call as it is stored."""
-    now = moments[-1].call if moments else None
-    if now is None:
-        yield Mismatch("the log is gone, and the record is there")
-    elif now != record.call:
-        names = record.call.__struct_fields__
-        unlike = [name for name in names if getattr(now, name) != getattr(record.call, name)]
-        yield Mismatch(
-            f"leads to another call than is stored: {', '.join(unlike)}", len(moments) - 1
-        )
+def compare_result(steps: Sequence[ReplayStep], stored: StoredCall) -> Iterator[Mismatch]:
+    """Compare the result of a complete log with the stored call."""
+    if not steps:
+        yield Mismatch("the call is stored, but its log is missing")
+    elif steps[-1].call != stored.call:
+        fields = _differing_fields(stored.call, steps[-1].call)
+        yield Mismatch(f"the result differs from the stored call: {fields}", len(steps) - 1)
 
 
 def compare_events(
-    moments: Sequence[ReplayStep], told: Sequence[CallEvent], *, is_whole: bool = True
+    steps: Sequence[ReplayStep], events: Sequence[CallEvent], *, is_complete: bool = True
 ) -> EventComparison:
-    """Compare what is told with what is on the stream, whose oldest part may be gone.
+    """Compare the replayed events with `events` of the stream, which may be trimmed.
 
-    Of a log that is not whole, what was told after its hole is not looked at.
+    If the log is not complete, events beyond its end are ignored.
     """
-    due = _expected_events(moments)
-    there: dict[int, CallEvent] = {}
-    faults = []
-    for event in told:
-        if event.sequence_number in there:
-            faults.append(Mismatch(f"event {event.sequence_number} is on the stream twice"))
-        there[event.sequence_number] = event
-    if is_whole:
-        more = sorted(there.keys() - due.keys())
-        faults += [Mismatch(f"event {number} was told, and is not in the log") for number in more]
-    oldest = min(there, default=max(due, default=-1) + 1)
-    for number, (place, event) in due.items():
-        found = there.get(number)
-        if found is None and number > oldest:
-            faults.append(Mismatch(f"event {number}, {event.event}, is not on the stream", place))
-        elif found is not None and found != event:
-            faults.append(
-                Mismatch(
-                    f"event {number} was told otherwise: {_differing_fields(found, event)}", place
-                )
-            )
-    return EventComparison(tuple(faults), sum(number < oldest for number in due))
+    expected = _expected_events(steps)
+    found: dict[int, CallEvent] = {}
+    mismatches = []
+    for event in events:
+        if event.sequence_number in found:
+            mismatches.append(Mismatch(f"event {event.sequence_number} is on the stream twice"))
+        found[event.sequence_number] = event
+    if is_complete:
+        unexpected = sorted(found.keys() - expected.keys())
+        mismatches += [
+            Mismatch(f"event {n} is on the stream, but not in the log") for n in unexpected
+        ]
+    oldest = min(found, default=max(expected, default=-1) + 1)
+    for number, (index, replayed) in expected.items():
+        original = found.get(number)
+        if original is None and number > oldest:
+            detail = f"event {number}, {replayed.event}, is not on the stream"
+            mismatches.append(Mismatch(detail, index))
+        elif original is not None and original != replayed:
+            fields = _differing_fields(original, replayed)
+            mismatches.append(Mismatch(f"event {number} differs from the stream: {fields}", index))
+    return EventComparison(tuple(mismatches), sum(number < oldest for number in expected))
 
 
-def _expected_events(moments: Sequence[ReplayStep]) -> Mapping[int, tuple[int, CallEvent]]:
+def _expected_events(steps: Sequence[ReplayStep]) -> Mapping[int, tuple[int, CallEvent]]:
     return {
-        command.event.sequence_number: (place, command.event)
-        for place, moment in enumerate(moments)
-        for command in moment.commands
+        command.event.sequence_number: (index, command.event)
+        for index, each in enumerate(steps)
+        for command in each.commands
         if isinstance(command, EmitEvent)
     }
 
 
-def _differing_fields(was: CallEvent, now: CallEvent) -> str:
-    names = was.__struct_fields__
-    return ", ".join(name for name in names if getattr(was, name) != getattr(now, name))
+def _differing_fields(before: Struct, after: Struct) -> str:
+    names = before.__struct_fields__
+    return ", ".join(name for name in names if getattr(before, name) != getattr(after, name))

@@ -179,7 +179,7 @@ FORGED = {
     "a party is called for too long": (patient, "was called for"),
     "a call has no record": (unrecorded, "0 records of one call"),
     "a record does not add up": (generous, "rang, talked and was on hold"),
-    "a log that decides otherwise": (undecided, "replay: decides otherwise"),
+    "a log that the commands differ": (undecided, "replay: the commands differ"),
 }
 
 

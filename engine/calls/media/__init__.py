@@ -1,1 +1,1 @@
-"""Where each leg is and what it hears: desired state, and the difference to what is."""
+"""Media topology and recording: the desired state of each leg, and the commands to reach it."""

@@ -1,10 +1,12 @@
-"""What brings legs from the seats they have to those they are to have (`seating`).
+"""The commands that bring each leg from its previous media to its desired media (`media.plan`).
 
-Always in this order: sounds end, mutes change, legs leave, legs join, sounds begin, bridges go.
+Their order: stop sounds, change mutes, leave bridges, join bridges, start sounds, destroy bridges.
 A leg that is still in a bridge when it is destroyed may lose the next prompt (docs/asterisk.md).
 """
 
 from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
 
 from engine.calls.media.plan import UNBRIDGED, LegMedia, Sound, desired_media, required_bridges
 from engine.calls.model.call import Call
@@ -34,52 +36,59 @@ from engine.calls.model.state import (
     Starting,
 )
 
-# In these the main leg is outside and hears what its verb lets it hear.
-_APART = (Starting, Playing, Gathering, Detecting, AwaitingInstructions, RecordingVoicemail)
+# In these states the main leg is unbridged and hears what its verb plays.
+_UNBRIDGED_STATES = (
+    Starting,
+    Playing,
+    Gathering,
+    Detecting,
+    AwaitingInstructions,
+    RecordingVoicemail,
+)
 
 
 def diff_media(before: Call, after: Call) -> tuple[Command, ...]:
-    """Ask for what makes the seats of `after` true where those of `before` are."""
-    if _is_same(before, after):
+    """Return the commands that turn the media of `before` into the media of `after`."""
+    if _is_unchanged(before, after):
         return ()
     old, new = desired_media(before), desired_media(after)
-    left = required_bridges(before) - required_bridges(after)
-    if old == new and not left:
+    unused = required_bridges(before) - required_bridges(after)
+    if old == new and not unused:
         return ()
-    changed = [(leg, old.get(leg, UNBRIDGED), seat) for leg, seat in new.items()]
+    changed = [(leg, old.get(leg, UNBRIDGED), media) for leg, media in new.items()]
     changed = [each for each in changed if each[1] != each[2]]
-    return (*_changes(changed), *map(DestroyBridge, sorted(left)))
+    return (*_commands(changed), *map(DestroyBridge, sorted(unused)))
 
 
-def restore_media(call: Call, seen: Iterable[tuple[str, str]]) -> tuple[Command, ...]:
-    """Ask for what brings legs to their bridges from where they were seen: (leg, bridge)."""
-    found = dict(seen)
+def restore_media(call: Call, bridged: Iterable[tuple[str, str]]) -> tuple[Command, ...]:
+    """Return the commands that move legs from their actual bridges (leg, bridge) to the desired."""
+    actual = dict(bridged)
     new = desired_media(call)
-    old = {leg: LegMedia(found.get(leg, ""), seat.sound, seat.muted) for leg, seat in new.items()}
-    return tuple(_changes([(leg, old[leg], seat) for leg, seat in new.items()]))
+    old = {leg: replace(media, bridge=actual.get(leg, "")) for leg, media in new.items()}
+    return tuple(_commands([(leg, old[leg], media) for leg, media in new.items()]))
 
 
-def _is_same(before: Call, after: Call) -> bool:
-    """Spare the usual step, which moves nobody, a closer look."""
+def _is_unchanged(before: Call, after: Call) -> bool:
+    """Return whether media can't have changed: the fast path of most steps."""
     if before.legs is not after.legs or before.main is not after.main:
         return False
     if before.state is not after.state:
-        return _is_apart(before.state) and _is_apart(after.state)
+        return _is_unbridged(before.state) and _is_unbridged(after.state)
     return before.transfers is after.transfers and before.conferences is after.conferences
 
 
-def _is_apart(doing: CallState) -> bool:
-    return isinstance(doing, _APART) and not (
-        isinstance(doing, AwaitingInstructions) and doing.has_music
+def _is_unbridged(state: CallState) -> bool:
+    return isinstance(state, _UNBRIDGED_STATES) and not (
+        isinstance(state, AwaitingInstructions) and state.has_music
     )
 
 
-def _changes(changed: list[tuple[str, LegMedia, LegMedia]]) -> Iterator[Command]:
+def _commands(changed: list[tuple[str, LegMedia, LegMedia]]) -> Iterator[Command]:
     for leg, old, new in changed:
         if old.sound != new.sound:
             yield from _stop_sound(leg, old.sound)
-        yield from _muted(leg, old.muted, new.muted)
-        if old.bridge and not new.bridge:  # into another bridge it goes by itself
+        yield from _change_mute(leg, old.muted, new.muted)
+        if old.bridge and not new.bridge:  # joining another bridge moves it
             yield RemoveFromBridge(old.bridge, leg)
     joined: dict[str, list[str]] = {}
     for leg, old, new in changed:
@@ -111,7 +120,7 @@ def _start_sound(leg: str, sound: Sound) -> Iterator[Command]:
             yield Play(leg, playback, clips)
 
 
-def _muted(leg: str, old: Muted, new: Muted) -> Iterator[Command]:
+def _change_mute(leg: str, old: Muted, new: Muted) -> Iterator[Command]:
     if old == new:
         return
     if old:

@@ -1,7 +1,7 @@
-"""Who is where and hears what, read off a call's value.
+"""Derives the desired media of each leg: its bridge, its sound, its mute.
 
-Verbs and sessions only change the call. None of them joins, parts, mutes or entertains anybody:
-`step` compares the seats before with those after (`moving`) and asks the PBX for what differs.
+Verbs and sessions only change the call; none of them sends bridge, mute or music commands. `step`
+compares the media before and after an event (`media.diff`) and commands the differences.
 """
 
 from msgspec import Struct
@@ -19,11 +19,11 @@ from engine.calls.model.state import (
 )
 from wire.verbs import Dial
 
-Sound = str | HoldMusic  # "music", "ringing", a tune of one's own, or "" for none of ours
+Sound = str | HoldMusic  # "music", "ringing", custom music, or "" for none
 
 
 class LegMedia(Struct, frozen=True):
-    """Where a leg is to be: in a bridge or outside, with what it hears there, and how muted."""
+    """A leg's desired bridge (or none), the sound it hears, and its mute."""
 
     bridge: str = ""
     sound: Sound = ""
@@ -35,12 +35,12 @@ MediaPlan = dict[str, LegMedia]
 
 
 def desired_media(call: Call) -> MediaPlan:
-    """Give the seat of every leg that is up and has a part in the call, and of its snoops."""
+    """Return the desired media of each answered leg that the call uses, and of its snoops."""
     match call.state:
         case Ending() | ArchivingRecordings() | Ended():
             return {}
-        case Bridged() as doing:
-            found = _conversation(call, doing)
+        case Bridged() as state:
+            found = _bridged_media(call, state)
         case Dialing(verb=verb):
             found = {call.main: LegMedia(sound="music" if has_music(verb) else "ringing")}
         case AwaitingInstructions(has_music=True):
@@ -51,86 +51,88 @@ def desired_media(call: Call) -> MediaPlan:
         if leg.id in found and leg.state != "up":
             del found[leg.id]
         elif leg.id in found and (leg.held or leg.muted):
-            found[leg.id] = _of_its_own(leg, found[leg.id])
+            found[leg.id] = _with_hold_and_mute(leg, found[leg.id])
     return found
 
 
-def _of_its_own(leg: Leg, seat: LegMedia) -> LegMedia:
-    """Give the seat of a leg that is on hold or muted."""
-    muted = combine_mutes(seat.muted, leg.muted)
+def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
+    """Apply a leg's own hold and mute to its media."""
+    muted = combine_mutes(media.muted, leg.muted)
     if not leg.held:
-        return LegMedia(seat.bridge, seat.sound, muted)
-    return LegMedia(sound=seat.sound if isinstance(seat.sound, HoldMusic) else "music", muted=muted)
+        return LegMedia(media.bridge, media.sound, muted)
+    sound = media.sound if isinstance(media.sound, HoldMusic) else "music"
+    return LegMedia(sound=sound, muted=muted)
 
 
 def required_bridges(call: Call) -> frozenset[str]:
-    """Name the bridges that a call needs."""
+    """Return the ids of the bridges that a call needs."""
     if not isinstance(call.state, Bridged):
         return frozenset()
-    coached = call.conference.members if call.conference else ()
+    members = call.conference.members if call.conference else ()
     return frozenset(
-        {call.state.bridge, *(coach_bridge(m.snoop) for m in coached if m.is_snooping)}
+        {call.state.bridge, *(coach_bridge(m.snoop) for m in members if m.is_snooping)}
     )
 
 
 def coach_bridge(snoop: str) -> str:
-    """Name the bridge in which a coach meets the snoop on whom it coaches."""
+    """Return the id of the bridge of a coach and its snoop."""
     return f"{snoop}b"
 
 
 def has_music(verb: Dial) -> bool:
-    """Tell whether who waits for a dial hears music instead of ringing."""
+    """Return whether the caller hears music instead of ringing during a dial."""
     return (verb.moh or verb.data.moh).enable
 
 
-def _conversation(call: Call, doing: Bridged) -> MediaPlan:
+def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
     if call.transfer is not None:
-        return _handed_over(call, doing, call.transfer)
-    up = [leg for leg in (call.main, *doing.legs) if call.is_up(leg)]
+        return _transfer_media(call, state, call.transfer)
+    up = [leg for leg in (call.main, *state.legs) if call.is_up(leg)]
     conference = call.conference
     if len(up) == 1:
-        return {up[0]: LegMedia(sound=_music(conference.hold_music if conference else None))}
-    found = {leg: LegMedia(doing.bridge) for leg in up}
-    return found | _coached(call, conference, doing.bridge) if conference else found
+        return {up[0]: LegMedia(sound=_wait_sound(conference.hold_music if conference else None))}
+    found = {leg: LegMedia(state.bridge) for leg in up}
+    return found | _coach_media(call, conference, state.bridge) if conference else found
 
 
-def _handed_over(call: Call, doing: Bridged, transfer: Transfer) -> MediaPlan:
-    waiting = {transfer.customer: LegMedia(sound=_music(transfer.hold_music))}
+def _transfer_media(call: Call, state: Bridged, transfer: Transfer) -> MediaPlan:
+    waiting = {transfer.customer: LegMedia(sound=_wait_sound(transfer.hold_music))}
     if transfer.state == "answered":
-        consulting = {leg: LegMedia(doing.bridge) for leg in (transfer.source, transfer.target)}
+        consulting = {leg: LegMedia(state.bridge) for leg in (transfer.source, transfer.target)}
         return waiting | consulting
-    if transfer.source in {call.main, *doing.legs}:
+    if transfer.source in {call.main, *state.legs}:
         return waiting | {transfer.source: LegMedia(sound="ringing")}
     return waiting
 
 
-def _coached(call: Call, conference: Conference, bridge: str) -> MediaPlan:
-    """Give the seats of coaches, whom nobody else is to hear, and of their snoops.
+def _coach_media(call: Call, conference: Conference, bridge: str) -> MediaPlan:
+    """Return the media of coaches, who only their snoops hear, and of those snoops.
 
-    A snoop is heard only beside something else (docs/asterisk.md): with nobody else in the bridge
-    to hear it, a coach sits there itself.
+    A snoop mixes audio only if another leg is bridged (docs/asterisk.md): if the coached leg is
+    alone, its coach joins the main bridge instead.
     """
     found: MediaPlan = {}
     for member in conference.members:
-        room = LegMedia(coach_bridge(member.snoop))
+        own_bridge = LegMedia(coach_bridge(member.snoop))
         if member.is_snooping:
-            has_others = _others(call, conference, member)
-            found |= {member.leg: room if has_others else LegMedia(bridge), member.snoop: room}
+            is_heard = _has_other_legs(call, conference, member)
+            found[member.leg] = own_bridge if is_heard else LegMedia(bridge)
+            found[member.snoop] = own_bridge
         elif member.coaches:
-            found[member.leg] = LegMedia(bridge, muted="in")  # until the snoop is there
+            found[member.leg] = LegMedia(bridge, muted="in")  # until the snoop exists
     return found
 
 
-def _others(call: Call, conference: Conference, coach: Member) -> bool:
-    """Tell whether somebody else is in the bridge of whom is coached."""
+def _has_other_legs(call: Call, conference: Conference, coach: Member) -> bool:
+    """Return whether another leg shares the bridge of the coached leg."""
     elsewhere = {coach.leg, coach.coaches, *(m.leg for m in conference.members if m.is_snooping)}
-    return any(leg.id not in elsewhere and _is_in_talk(call, leg) for leg in call.legs)
+    return any(leg.id not in elsewhere and _is_in_conversation(call, leg) for leg in call.legs)
 
 
-def _is_in_talk(call: Call, leg: Leg) -> bool:
+def _is_in_conversation(call: Call, leg: Leg) -> bool:
     legs = call.state.legs if isinstance(call.state, Bridged) else ()
     return leg.state == "up" and not leg.held and leg.id in {call.main, *legs}
 
 
-def _music(tune: HoldMusic | None) -> Sound:
-    return tune if tune is not None and tune.clips else "music"
+def _wait_sound(music: HoldMusic | None) -> Sound:
+    return music if music is not None and music.clips else "music"

@@ -1,4 +1,4 @@
-"""Which playbacks a call waits for: prompts of its legs, and rounds of tunes."""
+"""The playbacks whose end a call waits for: prompts of its legs, and hold music."""
 
 from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
@@ -7,12 +7,12 @@ from engine.calls.model.state import CallState, Dialing, Gathering, Playing
 
 
 def active_playback(call: Call) -> str | None:
-    """Name the playback that a call waits for, if it does."""
+    """Return the playback that the call's state waits for, if any."""
     return _state_playback(call.state)
 
 
-def _state_playback(doing: CallState) -> str | None:
-    match doing:
+def _state_playback(state: CallState) -> str | None:
+    match state:
         case Playing(request=request, clips=clips, suspended=False) if clips:
             return request
         case Gathering(phase="prompt", request=request, suspended=False):
@@ -22,23 +22,23 @@ def _state_playback(doing: CallState) -> str | None:
 
 
 def active_prompts(call: Call) -> dict[str, int]:
-    """Name the prompts that the main leg, or legs that are greeted, hear now, and their ends."""
-    greetings = call.state.screenings if isinstance(call.state, Dialing) else ()
-    found = (call.state, *(each.state for each in greetings))
+    """Return the end time of each prompt that the main leg, or a screened leg, hears now."""
+    screenings = call.state.screenings if isinstance(call.state, Dialing) else ()
+    states = (call.state, *(each.state for each in screenings))
     return {
-        playback: doing.ends_ms
-        for doing in found
-        if isinstance(doing, (Playing, Gathering)) and (playback := _state_playback(doing))
+        playback: state.ends_ms
+        for state in states
+        if isinstance(state, (Playing, Gathering)) and (playback := _state_playback(state))
     }
 
 
 def awaited_playbacks(call: Call) -> tuple[str, ...]:
-    """Name the playbacks whose end means something to a call: its prompt, and tunes."""
-    return (*active_prompts(call), *(tune.playback for tune in playing_hold_music(call)))
+    """Return the playbacks whose end the call handles: prompts and custom hold music."""
+    return (*active_prompts(call), *(music.playback for music in playing_hold_music(call)))
 
 
 def playing_hold_music(call: Call) -> list[HoldMusic]:
-    """List the tunes of one's own that are heard."""
+    """Return the custom hold music that legs hear now."""
     return [
-        seat.sound for seat in desired_media(call).values() if isinstance(seat.sound, HoldMusic)
+        media.sound for media in desired_media(call).values() if isinstance(media.sound, HoldMusic)
     ]

@@ -1,1 +1,1 @@
-"""How a call is reconciled with its PBX after an outage."""
+"""Reconciles a call with its PBX after an outage."""

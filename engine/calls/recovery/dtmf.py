@@ -1,7 +1,7 @@
-"""Keys that nobody heard who could act on them: which of those heard otherwise the call lacks.
+"""Recovers DTMF digits that ARI did not deliver, from those that AMI logged.
 
-What tells events over ARI hears a key only while it is connected; the manager interface tells the
-same keys, with the same durations, a moment later (docs/asterisk.md).
+ARI delivers a digit only while its websocket is connected; AMI reports the same digits, with the
+same durations, a moment later (docs/asterisk.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,79 +13,78 @@ from engine.calls.model.events import DigitPressed, Event, PlaybackEnded
 from engine.calls.model.leg import LastDigit
 from engine.calls.model.state import CallState, Dialing, Gathering, Playing, RecordingVoicemail
 
-MAX_AMI_DELAY_MS = (
-    300  # AMI stamps a key so long after ARI at most (measured: 30, docs/asterisk.md)
-)
-ARI_DELAY_MS = 50  # ARI tells a key before AMI does, or so soon after it (measured: 4)
-DigitsByLeg = Mapping[str, Sequence[DigitPressed]]  # by leg, in order
+MAX_AMI_DELAY_MS = 300  # from ARI's timestamp to AMI's (measured: 30, docs/asterisk.md)
+ARI_DELAY_MS = 50  # from AMI's report to ARI's at most (measured: 4)
+DigitsByLeg = Mapping[str, Sequence[DigitPressed]]  # by leg, in order of time
 
 
 def missing_digits(
-    call: Call, heard: DigitsByLeg, waiting: Mapping[str, DigitPressed]
+    call: Call, logged: DigitsByLeg, queued: Mapping[str, DigitPressed]
 ) -> tuple[DigitPressed, ...]:
-    """Choose the keys that the call lacks.
+    """Return the digits that the call lacks.
 
-    `heard`: what AMI told of late; `waiting`: of each leg the first key that will be told anyway.
+    `logged`: recent digits from AMI; `queued`: each leg's first digit that ARI will deliver.
     """
     found: list[DigitPressed] = []
     for leg in call.legs:
-        keys = heard.get(leg.id, ())
+        digits = logged.get(leg.id, ())
         if leg.last_digit is not None:
-            keys = _after(keys, leg.last_digit)
-        if leg.id in waiting:
-            keys = _before(keys, waiting[leg.id])
-        found += keys
-    return tuple(sorted(found, key=lambda key: key.pbx_ms))
+            digits = _after(digits, leg.last_digit)
+        if leg.id in queued:
+            digits = _before(digits, queued[leg.id])
+        found += digits
+    return tuple(sorted(found, key=lambda each: each.pbx_ms))
 
 
 def digits_in_gap(
-    keys: Sequence[DigitPressed], last: Mapping[str, DigitPressed], now: int
+    digits: Sequence[DigitPressed], last: Mapping[str, DigitPressed], now: int
 ) -> tuple[DigitPressed, ...]:
-    """Choose the keys that ARI missed after others that wait to be taken, to wait behind them.
+    """Return the digits that ARI missed after buffered ones, to be buffered behind them.
 
-    `keys`: those that a call lacks; `last`: of each leg the last that came before some were missed.
+    `digits`: those that a call lacks; `last`: each leg's last digit before the gap.
     """
     found: list[DigitPressed] = []
-    for leg, kept in last.items():
-        told = LastDigit(kept.digit, kept.held_ms, kept.pbx_ms, kept.missed)
-        found += _after([key for key in keys if key.leg == leg], told)
-    # Taken as if ARI had told them: what else is taken of them, with the outage's, is known again.
-    missed = (replace(key, missed=False) for key in found if key.up_ms <= now - ARI_DELAY_MS)
-    return tuple(sorted(missed, key=lambda key: key.pbx_ms))
+    for leg, before in last.items():
+        last_digit = LastDigit(before.digit, before.held_ms, before.pbx_ms, before.missed)
+        found += _after([each for each in digits if each.leg == leg], last_digit)
+    # Marked as if ARI had delivered them, so that a second copy is recognized after the outage.
+    missed = (replace(e, missed=False) for e in found if e.up_ms <= now - ARI_DELAY_MS)
+    return tuple(sorted(missed, key=lambda each: each.pbx_ms))
 
 
-def collected_digits(call: Call, keys: Sequence[DigitPressed]) -> tuple[DigitPressed, ...]:
-    """Choose the keys that were let go while their leg's keys counted, as they do now."""
-    since = dict(_counted(call))
-    return tuple(key for key in keys if since.get(key.leg, key.up_ms + 1) <= key.up_ms)
+def collected_digits(call: Call, digits: Sequence[DigitPressed]) -> tuple[DigitPressed, ...]:
+    """Return the digits that were released while the leg's current state accepted digits."""
+    since = dict(_accepting_since(call))
+    return tuple(e for e in digits if since.get(e.leg, e.up_ms + 1) <= e.up_ms)
 
 
-def undelivered_digits(call: Call, heard: DigitsByLeg, now: int) -> tuple[DigitPressed, ...]:
-    """Choose the keys that count and that ARI has not told, though it should have by now.
+def undelivered_digits(call: Call, logged: DigitsByLeg, now: int) -> tuple[DigitPressed, ...]:
+    """Return the accepted digits that ARI should have delivered by now, but has not.
 
-    So its websocket is lost, and nobody has noticed yet.
+    Any of them means that the websocket is lost and this is not detected yet.
     """
-    since = dict(_counted(call))  # a key just before that was told, and AMI tells it a moment later
+    since = dict(_accepting_since(call))
     until_ms = now - ARI_DELAY_MS
-    keys = missing_digits(call, heard, {})
-    return tuple(k for k in keys if since.get(k.leg, now) + ARI_DELAY_MS <= k.up_ms <= until_ms)
+    digits = missing_digits(call, logged, {})
+    # AMI may report a delivered digit just after `since`, hence the delay is added to it.
+    return tuple(e for e in digits if since.get(e.leg, now) + ARI_DELAY_MS <= e.up_ms <= until_ms)
 
 
 def digits_after_prompts(
-    call: Call, keys: Sequence[DigitPressed], events: Sequence[Event]
+    call: Call, digits: Sequence[DigitPressed], events: Sequence[Event]
 ) -> tuple[DigitPressed, ...]:
-    """Choose the keys that were let go after a prompt had ended, whose end nobody heard either."""
-    over = {event.playback for event in events if isinstance(event, PlaybackEnded)}
+    """Return the digits that were released after a prompt whose end was missed too."""
+    ended = {event.playback for event in events if isinstance(event, PlaybackEnded)}
     since = {
-        leg: doing.ends_ms
-        for leg, doing in _parts(call)
-        if isinstance(doing, Playing) and doing.request in over
+        leg: state.ends_ms
+        for leg, state in _leg_states(call)
+        if isinstance(state, Playing) and state.request in ended
     }
-    return tuple(key for key in keys if since.get(key.leg, key.up_ms + 1) <= key.up_ms)
+    return tuple(e for e in digits if since.get(e.leg, e.up_ms + 1) <= e.up_ms)
 
 
 def is_already_delivered(call: Call, pressed: DigitPressed) -> bool:
-    """Tell whether ARI tells a key that has been taken from AMI."""
+    """Return whether ARI delivers a digit that was already taken from AMI."""
     leg = call.leg(pressed.leg)
     last = leg.last_digit if leg is not None else None
     if last is None or not last.missed or pressed.missed:
@@ -94,46 +93,46 @@ def is_already_delivered(call: Call, pressed: DigitPressed) -> bool:
 
 
 def remember_last(call: Call, pressed: DigitPressed) -> Call:
-    """Remember a key that counted, so that it is known again."""
-    key = LastDigit(pressed.digit, pressed.held_ms, pressed.pbx_ms, pressed.missed)
-    return update_leg(call, pressed.leg, last_digit=key)
+    """Store an accepted digit, so that a second copy of it is recognized."""
+    last = LastDigit(pressed.digit, pressed.held_ms, pressed.pbx_ms, pressed.missed)
+    return update_leg(call, pressed.leg, last_digit=last)
 
 
-def _counted(call: Call) -> Iterator[tuple[str, int]]:
-    """Tell whose keys count, and since when."""
-    for leg, doing in _parts(call):
-        match doing:
-            case Gathering(leg=asked, since_ms=since_ms, suspended=False) if since_ms:
-                yield asked, since_ms
-            case RecordingVoicemail(started_ms=began_ms):
-                yield leg, began_ms
+def _accepting_since(call: Call) -> Iterator[tuple[str, int]]:
+    """Yield the legs whose digits are accepted, and since when."""
+    for leg, state in _leg_states(call):
+        match state:
+            case Gathering(leg=gathering, since_ms=since_ms, suspended=False) if since_ms:
+                yield gathering, since_ms
+            case RecordingVoicemail(started_ms=started_ms):
+                yield leg, started_ms
             case _:
                 pass
 
 
-def _parts(call: Call) -> Iterator[tuple[str, CallState]]:
-    """List what goes on on a leg alone."""
+def _leg_states(call: Call) -> Iterator[tuple[str, CallState]]:
+    """Yield the state of the main leg and of each screened leg."""
     yield call.main, call.state
     if isinstance(call.state, Dialing):
-        for greeting in call.state.screenings:
-            yield greeting.leg, greeting.state
+        for screening in call.state.screenings:
+            yield screening.leg, screening.state
 
 
-def _after(keys: Sequence[DigitPressed], last: LastDigit) -> Sequence[DigitPressed]:
-    for place, key in enumerate(keys):
-        if _is(key, last.digit, last.held_ms, last.pbx_ms):
-            return keys[place + 1 :]
-    return [key for key in keys if key.pbx_ms > last.pbx_ms]
+def _after(digits: Sequence[DigitPressed], last: LastDigit) -> Sequence[DigitPressed]:
+    for index, each in enumerate(digits):
+        if _is_same(each, last.digit, last.held_ms, last.pbx_ms):
+            return digits[index + 1 :]
+    return [each for each in digits if each.pbx_ms > last.pbx_ms]
 
 
-def _before(keys: Sequence[DigitPressed], first: DigitPressed) -> Sequence[DigitPressed]:
-    for place, key in enumerate(keys):
-        if _is(key, first.digit, first.held_ms, first.pbx_ms):
-            return keys[:place]
-    return [key for key in keys if key.pbx_ms < first.pbx_ms]
+def _before(digits: Sequence[DigitPressed], first: DigitPressed) -> Sequence[DigitPressed]:
+    for index, each in enumerate(digits):
+        if _is_same(each, first.digit, first.held_ms, first.pbx_ms):
+            return digits[:index]
+    return [each for each in digits if each.pbx_ms < first.pbx_ms]
 
 
-def _is(key: DigitPressed, digit: str, held_ms: int, pbx_ms: int) -> bool:
-    """Tell whether AMI has told this very key."""
-    is_alike = (key.digit, key.held_ms) == (digit, held_ms)
-    return is_alike and 0 <= key.pbx_ms - pbx_ms <= MAX_AMI_DELAY_MS
+def _is_same(logged: DigitPressed, digit: str, held_ms: int, pbx_ms: int) -> bool:
+    """Return whether a digit from AMI is this very digit."""
+    is_alike = (logged.digit, logged.held_ms) == (digit, held_ms)
+    return is_alike and 0 <= logged.pbx_ms - pbx_ms <= MAX_AMI_DELAY_MS

@@ -1,4 +1,4 @@
-"""What a recovery does again: what was stored, may not have been done, and still matters."""
+"""Decides which pending commands a recovery executes: stored, perhaps not done, still needed."""
 
 from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.media.playbacks import active_prompts, playing_hold_music
@@ -22,59 +22,59 @@ from engine.calls.recovery.snapshot import PbxSnapshot
 
 
 def active_voicemail(call: Call) -> str | None:
-    """Name the message that is being recorded, if one is."""
+    """Return the voicemail that is being recorded, if any."""
     match call.state:
-        case RecordingVoicemail(recording=tape, request=""):
-            return tape
+        case RecordingVoicemail(recording=name, request=""):
+            return name
         case _:
             return None
 
 
-def should_retry(command: Command, call: Call, seen: PbxSnapshot, now: int) -> bool:
-    """Tell whether a command that was stored, and perhaps not done, is to be done now."""
+def should_retry(command: Command, call: Call, snapshot: PbxSnapshot, now: int) -> bool:
+    """Return whether a stored command that may not be done is still to be executed."""
     match command:
         case Originate(leg):
-            is_made = leg in seen.channels or not _is_requested(call, leg)
-            return not is_made and is_expected(call, leg)
+            exists = leg in snapshot.channels or not _is_requested(call, leg)
+            return not exists and is_expected(call, leg)
         case Dial(leg):
-            is_waiting = seen.channels.get(leg) == "Down" and leg not in seen.dialed
+            is_waiting = snapshot.channels.get(leg) == "Down" and leg not in snapshot.dialed
             return is_waiting and is_expected(call, leg)
         case Answer(leg):
-            return seen.channels.get(leg) not in {None, "Up"}
+            return snapshot.channels.get(leg) not in {None, "Up"}
         case RemoveFromBridge(bridge, leg):
-            # What a leg hears outside comes after it, and a prompt would hold it up.
-            is_inside = leg in seen.bridges.get(bridge, ())
-            return is_inside and desired_media(call).get(leg, UNBRIDGED).bridge != bridge
+            # Executed before the leg's next sound; a prompt would delay it.
+            is_bridged = leg in snapshot.bridges.get(bridge, ())
+            return is_bridged and desired_media(call).get(leg, UNBRIDGED).bridge != bridge
         case AddToBridge():
-            return False  # Recovered brings everybody to where they belong
+            return False  # the Recovered event restores all bridges
         case SendApiRequest(request) | LoadFlow(request) | LoadFlowNode(request):
-            # Whoever no longer waits for it has gone on: it would be filled in with other values.
+            # A call that has gone on would fill in other values.
             return isinstance(call.state, AwaitingInstructions) and call.state.request == request
         case _:
-            return _is_still_heard(command, call, seen, now)
+            return _is_still_needed(command, call, snapshot, now)
 
 
-def _is_still_heard(command: Command, call: Call, seen: PbxSnapshot, now: int) -> bool:
-    """Tell it of what somebody hears, or is heard by; anything else is due."""
+def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: int) -> bool:
+    """Return whether a sound or snoop is still needed; other commands always are."""
     match command:
         case Play(playback=playback):
-            wanted = now < active_prompts(call).get(playback, 0)
-            wanted = wanted or any(tune.playback == playback for tune in playing_hold_music(call))
-            return wanted and playback not in seen.playbacks
+            is_prompt = now < active_prompts(call).get(playback, 0)
+            is_music = any(each.playback == playback for each in playing_hold_music(call))
+            return (is_prompt or is_music) and playback not in snapshot.playbacks
         case StartVoicemail(name=name):
-            return active_voicemail(call) == name and name not in seen.voicemails
+            return active_voicemail(call) == name and name not in snapshot.voicemails
         case StartHoldMusic(leg) | StartRinging(leg):
-            # Into a conversation it would be heard until its end is told, and for an outage if not.
+            # Else it would be heard inside a conversation until its stop, or for a whole outage.
             sound = "music" if isinstance(command, StartHoldMusic) else "ringing"
             return desired_media(call).get(leg, UNBRIDGED).sound == sound
         case Snoop(snoop):
-            coaches = call.conference.members if call.conference else ()
-            return snoop not in seen.channels and any(each.snoop == snoop for each in coaches)
+            members = call.conference.members if call.conference else ()
+            return snoop not in snapshot.channels and any(each.snoop == snoop for each in members)
         case _:
             return True
 
 
 def _is_requested(call: Call, leg_id: str) -> bool:
-    """Tell whether a leg may be made again: none was, so its party was not called."""
+    """Return whether a leg may be originated again: its channel never existed."""
     leg = call.leg(leg_id)
     return leg is not None and leg.state == "requested"

@@ -1,4 +1,4 @@
-"""Taking a call up again: what the PBX shows, compared with what was stored, as ordinary events.
+"""Reconciles a stored call with a PBX snapshot: the differences become ordinary events.
 
 One path for a crash, a takeover and a lost websocket (design section 3.6).
 """
@@ -39,101 +39,110 @@ from engine.calls.recovery.snapshot import PbxSnapshot
 def reconcile(
     call: Call,
     outbox: tuple[Command, ...],
-    seen: PbxSnapshot,
+    snapshot: PbxSnapshot,
     now: int,
-    keys: tuple[DigitPressed, ...] = (),
+    digits: tuple[DigitPressed, ...] = (),
 ) -> tuple[tuple[Command, ...], tuple[Event, ...]]:
-    """Tell which stored commands to do again, and which events happened while nobody watched.
+    """Return the stored commands to execute again, and the events that were missed.
 
-    `keys`: those that the call lacks, as other ears heard them.
+    `digits`: those that the call lacks, as AMI logged them.
     """
-    events: list[Event] = [*collected_digits(call, keys)]
+    events: list[Event] = [*collected_digits(call, digits)]
     for leg in call.legs:
-        events += _leg(call, leg, seen, outbox)
-    events += _snoops(call, seen, outbox)
-    events += _playbacks(call, outbox, seen, now)
-    events += _rounds(call, outbox, seen)
-    events += _message(call, outbox, seen)
-    events += digits_after_prompts(call, keys, events)
-    redo = tuple(command for command in outbox if should_retry(command, call, seen, now))
-    return redo, (*events, Recovered(_members(call, seen), _left_over(call, outbox, seen)))
+        events += _leg_events(call, leg, snapshot, outbox)
+    events += _snoop_events(call, snapshot, outbox)
+    events += _prompt_events(call, outbox, snapshot, now)
+    events += _hold_music_events(call, outbox, snapshot)
+    events += _voicemail_events(call, outbox, snapshot)
+    events += digits_after_prompts(call, digits, events)
+    retried = tuple(command for command in outbox if should_retry(command, call, snapshot, now))
+    bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, outbox, snapshot)
+    return retried, (*events, Recovered(bridged, left_over))
 
 
 def legs_being_dialled(outbox: Iterable[Command]) -> tuple[str, ...]:
-    """Name the legs whose party may or may not have been called."""
+    """Return the legs whose party may or may not have been called."""
     return tuple(each.leg for each in outbox if isinstance(each, Dial))
 
 
-def _leg(call: Call, leg: Leg, seen: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
-    state = seen.channels.get(leg.id)
+def _leg_events(
+    call: Call, leg: Leg, snapshot: PbxSnapshot, outbox: tuple[Command, ...]
+) -> list[Event]:
+    state = snapshot.channels.get(leg.id)
     if state is None:
-        unsent = leg.state == "requested" and any(_makes(each, leg) for each in outbox)
+        unsent = leg.state == "requested" and any(_originates(each, leg) for each in outbox)
         return [] if unsent and is_expected(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
     if state == "Ringing" and leg.state in {"requested", "created"}:
         return [LegRinging(leg.id)]
-    # Placed, and its party not called: told again, as its time to ring begins only now.
-    uncalled = any(_calls(each, leg) for each in outbox) and leg.id not in seen.dialed
-    return [LegCreated(leg.id)] if leg.state == "requested" or uncalled else []
+    # Created, but its party is not called: repeat the event, as the ring time starts only now.
+    not_dialed = any(_dials(each, leg) for each in outbox) and leg.id not in snapshot.dialed
+    return [LegCreated(leg.id)] if leg.state == "requested" or not_dialed else []
 
 
-def _makes(command: Command, leg: Leg) -> bool:
+def _originates(command: Command, leg: Leg) -> bool:
     return isinstance(command, Originate) and command.leg == leg.id
 
 
-def _calls(command: Command, leg: Leg) -> bool:
+def _dials(command: Command, leg: Leg) -> bool:
     return isinstance(command, Dial) and command.leg == leg.id
 
 
-def _playbacks(call: Call, outbox: tuple[Command, ...], seen: PbxSnapshot, now: int) -> list[Event]:
+def _prompt_events(
+    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot, now: int
+) -> list[Event]:
     events: list[Event] = []
     for playback, ends_ms in active_prompts(call).items():
         unsent = now < ends_ms and any(_plays(each, playback) for each in outbox)
-        if playback not in seen.playbacks and not unsent:
+        if playback not in snapshot.playbacks and not unsent:
             events.append(PlaybackEnded(playback))
     return events
 
 
-def _rounds(call: Call, outbox: tuple[Command, ...], seen: PbxSnapshot) -> list[Event]:
-    """Tell which rounds of tunes have ended."""
-    over = (
-        tune.playback for tune in playing_hold_music(call) if tune.playback not in seen.playbacks
-    )
-    return [PlaybackEnded(p) for p in over if not any(_plays(each, p) for each in outbox)]
+def _hold_music_events(
+    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
+) -> list[Event]:
+    playbacks = (each.playback for each in playing_hold_music(call))
+    ended = (each for each in playbacks if each not in snapshot.playbacks)
+    return [PlaybackEnded(p) for p in ended if not any(_plays(each, p) for each in outbox)]
 
 
 def _plays(command: Command, playback: str) -> bool:
     return isinstance(command, Play) and command.playback == playback
 
 
-def _message(call: Call, outbox: tuple[Command, ...], seen: PbxSnapshot) -> list[Event]:
+def _voicemail_events(
+    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
+) -> list[Event]:
     name = active_voicemail(call)
-    if name is None or name in seen.voicemails:
+    if name is None or name in snapshot.voicemails:
         return []
     unsent = any(isinstance(each, StartVoicemail) and each.name == name for each in outbox)
     return [] if unsent else [VoicemailEnded(name)]
 
 
-def _snoops(call: Call, seen: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
-    """Tell which snoops have come and gone."""
+def _snoop_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
+    """Return the missed starts and ends of snoops."""
     events: list[Event] = []
     for member in call.conference.members if call.conference else ():
-        if member.snoop in seen.channels and not member.is_snooping:
+        if member.snoop in snapshot.channels and not member.is_snooping:
             events.append(LegCreated(member.snoop))
-        elif member.snoop and member.snoop not in seen.channels:
+        elif member.snoop and member.snoop not in snapshot.channels:
             unsent = any(isinstance(c, Snoop) and c.snoop == member.snoop for c in outbox)
             events += [] if unsent else [LegEnded(member.snoop, causes.LOST)]
     return events
 
 
-def _members(call: Call, seen: PbxSnapshot) -> tuple[tuple[str, str], ...]:
-    ours = {leg.id for leg in call.legs} | desired_media(call).keys()
-    placed = ((leg, bridge) for bridge, legs in seen.bridges.items() for leg in legs)
-    return tuple((leg, bridge) for leg, bridge in placed if leg in ours)
+def _bridged_legs(call: Call, snapshot: PbxSnapshot) -> tuple[tuple[str, str], ...]:
+    known = {leg.id for leg in call.legs} | desired_media(call).keys()
+    bridged = ((leg, bridge) for bridge, legs in snapshot.bridges.items() for leg in legs)
+    return tuple((leg, bridge) for leg, bridge in bridged if leg in known)
 
 
-def _left_over(call: Call, outbox: tuple[Command, ...], seen: PbxSnapshot) -> tuple[str, ...]:
-    going = {each.bridge for each in outbox if isinstance(each, DestroyBridge)}
-    wanted = going | required_bridges(call)
-    return tuple(b for b in seen.bridges if call_of(b) == call.id and b not in wanted)
+def _left_over_bridges(
+    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
+) -> tuple[str, ...]:
+    destroyed = {each.bridge for each in outbox if isinstance(each, DestroyBridge)}
+    expected = destroyed | required_bridges(call)
+    return tuple(b for b in snapshot.bridges if call_of(b) == call.id and b not in expected)

@@ -1,12 +1,12 @@
-"""What a PBX shows at one moment, as a recovery compares it with what was stored."""
+"""A snapshot of a PBX node, which a recovery compares with the stored calls."""
 
 from msgspec import Struct
 
 
 class PbxSnapshot(Struct, frozen=True):
-    """What a PBX shows: channels by state (`Up`, …), live playbacks and messages, bridges' members.
+    """Channels by state (`Up`, …), active playbacks and voicemails, and bridges' members.
 
-    `called`: of the legs that are still `Down`, those whose party has been called.
+    `dialed`: the legs that are still `Down` although their party has been called.
     """
 
     channels: dict[str, str]

@@ -1,1 +1,1 @@
-"""What a call reports: events, its call record, its history."""
+"""What a call reports: events, its call record, and the history for the record."""

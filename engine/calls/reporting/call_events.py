@@ -1,4 +1,4 @@
-"""What the outside is told: numbered without gaps, with ids that a retold event keeps."""
+"""Emits a call's events, numbered without gaps; a repeated event keeps its id."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from wire.events import VERSION, CallEvent, Kind
 from wire.record import CallRecord
 
 
-def emit(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, EmitEvent]:
-    """Tell a fact about the call."""
+def emit(call: Call, kind: Kind, now: int, **fields: Any) -> tuple[Call, EmitEvent]:
+    """Emit an event about the call."""
     event = CallEvent(
         id=f"{call.id}.e{call.event_seq}",
         event=kind,
@@ -29,28 +29,28 @@ def emit(call: Call, kind: Kind, now: int, **facts: Any) -> tuple[Call, EmitEven
         to=call.to,
         custom_data=call.custom_data,
         version=VERSION,
-        **facts,
+        **fields,
     )
     return replace(call, event_seq=call.event_seq + 1), EmitEvent(event)
 
 
 def sort_events(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """Put what is told in the order of its numbers, whoever of several told it first."""
-    if len(commands) < 2:  # noqa: PLR2004 - one is in order
+    """Sort the emitted events by sequence number; other commands keep their place."""
+    if len(commands) < 2:  # noqa: PLR2004 - one needs no sorting
         return commands
-    tells = [each for each in commands if isinstance(each, EmitEvent)]
-    if len(tells) < 2:  # noqa: PLR2004 - one is in order
+    events = [each for each in commands if isinstance(each, EmitEvent)]
+    if len(events) < 2:  # noqa: PLR2004 - one needs no sorting
         return commands
-    following = iter(sorted(tells, key=_number))
+    following = iter(sorted(events, key=_number))
     return tuple(next(following) if isinstance(each, EmitEvent) else each for each in commands)
 
 
-def _number(told: EmitEvent) -> int:
-    return told.event.sequence_number
+def _number(command: EmitEvent) -> int:
+    return command.event.sequence_number
 
 
-def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[Call, EmitEvent]:
-    """Tell a fact about one of its legs."""
+def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **fields: Any) -> tuple[Call, EmitEvent]:
+    """Emit an event about one of its legs."""
     return emit(
         call,
         kind,
@@ -61,28 +61,28 @@ def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **facts: Any) -> tuple[
         agent_id=leg.agent_id,
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
-        **facts,
+        **fields,
     )
 
 
-def emit_leg_completed(call: Call, past: EndedLeg, now: int) -> tuple[Call, EmitEvent]:
-    """Tell how a leg ended."""
-    answered_ms = past.leg.answered_ms
+def emit_leg_completed(call: Call, ended: EndedLeg, now: int) -> tuple[Call, EmitEvent]:
+    """Emit the end of a leg."""
+    answered_ms = ended.leg.answered_ms
     return emit_leg(
         call,
         "leg-completed",
-        past.leg,
+        ended.leg,
         now,
-        leg_status=past.status,
-        hangup_cause=past.cause,
-        sip_code=past.sip_code or None,
-        reason=past.reason or None,
+        leg_status=ended.status,
+        hangup_cause=ended.cause,
+        sip_code=ended.sip_code or None,
+        reason=ended.reason or None,
         duration=(now - answered_ms) // 1000 if answered_ms else 0,
     )
 
 
 def emit_completed(call: Call, record: CallRecord, now: int) -> tuple[Call, EmitEvent]:
-    """Tell the end of the call, and all of it."""
+    """Emit the end of the call, with its record."""
     return emit(
         call,
         "completed",
@@ -100,30 +100,32 @@ def emit_completed(call: Call, record: CallRecord, now: int) -> tuple[Call, Emit
 
 
 def main_recording_fields(call: Call) -> dict[str, Any]:
-    """Say where the call's recording is, or its last message, and how long it lasts."""
+    """Return the event fields of the call's recording, else of its last voicemail."""
     kept = [each for each in call.recordings if each.state != "lost"]
-    tape = next((e for e in kept if e.purpose == "call"), kept[-1] if kept else None)
-    return recording_fields(call, tape) if tape else {}
+    main = next((e for e in kept if e.purpose == "call"), kept[-1] if kept else None)
+    return recording_fields(call, main) if main else {}
 
 
-def recording_fields(call: Call, tape: Recording) -> dict[str, Any]:
-    """Say where a tape is filed, or will be."""
+def recording_fields(call: Call, recording: Recording) -> dict[str, Any]:
+    """Return the event fields of a recording that is archived, or will be."""
     return {
-        "recording_url": recording_url(call, tape),
-        "recording_purpose": tape.purpose,
-        "recording_duration": round(tape.duration_ms / 1000) if tape.state == "archived" else None,
+        "recording_url": recording_url(call, recording),
+        "recording_purpose": recording.purpose,
+        "recording_duration": (
+            round(recording.duration_ms / 1000) if recording.state == "archived" else None
+        ),
     }
 
 
-def recording_url(call: Call, tape: Recording) -> str:
-    """Give the address that a tape is filed at, or will be."""
-    named = parse_recording_name(tape.name)
-    assert named is not None, tape.name  # noqa: S101 - narrows for mypy; we made the name
-    return (call.recording_destination.base if call.recording_destination else "") + named.path
+def recording_url(call: Call, recording: Recording) -> str:
+    """Return the URL at which a recording is archived, or will be."""
+    name = parse_recording_name(recording.name)
+    assert name is not None, recording.name  # noqa: S101 - narrows for mypy; the name is ours
+    return (call.recording_destination.base if call.recording_destination else "") + name.path
 
 
 def emit_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, EmitEvent]:
-    """Tell the state that a transfer has come to."""
+    """Emit a transfer's state."""
     return emit(
         call,
         "transfer",
@@ -139,7 +141,7 @@ def emit_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, EmitE
 
 
 def emit_conference(call: Call, conference: Conference, now: int) -> tuple[Call, EmitEvent]:
-    """Tell the state that a conference has come to."""
+    """Emit a conference's state."""
     return emit(
         call,
         "conference",
@@ -154,7 +156,7 @@ def emit_conference(call: Call, conference: Conference, now: int) -> tuple[Call,
 def emit_member(
     call: Call, conference: Conference, member: Member, now: int
 ) -> tuple[Call, EmitEvent]:
-    """Tell the state that a member of a conference has come to."""
+    """Emit the state of a conference's member."""
     return emit(
         call,
         "conference-member",

@@ -1,4 +1,4 @@
-"""The record of a call that has ended, as its last event tells it."""
+"""Builds the call record (CDR) of an ended call, which its last event carries."""
 
 from collections.abc import Sequence
 
@@ -20,10 +20,10 @@ from wire.record import (
 
 
 def build_call_record(call: Call) -> CallRecord:
-    """Tell all of a call whose legs have gone."""
+    """Return the record of a call whose legs have all ended."""
     slot, node = slot_and_node(call.id) or (0, "")
-    ring_ms, talk_ms = _shares(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms)
-    legs = sorted(call.ended_legs, key=lambda past: past.leg.requested_ms)  # kept as they ended
+    ring_ms, talk_ms = _durations_ms(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms)
+    legs = sorted(call.ended_legs, key=lambda ended: ended.leg.requested_ms)
     return CallRecord(
         call_id=call.id,
         account_id=call.account,
@@ -33,7 +33,7 @@ def build_call_record(call: Call) -> CallRecord:
         from_=call.from_,
         to=call.to,
         caller_id=call.caller_id or call.from_,
-        dialed_numbers=_dialed(call, legs),
+        dialed_numbers=_dialed_numbers(call, legs),
         status=call.status,
         created_ms=call.created_ms,
         answered_ms=call.answered_ms,
@@ -41,7 +41,7 @@ def build_call_record(call: Call) -> CallRecord:
         ring_ms=ring_ms,
         talk_ms=talk_ms,
         hold_ms=call.held_ms,
-        legs=tuple(_leg(call, past) for past in legs),
+        legs=tuple(_leg(call, each) for each in legs),
         legs_omitted=call.ended_legs_omitted,
         hangup_cause=call.cause,
         sip_code=call.sip_code or None,
@@ -51,54 +51,56 @@ def build_call_record(call: Call) -> CallRecord:
         transfers=tuple(map(_transfer, call.transfers)),
         conferences=tuple(map(_conference, call.conferences)),
         recordings=_recordings(call),
-        gathered=tuple(map(_gathered, call.collected)),
+        gathered=tuple(map(_gather, call.collected)),
         labels=call.labels,
         contact=call.contact,
         custom_data=call.custom_data,
     )
 
 
-def _shares(begun_ms: int, answered_ms: int, ended_ms: int, held_ms: int) -> tuple[int, int]:
-    """Part a life into ringing and talking; what is left was on hold. Clocks may differ a bit."""
+def _durations_ms(
+    started_ms: int, answered_ms: int, ended_ms: int, held_ms: int
+) -> tuple[int, int]:
+    """Split a duration into ringing and talking; the rest is hold. Clocks may differ a bit."""
     if not answered_ms:
-        return max(0, ended_ms - begun_ms), 0
-    return max(0, answered_ms - begun_ms), max(0, ended_ms - answered_ms - held_ms)
+        return max(0, ended_ms - started_ms), 0
+    return max(0, answered_ms - started_ms), max(0, ended_ms - answered_ms - held_ms)
 
 
-def _dialed(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
-    """List the numbers that were really called, each once."""
-    came_in = (call.to,) if call.direction == "inbound" else ()
-    ours = (past for past in legs if call_of(past.leg.id) is not None and not past.reason)
-    numbers = (each.leg.party for each in ours if not each.leg.party.startswith("agent:"))
-    return tuple(dict.fromkeys((*came_in, *numbers)))
+def _dialed_numbers(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
+    """Return the numbers that were actually called, without duplicates."""
+    called = (call.to,) if call.direction == "inbound" else ()
+    outbound = (each for each in legs if call_of(each.leg.id) is not None and not each.reason)
+    numbers = (each.leg.party for each in outbound if not each.leg.party.startswith("agent:"))
+    return tuple(dict.fromkeys((*called, *numbers)))
 
 
-def _leg(call: Call, past: EndedLeg) -> LegRecord:
-    leg = past.leg
-    ring_ms, talk_ms = _shares(leg.requested_ms, leg.answered_ms, past.ended_ms, leg.held_ms)
+def _leg(call: Call, ended: EndedLeg) -> LegRecord:
+    leg = ended.leg
+    ring_ms, talk_ms = _durations_ms(leg.requested_ms, leg.answered_ms, ended.ended_ms, leg.held_ms)
     is_main = leg.id == call.main and not leg.answered_ms
     return LegRecord(
         channel_id=leg.id,
         party=leg.party,
-        status=call.status if is_main else past.status,
+        status=call.status if is_main else ended.status,
         requested_ms=leg.requested_ms,
-        ended_ms=past.ended_ms,
+        ended_ms=ended.ended_ms,
         ring_ms=ring_ms,
         talk_ms=talk_ms,
         hold_ms=leg.held_ms,
         answered_ms=leg.answered_ms,
-        hangup_cause=past.cause,
-        sip_code=past.sip_code or None,
+        hangup_cause=ended.cause,
+        sip_code=ended.sip_code or None,
         agent_id=leg.agent or None,
-        agent_name=_name_of(call, leg.id),
+        agent_name=_agent_name(call, leg.id),
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
-        reason=past.reason or None,
+        reason=ended.reason or None,
     )
 
 
-def _name_of(call: Call, leg: str) -> str | None:
-    """Find the name that an agent was called by."""
+def _agent_name(call: Call, leg: str) -> str | None:
+    """Return the agent's name from the request that called its leg."""
     for transfer in call.transfers:
         if transfer.target == leg and transfer.target_name:
             return transfer.target_name
@@ -107,15 +109,15 @@ def _name_of(call: Call, leg: str) -> str | None:
 
 
 def _recordings(call: Call) -> tuple[RecordingRecord, ...]:
-    latest = {recording_url(call, tape): tape for tape in call.recordings}
+    latest = {recording_url(call, each): each for each in call.recordings}  # parts share a file
     return tuple(
-        RecordingRecord(url, tape.purpose, tape.state, tape.duration_ms)
-        for url, tape in latest.items()
+        RecordingRecord(url, each.purpose, each.state, each.duration_ms)
+        for url, each in latest.items()
     )
 
 
-def _gathered(gathered: CollectedDigits) -> GatherRecord:
-    return GatherRecord(gathered.at_ms, gathered.leg, gathered.digits, gathered.reason)
+def _gather(digits: CollectedDigits) -> GatherRecord:
+    return GatherRecord(digits.at_ms, digits.leg, digits.digits, digits.reason)
 
 
 def _transfer(transfer: Transfer) -> TransferRecord:

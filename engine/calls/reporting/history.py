@@ -1,4 +1,4 @@
-"""What a call remembers for its record: legs that have gone, time on hold, collected digits."""
+"""What a call stores for its record: ended legs, hold time, collected digits."""
 
 from msgspec.structs import replace
 
@@ -7,43 +7,45 @@ from engine.calls.model.call import Call, CollectedDigits, is_expected
 from engine.calls.model.events import LegEnded
 from engine.calls.model.leg import EndedLeg, Leg
 
-MAX_HISTORY = 100  # of each: it is stored with every step of the call
+MAX_HISTORY = 100  # of each kind: they are stored with every step of the call
 
 
 def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, EndedLeg]:
-    """Take an ended leg out: answered and done, not expected any more, or why it never was."""
+    """Move an ended leg from the live legs to the history, with its final status."""
     status = "completed" if leg.answered_ms else causes.unanswered_status(ended.cause)
     if status == "failed" and not is_expected(call, leg.id):
         status = "canceled"
-    past = EndedLeg(leg.without_hold(now), now, status, ended.cause, ended.sip_code, ended.reason)
-    kept = (*call.ended_legs, past)
+    ended_leg = EndedLeg(
+        leg.without_hold(now), now, status, ended.cause, ended.sip_code, ended.reason
+    )
+    kept = (*call.ended_legs, ended_leg)
     call = replace(
         call,
         legs=tuple(each for each in call.legs if each.id != leg.id),
         ended_legs=kept[-MAX_HISTORY:],
         ended_legs_omitted=call.ended_legs_omitted + max(0, len(kept) - MAX_HISTORY),
     )
-    return update_hold_time(call, now), past
+    return update_hold_time(call, now), ended_leg
 
 
 def archive_all_legs(call: Call, now: int) -> Call:
-    """Take out the legs that never said that they ended."""
+    """Archive the legs whose end was never reported."""
     for leg in call.legs:
         call, _ = archive_leg(call, leg, LegEnded(leg.id, causes.LOST), now)
     return call
 
 
 def update_hold_time(call: Call, now: int) -> Call:
-    """Count the time in which anybody is on hold, once however many are."""
+    """Count the time in which at least one leg is on hold."""
     is_held = call.answered_ms > 0 and any(leg.held for leg in call.legs)
     if is_held == bool(call.held_since_ms):
         return call
     if is_held:
         return replace(call, held_since_ms=now)
-    lasted_ms = max(0, now - call.held_since_ms)
-    return replace(call, held_since_ms=0, held_ms=call.held_ms + lasted_ms)
+    duration_ms = max(0, now - call.held_since_ms)
+    return replace(call, held_since_ms=0, held_ms=call.held_ms + duration_ms)
 
 
-def add_collected_digits(call: Call, gathered: CollectedDigits) -> Call:
-    """Remember what a gather collected."""
-    return replace(call, collected=(*call.collected, gathered)[-MAX_HISTORY:])
+def add_collected_digits(call: Call, digits: CollectedDigits) -> Call:
+    """Store what a gather collected."""
+    return replace(call, collected=(*call.collected, digits)[-MAX_HISTORY:])

@@ -72,11 +72,11 @@ def hang_up_parties(call: Call, state: Bridged, legs: tuple[str, ...], now: int)
     return call, (*(each for each in commands if each not in hangups), *hangups)
 
 
-def drop_parties(call: Call, state: Bridged, gone: tuple[str, ...], cause: int, now: int) -> Step:
+def drop_parties(call: Call, state: Bridged, left: tuple[str, ...], cause: int, now: int) -> Step:
     """Remove parties that have left, not the main leg; end the conversation if none is left."""
-    left = tuple(leg for leg in state.legs if leg not in gone)
-    if left:
-        return replace(call, state=replace(state, legs=left)), ()
+    remaining = tuple(leg for leg in state.legs if leg not in left)
+    if remaining:
+        return replace(call, state=replace(state, legs=remaining)), ()
     return end(call, state, "completed", cause, now)
 
 

@@ -44,7 +44,7 @@ PartyRequest = (
 
 
 class Rejection(Struct, frozen=True):
-    """Why a request is rejected: it names something `missing`, or is in `conflict` with the call."""
+    """Why a request is rejected: what it names is `missing`, or it is in `conflict`."""
 
     kind: Literal["missing", "conflict"]
     code: str
@@ -71,7 +71,7 @@ def check_request(call: Call, request: ControlRequest) -> Rejection | None:
 
 
 def check_party_request(call: Call, request: PartyRequest) -> Rejection | None:
-    """Return why a request about transfers or conferences is rejected; None if it can be applied."""
+    """Return why a transfer or conference request is rejected; None if it can be applied."""
     match request:
         case TransferRequested():
             return _check_transfer(call, request)

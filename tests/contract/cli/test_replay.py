@@ -20,14 +20,14 @@ OTHERWISE = Replay(
     trimmed=2,
     differences=(
         Difference(
-            "commands", "decides otherwise", 4, 1_700_000_000_123,
+            "commands", "the commands differ", 4, 1_700_000_000_123,
             {"type": "digit-pressed", "leg": "a", "digit": "4"},
             (
                 {"type": "emit-event", "event": {"event": "gathered"}},
                 {"type": "stop-hold-music", "leg": "a"},
             ),
         ),
-        Difference("state", "leads to another call than is stored: cause"),
+        Difference("state", "the result differs from the stored call: cause"),
     ),
 )  # fmt: skip
 

@@ -14,14 +14,14 @@ OTHERWISE = Replay(
     trimmed=2,
     differences=(
         Difference(
-            "commands", "decides otherwise", 4, 1_700_000_000_123,
+            "commands", "the commands differ", 4, 1_700_000_000_123,
             {"type": "digit-pressed", "leg": "a", "digit": "4"},
             (
                 {"type": "emit-event", "event": {"event": "gathered"}},
                 {"type": "stop-hold-music", "leg": "a"},
             ),
         ),
-        Difference("state", "leads to another call than is stored: cause"),
+        Difference("state", "the result differs from the stored call: cause"),
     ),
 )  # fmt: skip
 
@@ -38,10 +38,10 @@ def test_a_verdict_is_told_in_lines() -> None:
         "call 3-pbx1-other: DECIDES OTHERWISE NOW",
         "  log: 12 lines, 11 decisions compared",
         "  events: 7, 2 of them no longer on the stream",
-        f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, upon {upon}: decides otherwise",
+        f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, upon {upon}: the commands differ",
         "    now: emit-event(gathered)",
         "    now: stop-hold-music(leg=a)",
-        "  state, at the end: leads to another call than is stored: cause",
+        "  state, at the end: the result differs from the stored call: cause",
     ]
 
 
