@@ -1,4 +1,4 @@
-"""The API requests of accounts: read from the store when they are sent."""
+"""Sends accounts' stored API requests; each is read from the store when it is sent."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -21,20 +21,20 @@ class ApiRequestStore(Protocol):
 
 
 class ApiRequestRunner:
-    """Sends accounts' API requests by their ids: in calls, and to tell what became of calls."""
+    """Sends API requests by id: during calls, and to deliver call events."""
 
     def __init__(self, requests: ApiRequestStore, sender: ApiSender) -> None:
         self._requests = requests
         self._sender = sender
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        """Send a request, filled in; raises WebhookFailed."""
+        """Send a request with its templates filled in; raises WebhookFailed."""
         return await self._sender.send(await self._read(account, api), values, key)
 
     async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
-        """Tell an event by a request, whose templates are `{{event.name}}`; raises WebhookFailed.
+        """Deliver an event by a request with `{{event.name}}` templates; raises WebhookFailed.
 
-        The same key at each repetition is the same delivery. What is answered is not looked at.
+        Repetitions with one key are one delivery. The response is ignored.
         """
         request = replace(await self._read(account, api), answers={})
         await self._sender.send(request, event_values(event), key)
@@ -50,13 +50,13 @@ class ApiRequestRunner:
 
 
 def event_values(event: Mapping[str, Any]) -> Lookup:
-    """Give an event's fields by name, as `event.name`, and deeper ones as `event.name.name`."""
+    """Return the lookup of an event's fields: `event.name`, nested `event.name.name`."""
 
     def value(name: str) -> Any:
         root, *steps = name.split(".")
-        found: Any = event if root == "event" else None
+        current: Any = event if root == "event" else None
         for step in steps:
-            found = found.get(step) if isinstance(found, Mapping) else None
-        return found
+            current = current.get(step) if isinstance(current, Mapping) else None
+        return current
 
     return value

@@ -1,6 +1,6 @@
-"""How the groups stand that read the events of this engine's slots: counted, and losses cried out.
+"""Metrics of the consumer groups that read this engine's slots; logs events they have lost.
 
-Each engine tells of its own slots, so that the sum over engines is the whole.
+Each engine reports its own slots, so that the sum over engines covers all slots.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ POLL_INTERVAL_S = 5.0
 
 
 class ConsumerLag:
-    """Looks now and then."""
+    """Polls the state of the consumer groups."""
 
     def __init__(
         self, stream: Stream, slots: Callable[[], Collection[int]], meter: Metrics
@@ -28,23 +28,25 @@ class ConsumerLag:
         self._lost: dict[tuple[str, int], int] = {}
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Poll until cancelled."""
         while True:
             try:
                 await self.poll()
             except StoreDown as error:
-                log.info("groups of readers not seen", error=str(error))
+                log.info("consumer groups not read", error=str(error))
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def poll(self) -> None:
-        """Count what waits; raises StoreDown."""
+        """Update the metrics; raises StoreDown."""
         slots = sorted(self._slots())
         states = await self._stream.group_states(slots) if slots else []
         self._counts.update((each.group, each.lag, each.pending, each.lost) for each in states)
         for each in states:
-            self._cry(each)
+            self._log_loss(each)
         self._lost = {(each.group, each.slot): each.lost for each in states}
 
-    def _cry(self, state: GroupState) -> None:
+    def _log_loss(self, state: GroupState) -> None:
         if state.lost > self._lost.get((state.group, state.slot), 0):
-            log.error("events lost to a group", group=state.group, slot=state.slot, most=state.lost)
+            log.error(
+                "events lost to a group", group=state.group, slot=state.slot, max_lost=state.lost
+            )

@@ -1,4 +1,4 @@
-"""The flows that calls run: read once a version, since a version never changes."""
+"""A cache of the flows that calls run: each version is read once, as versions never change."""
 
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from wire.flow import FlowOutline
 from wire.media import Source
 from wire.tree import Limits, parse_action
 
-MAX_CACHED_VERSIONS = 1_000  # versions in memory
+MAX_CACHED_VERSIONS = 1_000
 LATEST = 0
 
 
@@ -29,71 +29,71 @@ class FlowStore(Protocol):
 
 
 class FlowCache:
-    """Gives calls what flows say, with what the call knows filled in."""
+    """Loads flows and their nodes, with the call's variables filled in."""
 
     def __init__(self, flows: FlowStore, limits: Limits) -> None:
         self._flows = flows
         self._limits = limits
-        self._kept: dict[tuple[str, str, int], FlowOutline] = {}
+        self._outlines: dict[tuple[str, str, int], FlowOutline] = {}
 
-    async def load_flow(self, errand: LoadFlow, call: Call) -> Event:
+    async def load_flow(self, command: LoadFlow, call: Call) -> Event:
         """Read the newest version of a flow."""
         try:
-            found = await self._flows.flow(call.account, errand.flow_id)
+            found = await self._flows.flow(call.account, command.flow_id)
             if found is None:
-                return ActionFailed(errand.request, f"no flow {errand.flow_id}")
+                return ActionFailed(command.request, f"no flow {command.flow_id}")
             version, body = found
             outline = read_outline(body)
             if outline is None:
                 tree = parse_action(fill(body, call_variables(call)), self._limits)
-                return ActionReceived(errand.request, tree)
+                return ActionReceived(command.request, tree)
         except (BadInput, StoreDown) as error:
-            return ActionFailed(errand.request, str(error))
+            return ActionFailed(command.request, str(error))
         if outline.kind == "message":
-            text = f"flow {errand.flow_id} is of kind message: no call can run it"
-            return ActionFailed(errand.request, text)
-        self._keep((call.account, errand.flow_id, version), outline)
-        return FlowStarted(errand.request, errand.flow_id, version, outline.start)
+            text = f"flow {command.flow_id} is of kind message: no call can run it"
+            return ActionFailed(command.request, text)
+        self._keep((call.account, command.flow_id, version), outline)
+        return FlowStarted(command.request, command.flow_id, version, outline.start)
 
-    def prompts(self, account: str, entered: FlowStarted) -> tuple[Source, ...]:
-        """List the audio that a flow will want, if its version is at hand."""
-        outline = self._kept.get((account, entered.flow_id, entered.version))
+    def prompts(self, account: str, started: FlowStarted) -> tuple[Source, ...]:
+        """List the static prompts of a flow, if its version is cached."""
+        outline = self._outlines.get((account, started.flow_id, started.version))
         return static_prompts(outline) if outline is not None else ()
 
-    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
-        """Give what a node says, if its version is at hand."""
-        outline = self._kept.get(_place(errand, call))
-        return None if outline is None else self._node(errand, call, outline)
+    def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
+        """Return the event that loads a node, if its version is cached."""
+        outline = self._outlines.get(_key(command, call))
+        return None if outline is None else self._resolve(command, call, outline)
 
-    async def load_node(self, errand: LoadFlowNode, call: Call) -> Event:
-        """Read a node of the version that the call is at."""
+    async def load_node(self, command: LoadFlowNode, call: Call) -> Event:
+        """Read a node of the version that the call runs."""
         try:
-            found = await self._flows.flow(call.account, errand.flow_id, errand.version)
+            found = await self._flows.flow(call.account, command.flow_id, command.version)
             outline = read_outline(found[1]) if found is not None else None
         except (BadInput, StoreDown) as error:
-            return ActionFailed(errand.request, str(error))
+            return ActionFailed(command.request, str(error))
         if outline is None:
-            text = f"no version {errand.version} of flow {errand.flow_id}"
-            return ActionFailed(errand.request, text)
-        self._keep(_place(errand, call), outline)
-        return self._node(errand, call, outline)
+            text = f"no version {command.version} of flow {command.flow_id}"
+            return ActionFailed(command.request, text)
+        self._keep(_key(command, call), outline)
+        return self._resolve(command, call, outline)
 
-    def _node(self, errand: LoadFlowNode, call: Call, outline: FlowOutline) -> Event:
+    def _resolve(self, command: LoadFlowNode, call: Call, outline: FlowOutline) -> Event:
         try:
-            node = resolve_node(outline, errand.node, call_variables(call), self._limits)
+            node = resolve_node(outline, command.node, call_variables(call), self._limits)
         except BadInput as error:
-            return ActionFailed(errand.request, str(error))
-        return FlowNodeLoaded(errand.request, errand.node, node)
+            return ActionFailed(command.request, str(error))
+        return FlowNodeLoaded(command.request, command.node, node)
 
-    def _keep(self, place: tuple[str, str, int], outline: FlowOutline) -> None:
-        self._kept.pop(place, None)
-        self._kept[place] = outline
-        if len(self._kept) > MAX_CACHED_VERSIONS:
-            del self._kept[next(iter(self._kept))]
+    def _keep(self, key: tuple[str, str, int], outline: FlowOutline) -> None:
+        self._outlines.pop(key, None)
+        self._outlines[key] = outline
+        if len(self._outlines) > MAX_CACHED_VERSIONS:
+            del self._outlines[next(iter(self._outlines))]
 
 
 def call_variables(call: Call) -> Lookup:
-    """Give what a call knows by name, as documents are filled in with it."""
+    """Return the lookup of a call's variables by name, for filling templates."""
 
     def value(name: str) -> object:
         return value_of(call, name)
@@ -101,5 +101,5 @@ def call_variables(call: Call) -> Lookup:
     return value
 
 
-def _place(errand: LoadFlowNode, call: Call) -> tuple[str, str, int]:
-    return call.account, errand.flow_id, errand.version
+def _key(command: LoadFlowNode, call: Call) -> tuple[str, str, int]:
+    return call.account, command.flow_id, command.version

@@ -1,4 +1,4 @@
-"""Customers' servers, timed: each question counts for the node and slot of its call."""
+"""Metrics and traces of webhooks and API requests, by the node and slot of their calls."""
 
 from collections.abc import Awaitable
 from time import perf_counter
@@ -7,15 +7,16 @@ from typing import Protocol, TypeVar
 from engine.calls.flows.templates import Lookup
 from engine.calls.model.ids import call_of, slot_and_node
 from engine.observe.metrics import Metrics
-from engine.runtime.io.runner import ActionSource, ApiRequests, ApiResponse
+from engine.observe.traces import Traces
+from engine.runtime.io.runner import ActionSource, ApiRequests
 from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
 
 
 class _HasAttempts(Protocol):
     @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """What it took."""
+    def attempts(self) -> tuple[Attempt, ...]: ...
 
 
 Response = TypeVar("Response", bound=_HasAttempts)
@@ -25,54 +26,77 @@ class _WebhookTimer:
     def __init__(self, meter: Metrics) -> None:
         self._counts = meter.external
 
-    async def timed(self, asking: Awaitable[Response], request_id: str) -> Response:
-        """Time and count a question, however it ends."""
+    async def measure(self, request: Awaitable[Response], request_id: str) -> Response:
+        """Await a request and record its duration and outcome."""
         node, slot = node_and_slot(request_id)
         began_s = perf_counter()
         try:
-            answer = await asking
+            response = await request
         except WebhookFailed as error:
             outcome = "timeout" if error.reason == "timeout" else "failed"
             self._counts.webhook_failures.table(node, slot)[error.reason] += 1
-            self._took(began_s, (node, slot), outcome, error.attempts)
+            self._record(began_s, (node, slot), outcome, error.attempts)
             raise
-        self._took(began_s, (node, slot), "answered", answer.attempts)
-        return answer
+        self._record(began_s, (node, slot), "answered", response.attempts)
+        return response
 
-    def _took(
-        self, began_s: float, place: tuple[str, str], outcome: str, tries: tuple[Attempt, ...]
+    def _record(
+        self, began_s: float, labels: tuple[str, str], outcome: str, attempts: tuple[Attempt, ...]
     ) -> None:
-        self._counts.webhook_duration.series(*place, outcome).observe(perf_counter() - began_s)
-        if len(tries) > 1:
-            node, slot = place
+        self._counts.webhook_duration.series(*labels, outcome).observe(perf_counter() - began_s)
+        if len(attempts) > 1:
+            node, slot = labels
             self._counts.webhook_retries.table(node)[slot] += 1
 
 
 class MeteredActionClient:
-    """An asker whose questions are timed and counted."""
+    """Measures webhook requests for actions."""
 
-    def __init__(self, asker: ActionSource, meter: Metrics) -> None:
-        self._asker = asker
-        self._watch = _WebhookTimer(meter)
+    def __init__(self, actions: ActionSource, meter: Metrics) -> None:
+        self._actions = actions
+        self._timer = _WebhookTimer(meter)
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Ask for the next action; raises WebhookFailed."""
-        return await self._watch.timed(self._asker.ask(url, body, request_id), request_id)
+        """Request the next action; raises WebhookFailed."""
+        return await self._timer.measure(self._actions.ask(url, body, request_id), request_id)
 
 
 class MeteredApiRequests:
-    """APIs whose requests are timed and counted as webhooks are."""
+    """Measures API requests like webhooks."""
 
     def __init__(self, apis: ApiRequests, meter: Metrics) -> None:
         self._apis = apis
-        self._watch = _WebhookTimer(meter)
+        self._timer = _WebhookTimer(meter)
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request; raises WebhookFailed."""
-        return await self._watch.timed(self._apis.ask(account, api, values, key), key)
+        return await self._timer.measure(self._apis.ask(account, api, values, key), key)
+
+
+class TracedActionClient:
+    """Records each webhook request as a span of its call."""
+
+    def __init__(self, actions: ActionSource, traces: Traces) -> None:
+        self._actions = actions
+        self._traces = traces
+
+    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+        """Request the next action; raises WebhookFailed."""
+        fault = "given up"  # if the request is cancelled
+        with self._traces.client_span("webhook", call_of(request_id) or "") as span:
+            try:
+                response = await self._actions.ask(url, body, request_id)
+                fault = ""
+            except WebhookFailed as error:
+                fault = error.reason
+                raise
+            finally:
+                span.set_attribute("switchroom.request_id", request_id)
+                span.end(fault)
+        return response
 
 
 def node_and_slot(request_id: str) -> tuple[str, str]:
-    """Name the node and the slot of the call that a question is about."""
+    """Return the node and slot of a request's call."""
     slot, node = slot_and_node(call_of(request_id) or "") or ("", "")
     return node, str(slot)

@@ -1,6 +1,6 @@
-"""What is fetched for a call while it waits: audio, answers of webhooks and APIs, stored flows.
+"""Runs calls' I/O commands: fetches media, sends webhooks and API requests, loads flows.
 
-Each errand is a task of its own that ends in exactly one event; the call's deadline stands over it.
+Each command is a task that ends in exactly one event; the call's deadline bounds the wait for it.
 """
 
 import asyncio
@@ -33,165 +33,151 @@ from engine.calls.model.io_results import (
 from engine.media.clip import MediaError
 from engine.runtime.io.flow_cache import FlowCache, call_variables
 from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
-from wire.flow import Scalar
 from wire.media import Clip, Source
 
 log = structlog.get_logger()
 
 
 class ClipSource(Protocol):
-    """Where audio comes from."""
+    """The clip cache."""
 
     def cached(self, source: Source) -> Clip | None:
-        """Give a clip that is at hand."""
+        """Return a clip if it is cached."""
 
     async def fetch(self, source: Source) -> Clip:
-        """Get a clip; raises MediaError."""
+        """Return a clip, fetched if need be; raises MediaError."""
 
     def prefetch(self, sources: tuple[Source, ...]) -> None:
-        """Get clips without being waited for."""
+        """Fetch clips in the background."""
 
 
 class ActionSource(Protocol):
-    """Who asks customers' servers."""
+    """Requests call actions from customers' webhooks."""
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Ask for the next action; raises WebhookFailed."""
-
-
-class ApiResponse(Protocol):
-    """What an API request brought."""
-
-    @property
-    def status(self) -> int:
-        """The status of the answer."""
-
-    @property
-    def values(self) -> dict[str, Scalar | None]:
-        """What its fields were mapped to."""
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """What it took."""
+        """Request the next action; raises WebhookFailed."""
 
 
 class ApiRequests(Protocol):
-    """Who sends accounts' stored API requests."""
+    """Sends accounts' stored API requests."""
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        """Send one, filled in; raises WebhookFailed."""
+        """Send a request with its templates filled in; raises WebhookFailed."""
 
 
 class IoRunner:
-    """Runs errands as tasks that nobody has to wait for."""
+    """Runs I/O commands as tasks, and answers from caches at once where it can."""
 
     def __init__(
-        self, library: ClipSource, asker: ActionSource, flows: FlowCache, apis: ApiRequests
+        self, clips: ClipSource, actions: ActionSource, flows: FlowCache, apis: ApiRequests
     ) -> None:
-        self._library = library
-        self._asker = asker
+        self._clips = clips
+        self._actions = actions
         self._flows = flows
         self._apis = apis
         self._running: dict[str, asyncio.Task[Event]] = {}
         self._done: dict[str, Callable[[Event], None]] = {}
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        """Give the clips of sources that are all at hand; None when one must be fetched."""
-        clips = tuple(map(self._library.cached, sources))
+        """Return the clips of all sources; None when one must be fetched."""
+        clips = tuple(map(self._clips.cached, sources))
         return None if None in clips else clips  # type: ignore[return-value]  # no None is left
 
-    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
-        """Give what a node of a flow is, if that is at hand."""
-        return self._flows.cached_node(errand, call)
+    def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
+        """Return the event that loads a flow node, if the flow is cached."""
+        return self._flows.cached_node(command, call)
 
     def prefetch(self, command: PrefetchMedia) -> None:
-        """Get audio ready without being waited for."""
-        self._library.prefetch(command.sources)
+        """Fetch audio in the background."""
+        self._clips.prefetch(command.sources)
 
-    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run an errand; `done` gets the event that ends it.
+    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
+        """Run a command and call `done` with its result.
 
-        A second run of it adds nothing, but its `done` is told: the call may have been taken anew.
+        A command that is already running is not started again; only its latest `done` is called,
+        since the call may have been recovered in between.
         """
-        self._done[errand.request] = done
-        if errand.request in self._running:
+        self._done[command.request] = done
+        if command.request in self._running:
             return
-        task = asyncio.get_running_loop().create_task(self._event(errand, call))
-        self._running[errand.request] = task
+        task = asyncio.get_running_loop().create_task(self._result(command, call))
+        self._running[command.request] = task
 
         def ended(task: asyncio.Task[Event]) -> None:
-            self._running.pop(errand.request, None)
-            done = self._done.pop(errand.request)
+            self._running.pop(command.request, None)
+            done = self._done.pop(command.request)
             if not task.cancelled():
-                done(_failed(errand, call, task) if task.exception() else task.result())
+                done(_failure(command, call, task) if task.exception() else task.result())
 
         task.add_done_callback(ended)
 
     async def close(self) -> None:
-        """Leave every errand undone: the outbox remembers them."""
+        """Cancel all commands; they stay in the outboxes of their calls."""
         running = tuple(self._running.values())
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _event(self, errand: IoCommand, call: Call) -> Coroutine[Any, Any, Event]:
-        match errand:
+    def _result(self, command: IoCommand, call: Call) -> Coroutine[Any, Any, Event]:
+        match command:
             case FetchMedia():
-                return self._fetch(errand)
+                return self._fetch_media(command)
             case SendWebhook():
-                return self._ask(errand)
+                return self._send_webhook(command)
             case SendApiRequest():
-                return self._send(errand, call)
+                return self._send_api_request(command, call)
             case LoadFlow():
-                return self._enter(errand, call)
+                return self._load_flow(command, call)
             case LoadFlowNode():
-                return self._flows.load_node(errand, call)
+                return self._flows.load_node(command, call)
 
-    async def _fetch(self, errand: FetchMedia) -> Event:
-        got = await asyncio.gather(*map(self._clip, errand.sources))
-        clips = tuple(each for each in got if isinstance(each, Clip))
-        faults = tuple(each for each in got if isinstance(each, str))
-        return MediaFetched(errand.request, clips, faults)
+    async def _fetch_media(self, command: FetchMedia) -> Event:
+        results = await asyncio.gather(*map(self._fetch_clip, command.sources))
+        clips = tuple(each for each in results if isinstance(each, Clip))
+        errors = tuple(each for each in results if isinstance(each, str))
+        return MediaFetched(command.request, clips, errors)
 
-    async def _clip(self, source: Source) -> Clip | str:
+    async def _fetch_clip(self, source: Source) -> Clip | str:
         try:
-            return await self._library.fetch(source)
+            return await self._clips.fetch(source)
         except MediaError as error:
             return str(error)
 
-    async def _ask(self, errand: SendWebhook) -> Event:
+    async def _send_webhook(self, command: SendWebhook) -> Event:
         try:
-            answer = await self._asker.ask(errand.url, errand.body, errand.request)
+            response = await self._actions.ask(command.url, command.body, command.request)
         except WebhookFailed as error:
-            return ActionFailed(errand.request, str(error), _tries(error.attempts))
-        return ActionReceived(errand.request, answer.action, _tries(answer.attempts))
+            return ActionFailed(command.request, str(error), _summarize(error.attempts))
+        return ActionReceived(command.request, response.action, _summarize(response.attempts))
 
-    async def _enter(self, errand: LoadFlow, call: Call) -> Event:
-        event = await self._flows.load_flow(errand, call)
+    async def _load_flow(self, command: LoadFlow, call: Call) -> Event:
+        event = await self._flows.load_flow(command, call)
         if isinstance(event, FlowStarted):
-            self._library.prefetch(self._flows.prompts(call.account, event))
+            self._clips.prefetch(self._flows.prompts(call.account, event))
         return event
 
-    async def _send(self, errand: SendApiRequest, call: Call) -> Event:
-        request = errand.request
+    async def _send_api_request(self, command: SendApiRequest, call: Call) -> Event:
+        request, variables = command.request, call_variables(call)
         try:
-            answer = await self._apis.ask(call.account, errand.api, call_variables(call), request)
+            response = await self._apis.ask(call.account, command.api, variables, request)
         except WebhookFailed as error:
             status = error.attempts[-1].status if error.attempts else 0
-            return ApiRequestFailed(request, error.reason, status, _tries(error.attempts))
-        return ApiRequestSucceeded(request, answer.status, answer.values, _tries(answer.attempts))
+            return ApiRequestFailed(request, error.reason, status, _summarize(error.attempts))
+        attempts = _summarize(response.attempts)
+        return ApiRequestSucceeded(request, response.status, response.values, attempts)
 
 
-def _tries(attempts: tuple[Attempt, ...]) -> Attempts:
+def _summarize(attempts: tuple[Attempt, ...]) -> Attempts:
     return tuple((attempt.ms, attempt.status) for attempt in attempts)
 
 
-def _failed(errand: IoCommand, call: Call, task: asyncio.Task[Event]) -> Event:
-    fault = task.exception()
-    log.error("errand failed", call_id=call.id, request=errand.request, exc_info=fault)
-    if isinstance(errand, FetchMedia):
-        return MediaFetched(errand.request, (), ("internal",))
-    if isinstance(errand, SendApiRequest):
-        return ApiRequestFailed(errand.request, "internal")
-    return ActionFailed(errand.request, "internal")
+def _failure(command: IoCommand, call: Call, task: asyncio.Task[Event]) -> Event:
+    error = task.exception()
+    log.error("io command failed", call_id=call.id, request=command.request, exc_info=error)
+    if isinstance(command, FetchMedia):
+        return MediaFetched(command.request, (), ("internal",))
+    if isinstance(command, SendApiRequest):
+        return ApiRequestFailed(command.request, "internal")
+    return ActionFailed(command.request, "internal")

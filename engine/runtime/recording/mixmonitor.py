@@ -1,4 +1,4 @@
-"""Taping: what is asked of a PBX's manager so that a leg is recorded, silent on tape, or not."""
+"""Starts, mutes and stops the recording of legs by MixMonitor, over AMI."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -10,9 +10,8 @@ from engine.ari.generated.operations import channels
 from engine.calls.model.commands import MuteRecording, StartRecording, StopRecording
 from engine.runtime.base.ports import Pbx
 
-RECORDING_FOLDER = (
-    "../recording"  # from where Asterisk puts monitors: there ARI serves and deletes them
-)
+# Relative to Asterisk's monitor folder: ARI serves and deletes the files of this folder only.
+RECORDING_FOLDER = "../recording"
 FILENAME_VARIABLE = "MIXMONITOR_FILENAME"
 NO_CHANNEL = "No such channel"
 MixMonitorCommand = StartRecording | MuteRecording | StopRecording
@@ -20,53 +19,55 @@ IsAllowed = Callable[[], bool]
 
 
 class Ami(Protocol):
-    """A PBX's manager interface; `ami.client.Ami` is the real one."""
+    """A PBX's manager interface; `engine.ami.client` implements it."""
 
     async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
-        """Ask for an action; raises AmiAway."""
+        """Send an action; raises AmiUnavailable."""
 
 
 class LeaseLost(Exception):
-    """The call may be another engine's by now."""
+    """Another engine may own the call by now."""
 
 
 class MixMonitor:
-    """Does one command after another; each may be done twice."""
+    """Executes one command at a time; every command may be repeated."""
 
     def __init__(self, pbx: Pbx, ami: Ami) -> None:
         self._pbx = pbx
         self._ami = ami
 
-    async def execute(self, command: MixMonitorCommand, may: IsAllowed) -> None:
-        """Do a command; raises AmiAway, and Stale when it may not be done any more."""
+    async def execute(self, command: MixMonitorCommand, is_allowed: IsAllowed) -> None:
+        """Execute a command; raises AmiUnavailable, or LeaseLost if it is not allowed."""
         match command:
             case StartRecording(leg, name):
-                if await self._shown(leg) != name:
+                if await self._current_file(leg) != name:
                     file = f"{RECORDING_FOLDER}/{name}.raw"
                     fields = {"Channel": leg, "File": file, "Options": "D"}
-                    answer = await self._order("MixMonitor", fields, may)
-                    if not answer.is_ok and answer.message != NO_CHANNEL:
-                        raise AmiUnavailable(answer.message)
+                    response = await self._send_action("MixMonitor", fields, is_allowed)
+                    if not response.is_ok and response.message != NO_CHANNEL:
+                        raise AmiUnavailable(response.message)
             case MuteRecording(leg, muted):
                 state = "1" if muted else "0"
                 fields = {"Channel": leg, "Direction": "both", "State": state}
-                await self._order("MixMonitorMute", fields, may)
+                await self._send_action("MixMonitorMute", fields, is_allowed)
             case StopRecording(leg, name):
-                if await self._shown(leg) == name:
-                    await self._order("StopMixMonitor", {"Channel": leg}, may)
+                if await self._current_file(leg) == name:
+                    await self._send_action("StopMixMonitor", {"Channel": leg}, is_allowed)
 
-    async def _order(self, action: str, fields: dict[str, str], may: IsAllowed) -> AmiResponse:
-        if not may():
+    async def _send_action(
+        self, action: str, fields: dict[str, str], is_allowed: IsAllowed
+    ) -> AmiResponse:
+        if not is_allowed():
             raise LeaseLost
         return await self._ami.ask(action, fields)
 
-    async def _shown(self, leg: str) -> str:
-        """Name the tape that runs on a leg, or ran on it last."""
+    async def _current_file(self, leg: str) -> str:
+        """Return the name of the file that a leg is or was last recorded to."""
         reply = await self._pbx.ask(channels.get_channel_var(leg, variable=FILENAME_VARIABLE))
         if reply.status == 0:
             raise AmiUnavailable("the PBX gave no answer")
-        shown = _value(reply.body) if reply.ok else ""
-        return shown.rpartition("/")[2].removesuffix(".raw")
+        path = _value(reply.body) if reply.ok else ""
+        return path.rpartition("/")[2].removesuffix(".raw")
 
 
 def _value(body: bytes) -> str:

@@ -1,6 +1,6 @@
-"""One PBX's tapes: started, muted and stopped over AMI, beside the calls; filed when they end.
+"""Records one PBX's calls: starts, mutes and stops MixMonitors over AMI, then archives the files.
 
-No call waits for it: what fails is tried again until the call's tapes are to be filed.
+Calls do not wait for it: a failed command is retried until the call's recordings are archived.
 """
 
 import asyncio
@@ -28,144 +28,151 @@ from engine.runtime.recording.mixmonitor import (
 )
 
 log = structlog.get_logger()
-RETRY_DELAYS_S = (0.2, 1.0, 5.0)  # the last for ever
-MAX_CONCURRENT = 8
+RETRY_DELAYS_S = (0.2, 1.0, 5.0)  # the last one repeats
+MAX_CONCURRENT = 8  # archiving jobs
 Done = Callable[[Event | None], None]
 
 
-def _always_allowed() -> bool:
-    return True
-
-
 class RecordingArchiver(Protocol):
-    """Where tapes are filed; `recordings.cabinet.Cabinet` is the real one."""
+    """Stores recordings in the archive; `engine.recordings.archiver` implements it."""
 
     async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """File tapes as one; gives its length in ms, None without any; raises ArchiveError."""
+        """Join files into one recording; returns its length in ms, None if all files are missing.
+
+        Raises ArchiveError.
+        """
 
 
 class Recorder:
-    """Does what calls want of their tapes; the same command may come again."""
+    """Runs recording commands; the same command may come more than once."""
 
-    def __init__(self, pbx: Pbx, ami: Ami, cabinet: RecordingArchiver) -> None:
+    def __init__(self, pbx: Pbx, ami: Ami, archiver: RecordingArchiver) -> None:
         self._pbx = pbx
         self._mixmonitor = MixMonitor(pbx, ami)
-        self._cabinet = cabinet
+        self._archiver = archiver
         self._queues: dict[str, deque[tuple[MixMonitorCommand, Done, IsAllowed]]] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}  # by call, or by request
-        self._busy: set[str] = set()  # recordings that are being filed
-        self._room = asyncio.Semaphore(MAX_CONCURRENT)
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # by call id or request id
+        self._archiving: set[str] = set()  # paths of recordings
+        self._semaphore = asyncio.Semaphore(MAX_CONCURRENT)
 
     def run(
-        self, command: RecordingCommand, call: str, done: Done, may: IsAllowed = _always_allowed
+        self,
+        command: RecordingCommand,
+        call: str,
+        done: Done,
+        is_allowed: IsAllowed = lambda: True,
     ) -> None:
-        """Do a command while it `may`; `done` gets the event that it leads to, if it does."""
+        """Run a command while it is allowed and call `done` with its result, if it has one."""
         if isinstance(command, ArchiveRecordings):
-            self._file(command, call, done)
+            self._start_archiving(command, call, done)
             return
-        self._queues.setdefault(call, deque()).append((command, done, may))
-        self._begin(call, self._in_turn(call))
+        self._queues.setdefault(call, deque()).append((command, done, is_allowed))
+        self._start(call, self._run_queue(call))
 
     def abandon(self, call: str) -> None:
-        """Do no more for a call: it is another engine's, which does again what is not done."""
+        """Stop the work for a call; its next owner repeats what is not done."""
         for name, task in self._tasks.items():
             if name == call or name.startswith(f"{call}."):
                 task.cancel()
 
     async def archive(self, names: Sequence[str]) -> int | None:
-        """File tapes of one recording, then delete them from the PBX; raises ArchiveError."""
-        read = [(name, found) for name in names if (found := parse_recording_name(name))]
-        path = read[0][1].path
-        if path in self._busy:
+        """Archive the files of one recording, then delete them; raises ArchiveError."""
+        files = [(name, parsed) for name in names if (parsed := parse_recording_name(name))]
+        path = files[0][1].path
+        if path in self._archiving:
             raise ArchiveError("busy", path)
-        self._busy.add(path)
+        self._archiving.add(path)
         try:
-            async with self._room:
-                return await self._filed(path, read)
+            async with self._semaphore:
+                return await self._archive_files(path, files)
         finally:
-            self._busy.discard(path)
+            self._archiving.discard(path)
 
     async def close(self) -> None:
-        """Leave everything undone: the outbox remembers it, and the PBX's files do."""
+        """Cancel all work; it remains in the outboxes and as files on the PBX."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         running = self._tasks.get(name)
         if running is not None and not running.done():
             work.close()
             return
         task = self._tasks[name] = asyncio.get_running_loop().create_task(work)
-        task.add_done_callback(lambda ended: self._ended(name, ended))
+        task.add_done_callback(lambda ended: self._on_ended(name, ended))
 
-    def _ended(self, name: str, task: asyncio.Task[None]) -> None:
+    def _on_ended(self, name: str, task: asyncio.Task[None]) -> None:
         if self._tasks.get(name) is task:
             del self._tasks[name]
 
-    async def _in_turn(self, call: str) -> None:
+    async def _run_queue(self, call: str) -> None:
         queue = self._queues[call]
         try:
             while queue:
-                command, done, may = queue[0]
-                await self._surely(command, call, may)
+                command, done, is_allowed = queue[0]
+                await self._retry(command, call, is_allowed)
                 queue.popleft()
                 done(None)
         except LeaseLost:
-            log.info("tapes left as they are", call_id=call)
+            log.info("recording commands abandoned: lease lost", call_id=call)
         finally:
             del self._queues[call]
 
-    async def _surely(self, command: MixMonitorCommand, call: str, may: IsAllowed) -> None:
+    async def _retry(self, command: MixMonitorCommand, call: str, is_allowed: IsAllowed) -> None:
         for tries in itertools.count():
             try:
-                await self._mixmonitor.execute(command, may)
+                await self._mixmonitor.execute(command, is_allowed)
             except AmiUnavailable as error:
-                log.warning("tape not at hand", call_id=call, error=str(error), tries=tries)
+                log.warning(
+                    "recording command failed, retrying",
+                    call_id=call,
+                    error=str(error),
+                    tries=tries,
+                )
                 await asyncio.sleep(RETRY_DELAYS_S[min(tries, len(RETRY_DELAYS_S) - 1)])
             else:
                 return
 
-    def _file(self, command: ArchiveRecordings, call: str, done: Done) -> None:
-        is_last = any(
-            (found := parse_recording_name(e)) and found.purpose == "call" for e in command.names
-        )
-        if is_last and (task := self._tasks.get(call)):
-            task.cancel()  # the call has ended: there is nothing to be recorded any more
+    def _start_archiving(self, command: ArchiveRecordings, call: str, done: Done) -> None:
+        names = map(parse_recording_name, command.names)
+        is_call_recording = any(name and name.purpose == "call" for name in names)
+        if is_call_recording and (task := self._tasks.get(call)):
+            task.cancel()  # the call has ended: its other recording commands are obsolete
 
-        async def filed() -> None:
-            done(await self._outcome(command, call))
+        async def archive() -> None:
+            done(await self._archive_result(command, call))
 
-        self._begin(command.request, filed())
+        self._start(command.request, archive())
 
-    async def _outcome(self, command: ArchiveRecordings, call: str) -> RecordingsArchived:
+    async def _archive_result(self, command: ArchiveRecordings, call: str) -> RecordingsArchived:
         try:
             length_ms = await self.archive(command.names)
         except ArchiveError as error:
-            log.warning("recording not filed yet", call_id=call, error=str(error))
+            log.warning("recording not archived yet", call_id=call, error=str(error))
             return RecordingsArchived(command.request, fault=str(error))
         if length_ms is None:
             log.error("recording lost", call_id=call)
             return RecordingsArchived(command.request, fault="lost")
         return RecordingsArchived(command.request, length_ms)
 
-    async def _filed(self, path: str, read: list[tuple[str, RecordingName]]) -> int | None:
-        for name, tape in read:
-            if await self._is_running(name, tape):
-                raise ArchiveError("busy", f"{name} is being recorded")
-        parts = [RecordingPart(name, tape.started_ms) for name, tape in read]
-        length_ms = await self._cabinet.archive(path, CHANNELS[read[0][1].purpose], parts)
+    async def _archive_files(self, path: str, files: list[tuple[str, RecordingName]]) -> int | None:
+        for file, name in files:
+            if await self._is_recording(file, name):
+                raise ArchiveError("busy", f"{file} is being recorded")
+        parts = [RecordingPart(file, name.started_ms) for file, name in files]
+        length_ms = await self._archiver.archive(path, CHANNELS[files[0][1].purpose], parts)
         if length_ms is not None:
-            for part in parts:  # what can't be deleted now, the archivist finds
+            for part in parts:  # the sweeper finds a file that cannot be deleted now
                 await self._pbx.ask(recordings.delete_stored(part.name))
         return length_ms
 
-    async def _is_running(self, name: str, tape: RecordingName) -> bool:
-        """Tell whether a file may still grow: a call that was given up has not ended its legs."""
-        is_message = tape.purpose == "voicemail"
-        asked = recordings.get_live(name) if is_message else channels.get(tape.leg)
-        reply = await self._pbx.ask(asked)
+    async def _is_recording(self, file: str, name: RecordingName) -> bool:
+        """Return whether a file may still grow: the legs of a lost call may still be up."""
+        is_voicemail = name.purpose == "voicemail"
+        request = recordings.get_live(file) if is_voicemail else channels.get(name.leg)
+        reply = await self._pbx.ask(request)
         if reply.status == 0:
             raise ArchiveError("pbx", "no answer")
         return reply.ok

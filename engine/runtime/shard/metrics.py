@@ -11,7 +11,7 @@ class ShardMetrics:
 
     def __init__(self, meter: Metrics, node: str, slot: int) -> None:
         calls, nodes = meter.calls, meter.nodes
-        self._begun = calls.started.table(node, slot)
+        self._started = calls.started.table(node, slot)
         self._ended = {each: calls.ended.table(node, slot, each) for each in DIRECTIONS}
         self._dropped, self._slot = calls.dropped.table(node), str(slot)
         self._late = calls.timer_lateness.series(node, slot)
@@ -21,7 +21,7 @@ class ShardMetrics:
 
     def call_started(self, call: Call) -> None:
         """Count a new call."""
-        self._begun[call.direction] += 1
+        self._started[call.direction] += 1
 
     def call_ended(self, call: Call) -> None:
         """Count a call that ended, or that an internal error ended."""

@@ -152,7 +152,7 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
             way.cut()
             await typist.phone.press("2233")
             await until(
-                lambda: "node away" in lab.engine.log.read_text(), timeout_s=20, what="it to notice"
+                lambda: "node disconnected" in lab.engine.log.read_text(), timeout_s=20, what="it to notice"
             )
             await typist.phone.press("4")
             way.mend()

@@ -36,4 +36,4 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
 
 async def _notices(lab: Lab) -> None:
     log = lab.engine.log
-    await until(lambda: "node away" in log.read_text(), timeout_s=20, what="it to notice")
+    await until(lambda: "node disconnected" in log.read_text(), timeout_s=20, what="it to notice")

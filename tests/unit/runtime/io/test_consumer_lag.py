@@ -39,4 +39,4 @@ async def test_a_loss_is_cried_out_once() -> None:
             await readers.poll()
             await readers.poll()
     assert [(each["log_level"], each["slot"]) for each in said] == [("error", 0), ("error", 0)]
-    assert meter.consumer_groups.lost.total == said[-1]["most"] > said[0]["most"] > 0
+    assert meter.consumer_groups.lost.total == said[-1]["max_lost"] > said[0]["max_lost"] > 0
