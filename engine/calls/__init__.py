@@ -1,1 +1,1 @@
-"""The core: a call is a value, a step is a function; no clock, no I/O, no randomness."""
+"""The core: a call is a value and a step is a pure function, without clock, IO or randomness."""

@@ -1,1 +1,1 @@
-"""Values and nodes of stored flows, and the audio that a tree will need."""
+"""Nodes, templates and variables of stored flows, and the audio that an action tree needs."""

@@ -1,44 +1,46 @@
-"""Whether a condition's case holds: a closed form, so that nothing that is typed can run."""
+"""Evaluates the cases of flow conditions with fixed operators, without `eval`."""
 
 from engine.calls.flows.templates import to_text
 from wire.flow import Case
 
+MAX_NUMBER_CHARS = 40
 
-def holds(case: Case, given: object) -> bool:
-    """Tell whether a variable's value, None when it is not set, is as a case has it.
+
+def holds(case: Case, value: object) -> bool:
+    """Return whether a case holds for a variable's value, which is None when it is not set.
 
     Numbers are compared as numbers, also where they are written as text; all else as text.
     """
-    said, wanted = to_text(given), to_text(case.value)
+    text, operand = to_text(value), to_text(case.value)
     match case.operator:
         case "exists":
-            return said != ""
+            return text != ""
         case "eq":
-            return _is_equal(given, case.value)
+            return _is_equal(value, case.value)
         case "ne":
-            return not _is_equal(given, case.value)
+            return not _is_equal(value, case.value)
         case "lt" | "gt":
-            return _is_less_or_greater(given, case)
+            return _is_less_or_greater(value, case)
         case "contains":
-            return wanted in said
+            return operand in text
         case "startsWith":
-            return said.startswith(wanted)
+            return text.startswith(operand)
 
 
-def _is_equal(given: object, wanted: object) -> bool:
-    numbers = _number(given), _number(wanted)
-    return numbers[0] == numbers[1] if None not in numbers else to_text(given) == to_text(wanted)
+def _is_equal(value: object, operand: object) -> bool:
+    numbers = _number(value), _number(operand)
+    return numbers[0] == numbers[1] if None not in numbers else to_text(value) == to_text(operand)
 
 
-def _is_less_or_greater(given: object, case: Case) -> bool:
-    ours, theirs = _number(given), _number(case.value)
-    if ours is None or theirs is None:
+def _is_less_or_greater(value: object, case: Case) -> bool:
+    number, operand = _number(value), _number(case.value)
+    if number is None or operand is None:
         return False
-    return ours < theirs if case.operator == "lt" else ours > theirs
+    return number < operand if case.operator == "lt" else number > operand
 
 
 def _number(value: object) -> float | None:
-    """Read a number; none in what only looks like one to Python: 1_000, nan, inf."""
+    """Parse a number; None for what only Python accepts as one: 1_000, nan, inf."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     if isinstance(value, str) and not _is_plain(value):
@@ -46,8 +48,9 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-def _is_plain(written: str) -> bool:
-    digits = written.removeprefix("-")
-    whole, _, part = digits.partition(".")
-    both = whole + part
-    return both.isascii() and both.isdecimal() and len(digits) < 40 and whole != ""  # noqa: PLR2004 - longer is no number that anybody compares
+def _is_plain(text: str) -> bool:
+    number = text.removeprefix("-")
+    whole, _, fraction = number.partition(".")
+    digits = whole + fraction
+    is_short = len(number) < MAX_NUMBER_CHARS
+    return digits.isascii() and digits.isdecimal() and is_short and whole != ""

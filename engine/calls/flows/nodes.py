@@ -1,4 +1,4 @@
-"""The nodes of flows, read as what a call runs: each one's exits, and the verb that it is."""
+"""Maps the nodes of flows to exits and verbs."""
 
 from wire import verbs
 from wire.flow import (
@@ -14,6 +14,7 @@ from wire.flow import (
     RecordNode,
     RequestNode,
     SayNode,
+    SetNode,
 )
 from wire.verbs import GatherData, Verb
 
@@ -21,14 +22,14 @@ Exits = tuple[tuple[str, str], ...]
 
 
 def exits(node: Node) -> Exits:
-    """List where a node leads, by the field that says so."""
+    """Return a node's exits: (field that names the next node, next node)."""
     match node:
         case MenuNode(branches=branches, no_input=no_input, invalid=invalid):
-            chosen = ((f"branches.{keys}", name) for keys, name in branches.items())
-            return (*chosen, ("noInput", no_input), ("invalid", invalid))
+            by_digits = ((f"branches.{digits}", name) for digits, name in branches.items())
+            return (*by_digits, ("noInput", no_input), ("invalid", invalid))
         case ConditionNode(cases=cases, else_=otherwise):
-            held = ((f"cases[{place}].next", each.next) for place, each in enumerate(cases))
-            return (*held, ("else", otherwise))
+            by_case = ((f"cases[{index}].next", each.next) for index, each in enumerate(cases))
+            return (*by_case, ("else", otherwise))
         case RequestNode(success=success, failure=failure):
             return (("success", success), ("failure", failure))
         case HangupNode():
@@ -44,7 +45,7 @@ def _next(name: str | None) -> Exits:
 
 
 def verb_of(node: Node) -> Verb | None:
-    """Give the verb that a node is; None for those that only move the call on."""
+    """Return the verb that a node runs; None for a node that only leads to others."""
     match node:
         case PlayNode(data=data):
             return verbs.Play(data, timeout=node.timeout)
@@ -62,20 +63,20 @@ def verb_of(node: Node) -> Verb | None:
             return verbs.Hangup()
         case MenuNode():
             return _gather(node)
-        case _:
+        case ConditionNode() | SetNode() | GotoNode() | RequestNode():
             return None
 
 
 def _gather(menu: MenuNode) -> verbs.Gather:
-    asked = menu.data
-    data = GatherData(
-        audio_url=asked.audio_url,
-        text=asked.text,
-        voice=asked.voice,
-        language=asked.language,
+    data = menu.data
+    gather_data = GatherData(
+        audio_url=data.audio_url,
+        text=data.text,
+        voice=data.voice,
+        language=data.language,
         max_digits=max(map(len, menu.branches)),
-        timeout=asked.timeout,
-        digit_timeout=asked.digit_timeout,
-        terminator=asked.terminator,
+        timeout=data.timeout,
+        digit_timeout=data.digit_timeout,
+        terminator=data.terminator,
     )
-    return verbs.Gather(data)
+    return verbs.Gather(gather_data)

@@ -1,6 +1,6 @@
-"""`{{contact.fName}}` in documents: filled in when they run, before they are read as shapes.
+"""Fills in templates such as `{{contact.fName}}` when a document runs, before it is parsed.
 
-Works on decoded documents, so that no value can add structure to one.
+It works on decoded documents, so that a value can't add structure to one.
 """
 
 import re
@@ -11,9 +11,10 @@ import msgspec
 
 from wire.errors import BadInput, from_decoder
 
-Lookup = Callable[[str], Any]  # the value of a name, None when there is none
+Lookup = Callable[[str], Any]  # returns the value of a name, or None
 ROOTS = ("contact", "custom", "call", "vars", "answers", "dial", "record", "event", "secrets")
-MAX_FILLED_BYTES = 1_000_000  # of what may be filled in; wire.tree lets far less through
+MAX_FILLED_BYTES = 1_000_000  # of all values of a document; wire.tree accepts far less
+MAX_DEPTH = 200  # wire.tree accepts far less
 
 _STEP = r"\.[A-Za-z0-9_\-]+"
 _NAME = rf"(?:(?:{'|'.join(ROOTS)})(?:{_STEP})+|digits)"
@@ -21,51 +22,51 @@ _FIELD = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}")
 _ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
-def fill(document: bytes, values: Lookup) -> bytes:
-    """Fill a document's strings; a value that is not there becomes empty. Raises BadInput."""
+def fill(document: bytes, lookup: Lookup) -> bytes:
+    """Fill in the strings of a JSON document; a missing value becomes empty. Raises BadInput."""
     try:
         decoded = msgspec.json.decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise from_decoder(msgspec.DecodeError(str(error))) from None
-    return msgspec.json.encode(fill_decoded(decoded, values))
+    return msgspec.json.encode(fill_decoded(decoded, lookup))
 
 
-def fill_decoded(document: Any, values: Lookup, *, typed: bool = False) -> Any:
-    """Fill the strings of a decoded document.
+def fill_decoded(document: Any, lookup: Lookup, *, typed: bool = False) -> Any:
+    """Fill in the strings of a decoded document.
 
-    `typed`: a string that is one template and no more becomes the value itself, a number say.
-    Raises BadInput, also when it would grow past MOST_BYTES.
+    `typed`: a string that consists of one template becomes the value itself, such as a number.
+    Raises BadInput, also when the values exceed MAX_FILLED_BYTES.
     """
     found: dict[str, Any] = {}
-    room = MAX_FILLED_BYTES
+    size = 0
     for name in _names(document, 0):
         if name not in found:
-            found[name] = values(name)
-        room -= len(to_text(found[name]))
-    if room < 0:
+            found[name] = lookup(name)
+        size += len(to_text(found[name]))
+    if size > MAX_FILLED_BYTES:
         raise BadInput("", f"larger than {MAX_FILLED_BYTES} bytes once filled in", "too_large")
     return _fill(document, found.get, typed)
 
 
 def names(document: Any) -> Iterator[tuple[str, str]]:
-    """List each template of a document: the path of its string, and what stands in the braces."""
+    """Yield each template of a document: the path of its string, and the text in its braces."""
     for path, string in _strings(document, "", 0):
         for match in _ANY.finditer(string):
             yield path, match[1].strip()
 
 
 def is_name(name: str) -> bool:
-    """Tell whether braces around a name are filled in."""
+    """Return whether a name is valid in a template."""
     return re.fullmatch(_NAME, name) is not None
 
 
 def is_template(value: Any) -> bool:
-    """Tell whether a value is a string with something to fill in."""
+    """Return whether a value is a string that contains a template."""
     return isinstance(value, str) and _FIELD.search(value) is not None
 
 
 def to_text(value: Any) -> str:
-    """Give a value as it is read: nothing as nothing, objects and lists as JSON."""
+    """Convert a value to text: None is empty; booleans, objects and lists become JSON."""
     match value:
         case None:
             return ""
@@ -84,14 +85,14 @@ def _names(document: Any, depth: int) -> Iterator[str]:
 
 
 def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
-    if depth > 200:  # noqa: PLR2004 - far past any depth that wire.tree lets through
+    if depth > MAX_DEPTH:
         raise BadInput("", "nested too deep", "too_deep")
     match value:
         case str():
             yield path, value
         case list():
-            for place, each in enumerate(value):
-                yield from _strings(each, f"{path}[{place}]", depth + 1)
+            for index, each in enumerate(value):
+                yield from _strings(each, f"{path}[{index}]", depth + 1)
         case dict():
             for key, each in value.items():
                 yield from _strings(each, f"{path}.{key}" if path else key, depth + 1)
@@ -99,16 +100,16 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
             pass
 
 
-def _fill(value: Any, values: Lookup, typed: bool) -> Any:
+def _fill(value: Any, lookup: Lookup, typed: bool) -> Any:
     match value:
         case str():
             whole = _FIELD.fullmatch(value) if typed else None
             if whole is not None:
-                return values(whole[1])
-            return _FIELD.sub(lambda match: to_text(values(match[1])), value)
+                return lookup(whole[1])
+            return _FIELD.sub(lambda match: to_text(lookup(match[1])), value)
         case list():
-            return [_fill(each, values, typed) for each in value]
+            return [_fill(each, lookup, typed) for each in value]
         case dict():
-            return {key: _fill(each, values, typed) for key, each in value.items()}
+            return {key: _fill(each, lookup, typed) for key, each in value.items()}
         case _:
             return value

@@ -1,7 +1,7 @@
-"""What a call knows by name: its parties, its contact and custom data, and its variables.
+"""Named values of a call: its parties, its contact and custom data, and its flow variables.
 
-Variables are kept under their whole name (`vars.tier`, `answers.lookup.name`, `digits`), and there
-is a limit to them: they are stored with each step of the call.
+Variables are stored under their full name (`vars.tier`, `answers.lookup.name`, `digits`). Their
+number and size are limited, because they are stored with every step of the call.
 """
 
 from collections.abc import Mapping
@@ -17,27 +17,27 @@ from engine.calls.reporting.call_events import recording_fields
 from wire.flow import Scalar
 
 MAX_VARIABLES = 64
-MAX_VARIABLE_CHARS = 1_024  # of one
+MAX_VARIABLE_CHARS = 1_024
 MAX_TOTAL_CHARS = 8_192
 
 
 def value_of(call: Call, name: str) -> Any:
-    """Give the value of a name; None when there is none."""
+    """Return the value of a name, or None."""
     if name in call.variables:
         return call.variables[name]
     root, *steps = name.split(".")
     match root:
         case "contact":
-            found: Any = call.contact
+            value: Any = call.contact
         case "custom":
-            found = call.custom_data
+            value = call.custom_data
         case "call":
-            found = _call_fields(call)
+            value = _call_fields(call)
         case _:
             return None
     for step in steps:
-        found = found.get(step) if isinstance(found, dict) else None
-    return found
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _call_fields(call: Call) -> dict[str, Scalar]:
@@ -51,24 +51,24 @@ def _call_fields(call: Call) -> dict[str, Scalar]:
 
 
 def set_variables(call: Call, values: Mapping[str, Scalar | None]) -> Call | None:
-    """Set variables, or take out those that are None; None when there is no room for them."""
+    """Set variables and remove those that are None; returns None when they exceed a limit."""
     if not values:
         return call
     merged = {name: each for name, each in {**call.variables, **values}.items() if each is not None}
     lengths = [len(to_text(each)) for each in merged.values()]
-    is_fit = len(merged) <= MAX_VARIABLES and sum(lengths) <= MAX_TOTAL_CHARS
-    if not is_fit or any(length > MAX_VARIABLE_CHARS for length in lengths):
+    is_too_large = sum(lengths) > MAX_TOTAL_CHARS or max(lengths, default=0) > MAX_VARIABLE_CHARS
+    if len(merged) > MAX_VARIABLES or is_too_large:
         return None
     return replace(call, variables=merged)
 
 
-def verb_results(call: Call, after: Advance) -> dict[str, Scalar | None]:
-    """Name what a verb that has ended brought."""
-    match after.event:
+def verb_results(call: Call, ended: Advance) -> dict[str, Scalar | None]:
+    """Return the variables that a verb sets when it has ended."""
+    match ended.event:
         case "gather":
-            return {"digits": after.digits}
-        case "dial" if after.dial is not None:
-            dial = after.dial
+            return {"digits": ended.digits}
+        case "dial" if ended.dial is not None:
+            dial = ended.dial
             return {
                 "dial.status": dial.status,
                 "dial.cause": dial.cause,
@@ -78,15 +78,15 @@ def verb_results(call: Call, after: Advance) -> dict[str, Scalar | None]:
                 "dial.reason": dial.reason,
             }
         case "record":
-            messages = [tape for tape in call.recordings if tape.purpose == "voicemail"]
-            return _voicemail_results(call, messages[-1]) if messages else {}
+            voicemails = [each for each in call.recordings if each.purpose == "voicemail"]
+            return _voicemail_results(call, voicemails[-1]) if voicemails else {}
         case _:
             return {}
 
 
-def _voicemail_results(call: Call, tape: Recording) -> dict[str, Scalar | None]:
-    facts = recording_fields(call, tape) if tape.state != "lost" else {}
+def _voicemail_results(call: Call, recording: Recording) -> dict[str, Scalar | None]:
+    fields = recording_fields(call, recording) if recording.state != "lost" else {}
     return {
-        "record.url": facts.get("recording_url"),
-        "record.duration": facts.get("recording_duration"),
+        "record.url": fields.get("recording_url"),
+        "record.duration": fields.get("recording_duration"),
     }

@@ -1,1 +1,1 @@
-"""One file a verb: how it begins and what each event does to it."""
+"""One module per verb: how it starts and how it reacts to events."""
