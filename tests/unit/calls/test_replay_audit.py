@@ -15,7 +15,7 @@ from engine.calls.replay import (
     replay,
 )
 from tests.harness.recorded_call import Recorded, recorded, with_line
-from tests.unit.calls.harness.builders import NOW, outbound, say, talking
+from tests.unit.calls.harness.builders import NOW, bridged_call, outbound, say
 from wire.events import CallEvent
 
 DIAL = {"type": "dial", "data": {"number": ["+4712345678"]}, "action": say()}
@@ -23,7 +23,7 @@ DIAL = {"type": "dial", "data": {"number": ["+4712345678"]}, "action": say()}
 
 def record_call() -> Recorded:
     """Record a complete call with a conversation."""
-    story = talking("+4712345678", action=say())
+    story = bridged_call("+4712345678", action=say())
     story.hang_up()
     for leg in story.call.legs:
         story.take(LegEnded(leg.id, 16), 10)

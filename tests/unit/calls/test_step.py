@@ -29,7 +29,7 @@ from tests.unit.calls.harness.builders import (
     MAIN,
     NOW,
     Story,
-    called,
+    answered_call,
     say,
     tree,
 )
@@ -82,7 +82,7 @@ def test_every_event_in_every_state(state: str) -> None:
         event = events_for(story)[place]
         commands = story.take(event, 10)
         assert_sound(story.call, commands)
-        numbers = [told.sequence_number for told in story.told]
+        numbers = [told.sequence_number for told in story.emitted]
         assert numbers == list(range(len(numbers)))
 
 
@@ -102,7 +102,7 @@ def test_a_hangup_ends_every_state(state: str) -> None:
         story.take(RecordingsArchived(request, 1_000))
     assert story.call.is_ended
     assert deadline_ms(story.call) is None
-    assert [told.event for told in story.told].count("completed") == 1
+    assert [told.event for told in story.emitted].count("completed") == 1
 
 
 @pytest.mark.parametrize("state", [name for name in STATES if name != "ended"])
@@ -112,7 +112,7 @@ def test_time_alone_ends_every_state(state: str) -> None:
     for _ in range(50):
         if story.call.is_ended:
             break
-        story.due()
+        story.pass_deadline()
     assert story.call.is_ended
 
 
@@ -127,7 +127,7 @@ def test_every_state_has_a_main_leg_to_lose(state: str) -> None:
 
 def test_a_next_that_was_stored_goes_on() -> None:
     """Next is passed through within one step; if one is read all the same, its action begins."""
-    story = called(say())
+    story = answered_call(say())
     stuck = replace(story.call, state=Advance(tree(say()), "start"))
     assert deadline_ms(stuck) is None
     call, commands = step(stuck, Recovered(), NOW)

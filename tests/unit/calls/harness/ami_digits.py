@@ -9,30 +9,30 @@ from engine.calls.model.state import Gathering
 from engine.calls.recovery.dtmf import missing_digits
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, called
+from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call
 
 UP = PbxSnapshot({MAIN: "Up"})
 LAG_MS = 7
 HELD_MS = 80
 
 
-def told(story: Story, digit: str, after_ms: int = 0, leg: str = MAIN) -> DigitPressed:
+def ari_digit(story: Story, digit: str, after_ms: int = 0, leg: str = MAIN) -> DigitPressed:
     """Say how ARI tells of a key that is let go so long after now."""
     up_ms = story.now + after_ms
     return DigitPressed(leg, digit, up_ms - HELD_MS, HELD_MS, up_ms)
 
 
-def overheard(key: DigitPressed, lag_ms: int = LAG_MS) -> DigitPressed:
+def ami_digit(key: DigitPressed, lag_ms: int = LAG_MS) -> DigitPressed:
     """Say how AMI tells of the same key."""
     return replace(key, pressed_ms=key.pressed_ms + lag_ms, pbx_ms=key.pbx_ms + lag_ms, missed=True)
 
 
 def gathering(**data: object) -> Story:
     """Make a call that gathers digits."""
-    return called({"type": "gather", "data": {"timeout": 5_000, **data}, "action": HTTPS})
+    return answered_call({"type": "gather", "data": {"timeout": 5_000, **data}, "action": HTTPS})
 
 
-def recovered(
+def recover(
     story: Story, *heard: DigitPressed, seen: PbxSnapshot = UP, after_ms: int = 3_000
 ) -> None:
     """Take the call up again, as it was stored, where these keys were heard."""
@@ -48,7 +48,7 @@ def by_leg(heard: tuple[DigitPressed, ...]) -> dict[str, list[DigitPressed]]:
     return {leg: [key for key in heard if key.leg == leg] for leg in {key.leg for key in heard}}
 
 
-def digits(call: Call) -> str:
+def gathered_digits(call: Call) -> str:
     """Say what a gather has so far."""
     assert isinstance(call.state, Gathering)
     return call.state.digits

@@ -100,7 +100,7 @@ class Story:
         self.commands += commands
         return tuple(each for each in commands if not isinstance(each, EmitEvent))
 
-    def due(self) -> tuple[Command, ...]:
+    def pass_deadline(self) -> tuple[Command, ...]:
         """Move time to the call's deadline."""
         when = deadline_ms(self.call)
         assert when is not None, "a call that is over waits for nothing"
@@ -112,7 +112,7 @@ class Story:
         pressed = DigitPressed(self.call.main, digit, self.now + after_ms - held_ms)
         return self.take(pressed, after_ms)
 
-    def fetched(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:
+    def deliver_media(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:
         """Bring the audio that is waited for."""
         return self.take(MediaFetched(self.state_as(WithRequest).request, clips))
 
@@ -137,11 +137,11 @@ class Story:
         return self.call.status
 
     @property
-    def told(self) -> list[CallEvent]:
+    def emitted(self) -> list[CallEvent]:
         """List what the outside was told."""
         return [each.event for each in self.commands if isinstance(each, EmitEvent)]
 
-    def wanted(self, kind: type[Kind]) -> list[Kind]:
+    def commands_of(self, kind: type[Kind]) -> list[Kind]:
         """List the commands of a kind."""
         return [each for each in self.commands if isinstance(each, kind)]
 
@@ -152,7 +152,7 @@ class WithRequest:
     request: str
 
 
-def called(action: Any = None, **fields: Any) -> Story:
+def answered_call(action: Any = None, **fields: Any) -> Story:
     """Make an outbound call, answered 5 s after we asked, whose first verb has begun."""
     story = Story(outbound(action, **fields))
     story.take(CallOpened())
@@ -161,15 +161,15 @@ def called(action: Any = None, **fields: Any) -> Story:
     return story
 
 
-def dialing(*numbers: str, **more: Any) -> Story:
+def dialing_call(*numbers: str, **more: Any) -> Story:
     """Make a call that dials numbers, or one agent when none is given."""
     data = more.pop("data", {"agent_id": "7"} if not numbers else {"number": list(numbers)})
     fields = {"labels": more.pop("labels")} if "labels" in more else {}
-    return called({"type": "dial", "data": data, **more}, **fields)
+    return answered_call({"type": "dial", "data": data, **more}, **fields)
 
 
-def talking(*numbers: str, **more: Any) -> Story:
+def bridged_call(*numbers: str, **more: Any) -> Story:
     """Make a call whose first dialled leg has answered after another 2 s."""
-    story = dialing(*numbers, **more)
+    story = dialing_call(*numbers, **more)
     story.take(LegAnswered(story.state_as(Dialing).legs[0]), 2_000)
     return story

@@ -17,22 +17,22 @@ from engine.calls.model.requests import (
     TransferRequested,
 )
 from engine.calls.model.sessions import Conference, Transfer, TransferMode
-from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, talking
+from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, bridged_call
 
 BOB, CAROL, DAN = "+4712345678", "+4787654321", "agent:9"
 PEER = f"{ID}.l1"
 BRIDGE = f"{ID}.b2"
 SESSION = f"{ID}.t3"
 TARGET = f"{ID}.l4"
-ROOM = f"{ID}.f3"
+CONFERENCE = f"{ID}.f3"
 THIRD = f"{ID}.l4"
 FOURTH = f"{ID}.l5"
 SNOOP = f"{ID}.s5"
-BOX = f"{SNOOP}b"  # the bridge of coach and snoop
-TUNE = "https://example.com/tune.wav"
+COACH_BRIDGE = f"{SNOOP}b"  # the bridge of coach and snoop
+MUSIC_URL = "https://example.com/tune.wav"
 
-Way = Literal["starting", "ringback", "answered"]
-WAYS: dict[Way, tuple[type[LegCreated | LegRinging | LegAnswered], ...]] = {
+Progress = Literal["starting", "ringback", "answered"]
+PROGRESS: dict[Progress, tuple[type[LegCreated | LegRinging | LegAnswered], ...]] = {
     "starting": (),
     "ringback": (LegCreated, LegRinging),
     "answered": (LegCreated, LegRinging, LegAnswered),
@@ -45,47 +45,49 @@ def transfer_to(party: str = CAROL, **fields: Any) -> TransferRequested:
     return TransferRequested(party=party, **wish)
 
 
-def transferring(state: Way = "starting", *, action: Any = None, **fields: Any) -> Story:
+def transferring(state: Progress = "starting", *, action: Any = None, **fields: Any) -> Story:
     """Make a call whose main is being transferred, 10 s into its conversation with Bob."""
-    story = talking(BOB, action=action)
+    story = bridged_call(BOB, action=action)
     story.take(transfer_to(**fields), 10_000)
-    return came(story, TARGET, state)
+    return progress(story, TARGET, state)
 
 
-def swapped(state: Way = "starting", mode: TransferMode = "attended", **more: Any) -> Story:
+def transferring_from_main(
+    state: Progress = "starting", mode: TransferMode = "attended", **more: Any
+) -> Story:
     """Make a call in which main is the source, and Bob the customer."""
     return transferring(state, mode=mode, source=MAIN, customer=PEER, **more)
 
 
-def conferring(*others: str, music: str | None = None, action: Any = None) -> Story:
+def in_conference(*others: str, music: str | None = None, action: Any = None) -> Story:
     """Make a call with a conference, in which Carol and the others have answered."""
     story = inviting(music=music, action=action)
-    came(story, THIRD, "answered")
+    progress(story, THIRD, "answered")
     for party in others:
         story.take(AddMemberRequested(party, "7"), 1_000)
-        came(story, story.call.legs[-1].id, "answered")
+        progress(story, story.call.legs[-1].id, "answered")
     return story
 
 
 def inviting(*, music: str | None = None, action: Any = None) -> Story:
     """Make a call with a conference that Carol is being called into."""
-    story = talking(BOB, action=action)
+    story = bridged_call(BOB, action=action)
     story.take(AddMemberRequested(CAROL, "7", agent_id="8", name="Carol", music=music), 1_000)
     return story
 
 
-def came(story: Story, leg: str, state: Way) -> Story:
+def progress(story: Story, leg: str, state: Progress) -> Story:
     """Let a leg come as far as a state says."""
-    for kind in WAYS[state]:
+    for kind in PROGRESS[state]:
         story.take(kind(leg), 500)
     return story
 
 
-def dialled_into(story: Story, party: str = CAROL, *, state: Way = "starting") -> str:
+def dial_into(story: Story, party: str = CAROL, *, state: Progress = "starting") -> str:
     """Call a party into a call, and let it come; gives its leg."""
     story.take(DialRequested(party, 40), 100)
     leg = story.call.legs[-1].id
-    came(story, leg, state)
+    progress(story, leg, state)
     return leg
 
 
@@ -109,27 +111,27 @@ def unhold(leg: str) -> HoldRequested:
     return HoldRequested(leg, held=False)
 
 
-def kick(leg: str, session: str = ROOM) -> KickRequested:
+def kick(leg: str, session: str = CONFERENCE) -> KickRequested:
     """Ask for a member to be put out."""
     return KickRequested(session, leg, "7")
 
 
-def leave(leg: str, session: str = ROOM) -> KickRequested:
+def leave(leg: str, session: str = CONFERENCE) -> KickRequested:
     """Let a member leave by itself."""
     return KickRequested(session, leg, "7", is_leave=True)
 
 
-def coach(leg: str, coached: str, session: str = ROOM) -> CoachRequested:
+def coach(leg: str, coached: str, session: str = CONFERENCE) -> CoachRequested:
     """Ask for a member to be heard by one other alone; empty: by all."""
     return CoachRequested(session, leg, coached)
 
 
-def seat(story: Story, leg: str) -> LegMedia:
+def media_of(story: Story, leg: str) -> LegMedia:
     """Tell where a leg is to be."""
     return desired_media(story.call).get(leg, UNBRIDGED)
 
 
-def together(story: Story) -> set[str]:
+def bridged_legs(story: Story) -> set[str]:
     """Name the legs that share the conversation's bridge."""
     bridge = getattr(story.call.state, "bridge", "none")
     return {leg for leg, seat in desired_media(story.call).items() if seat.bridge == bridge}
@@ -150,45 +152,45 @@ def members(story: Story) -> dict[str, tuple[str, str]]:
     return {each.leg: (each.state, each.reason) for each in conference(story).members}
 
 
-def sessions_told(story: Story) -> list[tuple[str | None, str | None]]:
+def transfer_events(story: Story) -> list[tuple[str | None, str | None]]:
     """List the states of transfers that were told, with their reasons."""
-    return [(e.session_state, e.reason) for e in story.told if e.event == "transfer"]
+    return [(e.session_state, e.reason) for e in story.emitted if e.event == "transfer"]
 
 
-def conferences_told(story: Story) -> list[tuple[str | None, str | None]]:
+def conference_events(story: Story) -> list[tuple[str | None, str | None]]:
     """List the states of conferences that were told, with their reasons."""
-    return [(e.session_state, e.reason) for e in story.told if e.event == "conference"]
+    return [(e.session_state, e.reason) for e in story.emitted if e.event == "conference"]
 
 
-def members_told(story: Story, leg: str) -> list[tuple[str | None, str | None]]:
+def member_events(story: Story, leg: str) -> list[tuple[str | None, str | None]]:
     """List a member's states as they were told, with their reasons."""
-    told = [e for e in story.told if e.event == "conference-member" and e.channel_id == leg]
+    told = [e for e in story.emitted if e.event == "conference-member" and e.channel_id == leg]
     return [(each.session_state, each.reason) for each in told]
 
 
 def coaching() -> Story:
     """Make a conference in which Carol coaches Bob."""
-    story = conferring()
+    story = in_conference()
     story.take(coach(THIRD, PEER))
     story.take(LegCreated(SNOOP))
     return story
 
 
-def tuned() -> Story:
+def transferring_with_music() -> Story:
     """Make a transfer whose customer hears music of its own."""
-    story = transferring("answered", music=TUNE)
-    story.take(MediaFetched(story.wanted(FetchMedia)[-1].request, CLIPS))
+    story = transferring("answered", music=MUSIC_URL)
+    story.take(MediaFetched(story.commands_of(FetchMedia)[-1].request, CLIPS))
     return story
 
 
-def waiting() -> Story:
+def waiting_alone() -> Story:
     """Make a conference in which one waits for another."""
     story = inviting()
     story.take(LegEnded(PEER, 16))
     return story
 
 
-def after(story: Story, *events: Event) -> Story:
+def take_all(story: Story, *events: Event) -> Story:
     """Let more happen."""
     for event in events:
         story.take(event)

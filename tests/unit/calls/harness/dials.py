@@ -11,9 +11,9 @@ BRIDGE = f"{ID}.b2"
 BOB, EVE = "+4712345678", "sip:eve@example.com"
 
 
-def result(story: Story) -> dict[str, Any]:
+def dial_result(story: Story) -> dict[str, Any]:
     """Read how the dial ended, as its action webhook was told."""
-    body: dict[str, Any] = json.loads(story.wanted(SendWebhook)[-1].body)
+    body: dict[str, Any] = json.loads(story.commands_of(SendWebhook)[-1].body)
     assert body["event"] == "dial"
     found: dict[str, Any] = body["dial"]
     return found

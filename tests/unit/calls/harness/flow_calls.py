@@ -14,8 +14,8 @@ LOOKUP_FLOW = outline(
 )
 
 
-def said(story: Story) -> str:
+def spoken_text(story: Story) -> str:
     """Give the last text that was to be spoken."""
-    [source] = story.wanted(FetchMedia)[-1].sources
+    [source] = story.commands_of(FetchMedia)[-1].sources
     assert isinstance(source, Speech)
     return source.text

@@ -8,7 +8,7 @@ from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiReques
 from engine.calls.model.io_results import ApiRequestSucceeded, FlowNodeLoaded, FlowStarted
 from engine.flows.document import read_outline, resolve_node
 from engine.runtime.io.flow_cache import call_variables
-from tests.unit.calls.harness.builders import Story, called
+from tests.unit.calls.harness.builders import Story, answered_call
 from wire.flow import FlowOutline, Scalar
 from wire.tree import DEFAULT_LIMITS
 
@@ -23,14 +23,14 @@ def outline(start: str, **nodes: Any) -> FlowOutline:
     return found
 
 
-def run(flow: FlowOutline, action: Any = None, **fields: Any) -> Story:
+def run_flow(flow: FlowOutline, action: Any = None, **fields: Any) -> Story:
     """Make a call that runs a flow, then `action`, as far as its nodes are at hand."""
-    story = called({**RUN, "action": action} if action else RUN, **fields)
-    request = story.wanted(LoadFlow)[-1].request
-    return walk(story, flow, story.take(FlowStarted(request, "support", 1, flow.start)))
+    story = answered_call({**RUN, "action": action} if action else RUN, **fields)
+    request = story.commands_of(LoadFlow)[-1].request
+    return load_nodes(story, flow, story.take(FlowStarted(request, "support", 1, flow.start)))
 
 
-def walk(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
+def load_nodes(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
     """Bring the nodes that are wanted, until none is."""
     while asked := [each for each in wanted if isinstance(each, LoadFlowNode)]:
         errand = asked[0]
@@ -39,22 +39,22 @@ def walk(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
     return story
 
 
-def answered(story: Story, flow: FlowOutline, **values: Scalar | None) -> Story:
+def answer_request(story: Story, flow: FlowOutline, **values: Scalar | None) -> Story:
     """Answer the API request that is under way."""
-    request = story.wanted(SendApiRequest)[-1].request
-    return walk(story, flow, story.take(ApiRequestSucceeded(request, 200, values)))
+    request = story.commands_of(SendApiRequest)[-1].request
+    return load_nodes(story, flow, story.take(ApiRequestSucceeded(request, 200, values)))
 
 
-def pressed(story: Story, flow: FlowOutline, digit: str) -> Story:
+def press_digit(story: Story, flow: FlowOutline, digit: str) -> Story:
     """Press a key."""
-    return walk(story, flow, story.press(digit))
+    return load_nodes(story, flow, story.press(digit))
 
 
-def silent(story: Story, flow: FlowOutline) -> Story:
+def pass_deadline(story: Story, flow: FlowOutline) -> Story:
     """Let a clock run out."""
-    return walk(story, flow, story.due())
+    return load_nodes(story, flow, story.pass_deadline())
 
 
-def heard(story: Story, flow: FlowOutline) -> Story:
+def skip_prompt(story: Story, flow: FlowOutline) -> Story:
     """Pass over the prompt that is waited for."""
-    return walk(story, flow, story.fetched(()))
+    return load_nodes(story, flow, story.deliver_media(()))

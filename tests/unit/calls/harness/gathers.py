@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from engine.calls.model.io_commands import SendWebhook
-from tests.unit.calls.harness.builders import HTTPS, ID, Story, called
+from tests.unit.calls.harness.builders import HTTPS, ID, Story, answered_call
 
 PROMPT = f"{ID}.p1"
 HOOK = "https://example.com/gathered"
@@ -13,19 +13,19 @@ HOOK = "https://example.com/gathered"
 def gathering(action: Any = HOOK, verb_timeout: float | None = None, **data: Any) -> Story:
     """Make a call that gathers, without a prompt unless one is given."""
     verb: dict[str, Any] = {"type": "gather", "data": data, "action": action}
-    return called(verb if verb_timeout is None else {**verb, "timeout": verb_timeout})
+    return answered_call(verb if verb_timeout is None else {**verb, "timeout": verb_timeout})
 
 
-def prompting(**data: Any) -> Story:
+def playing_prompt(**data: Any) -> Story:
     """Make a call that plays the prompt of a gather."""
     story = gathering(audioUrl=HTTPS, **data)
-    story.fetched()
+    story.deliver_media()
     return story
 
 
-def result(story: Story) -> dict[str, Any]:
+def gather_result(story: Story) -> dict[str, Any]:
     """Read what the webhook was told last."""
-    asked = story.wanted(SendWebhook)[-1]
+    asked = story.commands_of(SendWebhook)[-1]
     assert asked.url == HOOK
     body: dict[str, Any] = json.loads(asked.body)
     return body

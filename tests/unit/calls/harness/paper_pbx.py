@@ -16,12 +16,12 @@ from engine.calls.model.commands import (
 )
 
 
-class Rooms:
+class PbxModel:
     """Does commands one after another."""
 
     def __init__(self) -> None:
         self.bridge: dict[str, str] = {}
-        self.heard: dict[str, set[str]] = {}  # by leg: music, ringing, or playbacks
+        self.sounds: dict[str, set[str]] = {}  # by leg: music, ringing, or playbacks
         self.muted: dict[str, str] = {}
 
     def do(self, command: Command) -> None:
@@ -51,23 +51,23 @@ class Rooms:
             case Play(leg, playback):
                 self._begin(leg, playback)
             case StopHoldMusic(leg):
-                self.heard[leg].discard("music")
+                self.sounds[leg].discard("music")
             case StopRinging(leg):
-                self.heard[leg].discard("ringing")
+                self.sounds[leg].discard("ringing")
             case StopPlayback(playback):
-                self.ended(playback)
+                self.playback_ended(playback)
 
     def _begin(self, leg: str, sound: str) -> None:
         assert leg not in self.bridge, "what is heard outside begins outside"
-        self.heard.setdefault(leg, set()).add(sound)
+        self.sounds.setdefault(leg, set()).add(sound)
 
-    def ended(self, playback: str) -> None:
+    def playback_ended(self, playback: str) -> None:
         """End a playback."""
-        for sounds in self.heard.values():
+        for sounds in self.sounds.values():
             sounds.discard(playback)
 
-    def gone(self, leg: str) -> None:
+    def leg_ended(self, leg: str) -> None:
         """End a channel."""
         self.bridge.pop(leg, None)
         self.muted.pop(leg, None)
-        self.heard.pop(leg, None)
+        self.sounds.pop(leg, None)

@@ -17,7 +17,7 @@ from tests.unit.calls.harness.builders import Story
 PLACES = some.integers(0, 99)
 
 
-class Happenings(RuleBasedStateMachine):
+class RandomEvents(RuleBasedStateMachine):
     """A call whose stories others tell: by how they take an event, and which legs they choose."""
 
     story: Story

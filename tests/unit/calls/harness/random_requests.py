@@ -21,12 +21,12 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import MAIN
-from tests.unit.calls.harness.control import CAROL, TUNE
+from tests.unit.calls.harness.control import CAROL, MUSIC_URL
 from tests.unit.calls.harness.random_events import PLACES
-from tests.unit.calls.harness.random_story import Anything
+from tests.unit.calls.harness.random_story import RandomStory
 
 
-class People(Anything):
+class RandomRequests(RandomStory):
     """Those who steer the call beside all that happens to it."""
 
     @rule(place=PLACES, direction=some.sampled_from(["", "in", "out", "both"]))
@@ -52,7 +52,7 @@ class People(Anything):
     @rule(
         mode=some.sampled_from(["blind", "attended"]),
         is_main=some.booleans(),
-        music=some.sampled_from([None, TUNE]),
+        music=some.sampled_from([None, MUSIC_URL]),
     )
     def a_transfer(self, mode: Any, is_main: bool, music: str | None) -> None:
         """Hand one of two over."""
@@ -69,7 +69,7 @@ class People(Anything):
             kind = TransferCompletionRequested if is_complete else TransferCancelRequested
             self.take(kind(session, "7", "why"))
 
-    @rule(music=some.sampled_from([None, TUNE]))
+    @rule(music=some.sampled_from([None, MUSIC_URL]))
     def a_member(self, music: str | None) -> None:
         """Call someone into a conference."""
         self.take(AddMemberRequested(CAROL, "7", music=music))
@@ -87,8 +87,8 @@ class People(Anything):
         """Let one be heard by one other, and let the snoop come."""
         session = self.story.call.conferences[-1].id
         coached = "" if is_off else self.leg(other)
-        before = len(self.story.wanted(Snoop))
+        before = len(self.story.commands_of(Snoop))
         self.take(CoachRequested(session, self.leg(place), coached))
-        for snoop in self.story.wanted(Snoop)[before:]:
+        for snoop in self.story.commands_of(Snoop)[before:]:
             if other % 2:
                 self.take(LegCreated(snoop.snoop), 5)

@@ -26,8 +26,8 @@ from engine.calls.sessions.preconditions import check_request
 from tests.harness.record_sums import faults_of
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
 from tests.unit.calls.harness.control import BOB, CAROL
-from tests.unit.calls.harness.paper_pbx import Rooms
-from tests.unit.calls.harness.random_events import PLACES, Happenings
+from tests.unit.calls.harness.paper_pbx import PbxModel
+from tests.unit.calls.harness.random_events import PLACES, RandomEvents
 
 DIAL = {"type": "dial", "data": {"number": [BOB, CAROL]}, "action": say(action=HTTPS)}
 TREES = [
@@ -38,24 +38,24 @@ TREES = [
 ]
 
 
-class Anything(Happenings):
+class RandomStory(RandomEvents):
     """A call, its PBX on paper, and phones, servers and outages that do as they like."""
 
     @initialize(verb=some.sampled_from(TREES))
     def begin(self, verb: Any) -> None:
         """Answer the main leg."""
         self.story = Story(outbound(verb))
-        self.rooms = Rooms()
+        self.pbx = PbxModel()
         for event in (CallOpened(), LegCreated(MAIN), LegAnswered(MAIN)):
             self.take(event)
 
     def take(self, event: Event, after_ms: int = 300) -> None:
         """Let something happen, do what is asked, and check what must always hold."""
-        before, refusal = self.story.call, self.refusal(event)
+        before, refusal = self.story.call, self.is_rejected(event)
         if isinstance(event, PlaybackEnded):
-            self.rooms.ended(event.playback)
+            self.pbx.playback_ended(event.playback)
         if isinstance(event, LegEnded):
-            self.rooms.gone(event.leg)
+            self.pbx.leg_ended(event.leg)
         told = len(self.story.commands)
         self.story.take(event, after_ms)
         commands = self.story.commands[told:]
@@ -63,7 +63,7 @@ class Anything(Happenings):
             assert self.story.call is before
             assert not commands
         for command in commands:
-            self.rooms.do(command)
+            self.pbx.do(command)
             if isinstance(command, Hangup):
                 assert not is_expected(self.story.call, command.leg), (
                     "what is wanted is not hung up"
@@ -71,9 +71,9 @@ class Anything(Happenings):
         record = StoredCall(self.story.call, tuple(commands))
         assert decode_stored_call(encode(record)) == record
         if self.story.call.is_ended:
-            assert not list(faults_of(self.story.told))
+            assert not list(faults_of(self.story.emitted))
 
-    def refusal(self, event: Event) -> bool:
+    def is_rejected(self, event: Event) -> bool:
         """Tell whether it is refused."""
         return (
             isinstance(event, ControlRequest) and check_request(self.story.call, event) is not None
@@ -81,8 +81,8 @@ class Anything(Happenings):
 
     def leg(self, place: int) -> str:
         """Choose a leg, mostly one that lives; or a snoop."""
-        snoops = [each.snoop for each in self.story.wanted(Snoop)]
-        made = [each.leg for each in self.story.wanted(Originate)]
+        snoops = [each.snoop for each in self.story.commands_of(Snoop)]
+        made = [each.leg for each in self.story.commands_of(Originate)]
         legs = [*(leg.id for leg in self.story.call.legs), *snoops[-1:], *made[-1:], MAIN]
         return legs[place % len(legs)]
 
@@ -94,30 +94,30 @@ class Anything(Happenings):
             self.take(LegAnswered(waiting[-1]))
 
     @rule()
-    def who_is_let_go_is_gone(self) -> None:
+    def hung_up_legs_end(self) -> None:
         """Do the hangups that were asked for."""
-        for leg in {each.leg for each in self.story.wanted(Hangup)}:
+        for leg in {each.leg for each in self.story.commands_of(Hangup)}:
             if self.story.call.leg(leg) is not None:
                 self.take(LegEnded(leg, 16), 20)
 
     @rule(place=PLACES, clips=some.sampled_from([(), CLIPS]))
     def media(self, place: int, clips: Any) -> None:
         """Audio comes."""
-        asked = self.story.wanted(FetchMedia)
+        asked = self.story.commands_of(FetchMedia)
         if asked:
             self.take(MediaFetched(asked[-1 - place % len(asked)].request, clips))
 
     @rule(failed=some.booleans())
     def a_playback_ends(self, failed: bool) -> None:
         """Come to the end of what was played last."""
-        played = self.story.wanted(Play)
+        played = self.story.commands_of(Play)
         if played:
             self.take(PlaybackEnded(played[-1].playback, failed), 2_000)
 
     @rule(verb=some.sampled_from([None, *TREES]), fails=some.booleans())
     def a_reply(self, verb: Any, fails: bool) -> None:
         """Answer what was asked last, or fail to."""
-        asked = self.story.wanted(SendWebhook)
+        asked = self.story.commands_of(SendWebhook)
         if asked and fails:
             self.take(ActionFailed(asked[-1].request, "status_500"))
         elif asked:
@@ -132,7 +132,7 @@ class Anything(Happenings):
     def no_bridge(self, place: int) -> None:
         """Fail to join a leg where it is to be."""
         leg = self.leg(place)
-        bridge = self.rooms.bridge.pop(leg, None)
+        bridge = self.pbx.bridge.pop(leg, None)
         if bridge is not None:
             self.take(BridgeFailed(bridge, "no", (leg,)))
 
@@ -140,5 +140,5 @@ class Anything(Happenings):
     def an_outage(self, places: set[int]) -> None:
         """Take the call up again; some have fallen out of their bridges."""
         for place in places:
-            self.rooms.bridge.pop(self.leg(place), None)
-        self.take(Recovered(tuple(self.rooms.bridge.items())))
+            self.pbx.bridge.pop(self.leg(place), None)
+        self.take(Recovered(tuple(self.pbx.bridge.items())))

@@ -2,10 +2,10 @@
 
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, LegRinging
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, called, outbound, say
+from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, outbound, say
 
 
-def opened(story: Story) -> Story:
+def open_call(story: Story) -> Story:
     """Let a call begin."""
     story.take(CallOpened())
     return story
@@ -13,22 +13,22 @@ def opened(story: Story) -> Story:
 
 def ringing() -> Story:
     """Make a call whose main leg rings."""
-    story = opened(Story(outbound(say())))
+    story = open_call(Story(outbound(say())))
     story.take(LegRinging(MAIN))
     return story
 
 
-def heard() -> Story:
+def playing_call() -> Story:
     """Make a call that plays."""
-    story = called(say())
-    story.fetched()
+    story = answered_call(say())
+    story.deliver_media()
     return story
 
 
-def prompted() -> Story:
+def playing_gather_prompt() -> Story:
     """Make a call that plays a gather's prompt."""
-    story = called({"type": "gather", "data": {"audioUrl": HTTPS}})
-    story.fetched()
+    story = answered_call({"type": "gather", "data": {"audioUrl": HTTPS}})
+    story.deliver_media()
     return story
 
 

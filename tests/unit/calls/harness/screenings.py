@@ -7,7 +7,7 @@ from engine.calls.model.events import DigitPressed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Dialing, Gathering, Playing, Screening
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, dialing, say
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, dialing_call, say
 
 BOB, EVE = "+4712345678", "+4787654321"
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"
@@ -16,43 +16,43 @@ CONFIRM: dict[str, Any] = {"confirm": {"text": "Press one."}}
 DETECT: dict[str, Any] = {"machineDetection": True}
 
 
-def greeting(*numbers: str, timeout: int = 20, **data: Any) -> Story:
+def screening_call(*numbers: str, timeout: int = 20, **data: Any) -> Story:
     """Dial parties whose first has answered after 2 s, and is to be greeted."""
     asked = {"number": list(numbers or (BOB,)), **data}
-    story = dialing(data=asked, timeout=timeout, action=HTTPS)
+    story = dialing_call(data=asked, timeout=timeout, action=HTTPS)
     for leg in story.state_as(Dialing).legs:
         story.take(LegCreated(leg))
     story.take(LegAnswered(FIRST), 2_000)
     return story
 
 
-def greeted(story: Story, place: int = 0) -> Screening:
+def screening_of(story: Story, place: int = 0) -> Screening:
     """Give a greeting that goes on."""
     return story.state_as(Dialing).screenings[place]
 
 
-def fetched(story: Story, place: int = 0) -> str:
+def deliver_media(story: Story, place: int = 0) -> str:
     """Bring the audio that a greeting waits for; gives the playback."""
-    state = greeted(story, place).state
+    state = screening_of(story, place).state
     assert isinstance(state, (Playing, Gathering))
     story.take(MediaFetched(state.request, CLIPS))
     return state.request
 
 
-def pressed(story: Story, digit: str, leg: str = FIRST) -> Any:
+def press_digit(story: Story, digit: str, leg: str = FIRST) -> Any:
     """Press a key on a dialled leg."""
     return story.take(DigitPressed(leg, digit, story.now + 100), 200)
 
 
-def result(story: Story) -> dict[str, Any]:
+def dial_result(story: Story) -> dict[str, Any]:
     """Read how the dial ended, as its action webhook was told."""
-    body: dict[str, Any] = json.loads(story.wanted(SendWebhook)[-1].body)
+    body: dict[str, Any] = json.loads(story.commands_of(SendWebhook)[-1].body)
     found: dict[str, Any] = body["dial"]
     return found
 
 
-def fetched_playback(story: Story) -> str:
+def prompt_playback(story: Story) -> str:
     """Name the playback of the one greeting."""
-    state = greeted(story).state
+    state = screening_of(story).state
     assert isinstance(state, Playing)
     return state.request

@@ -11,31 +11,31 @@ from tests.unit.calls.harness.builders import (
     HTTPS,
     MAIN,
     Story,
-    called,
-    dialing,
+    answered_call,
+    bridged_call,
+    dialing_call,
     outbound,
     say,
-    talking,
     tree,
 )
 from tests.unit.calls.harness.screenings import BOB, EVE
-from tests.unit.calls.harness.voicemails import ARCHIVE, leaving
+from tests.unit.calls.harness.voicemails import ARCHIVE, recording_voicemail
 from wire.answer_detection import Detection
 
 
 def gathering(phase: str) -> Story:
     """Return a call in a phase of a gather."""
     data = {"audioUrl": HTTPS, "fallback": say(), "maxDigits": 2}
-    story = called({"type": "gather", "data": data, "action": HTTPS})
+    story = answered_call({"type": "gather", "data": data, "action": HTTPS})
     if phase != "fetch":
-        story.fetched(CLIPS if phase == "prompt" else ())
+        story.deliver_media(CLIPS if phase == "prompt" else ())
     if phase == "between":
         story.press("1")
     return story
 
 
 def ended() -> Story:
-    story = called({"type": "hangup"})
+    story = answered_call({"type": "hangup"})
     story.hang_up()
     return story
 
@@ -56,13 +56,13 @@ def detecting() -> Story:
 
 
 def playing() -> Story:
-    story = called(say(action=say()))
-    story.fetched()
+    story = answered_call(say(action=say()))
+    story.deliver_media()
     return story
 
 
 def archiving() -> Story:
-    story = called(say(), recording_destination=ARCHIVE, recording_enabled=True)
+    story = answered_call(say(), recording_destination=ARCHIVE, recording_enabled=True)
     story.hang_up()
     return story
 
@@ -70,18 +70,20 @@ def archiving() -> Story:
 STATES: dict[str, Callable[[], Story]] = {
     "starting": starting,
     "detecting": detecting,
-    "playing-fetch": lambda: called(say()),
+    "playing-fetch": lambda: answered_call(say()),
     "playing": playing,
     "gathering-fetch": lambda: gathering("fetch"),
     "gathering-prompt": lambda: gathering("prompt"),
     "gathering-first": lambda: gathering("first"),
     "gathering-between": lambda: gathering("between"),
-    "dialing": lambda: dialing(BOB, EVE, action=say()),
-    "recording": leaving,
-    "bridged": lambda: talking(BOB, action=say()),
-    "awaiting-webhook": lambda: called(HTTPS),
-    "awaiting-flow": lambda: called({"type": "flow", "data": {"flowId": "f"}, "action": say()}),
-    "ending": lambda: called({"type": "hangup"}),
+    "dialing": lambda: dialing_call(BOB, EVE, action=say()),
+    "recording": recording_voicemail,
+    "bridged": lambda: bridged_call(BOB, action=say()),
+    "awaiting-webhook": lambda: answered_call(HTTPS),
+    "awaiting-flow": lambda: answered_call(
+        {"type": "flow", "data": {"flowId": "f"}, "action": say()}
+    ),
+    "ending": lambda: answered_call({"type": "hangup"}),
     "archiving-recordings": archiving,
     "ended": ended,
 }

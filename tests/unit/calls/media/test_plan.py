@@ -1,4 +1,4 @@
-"""Seats: who is where and hears what, and in which order the PBX is asked for the difference."""
+"""The media plan and its differences: each leg's bridge, sound and mute, and the command order."""
 
 from collections.abc import Callable
 
@@ -36,27 +36,27 @@ from tests.unit.calls.harness.builders import (
     ID,
     MAIN,
     Story,
-    called,
-    dialing,
+    answered_call,
+    bridged_call,
+    dialing_call,
     outbound,
     say,
-    talking,
 )
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
+    MUSIC_URL,
     PEER,
     SNOOP,
     TARGET,
     THIRD,
-    TUNE,
     coach,
     complete,
-    conferring,
     hold,
+    in_conference,
     inviting,
-    swapped,
     transferring,
+    transferring_from_main,
 )
 
 INSIDE = LegMedia(BRIDGE)
@@ -64,30 +64,30 @@ MUSIC = LegMedia(sound="music")
 RINGING = LegMedia(sound="ringing")
 SEATS: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
     (lambda: Story(outbound(say())), {}),
-    (lambda: called(say()), {MAIN: UNBRIDGED}),
-    (lambda: dialing(BOB), {MAIN: RINGING}),
-    (lambda: dialing(BOB, moh={"enable": True}), {MAIN: MUSIC}),
-    (lambda: talking(BOB), {MAIN: INSIDE, PEER: INSIDE}),
+    (lambda: answered_call(say()), {MAIN: UNBRIDGED}),
+    (lambda: dialing_call(BOB), {MAIN: RINGING}),
+    (lambda: dialing_call(BOB, moh={"enable": True}), {MAIN: MUSIC}),
+    (lambda: bridged_call(BOB), {MAIN: INSIDE, PEER: INSIDE}),
     (transferring, {MAIN: MUSIC, PEER: RINGING}),
     (lambda: transferring("answered"), {MAIN: MUSIC, PEER: INSIDE, TARGET: INSIDE}),
-    (lambda: swapped("ringback"), {MAIN: RINGING, PEER: MUSIC}),
+    (lambda: transferring_from_main("ringback"), {MAIN: RINGING, PEER: MUSIC}),
     (lambda: transferring("ringback", mode="blind"), {MAIN: MUSIC}),
     (lambda: transferring("answered", mode="blind"), {MAIN: INSIDE, TARGET: INSIDE}),
     (inviting, {MAIN: INSIDE, PEER: INSIDE}),
-    (conferring, {MAIN: INSIDE, PEER: INSIDE, THIRD: INSIDE}),
-    (lambda: called({"type": "hangup"}), {}),
+    (in_conference, {MAIN: INSIDE, PEER: INSIDE, THIRD: INSIDE}),
+    (lambda: answered_call({"type": "hangup"}), {}),
 ]
 
 
 @pytest.mark.parametrize(("make", "expected"), SEATS)
-def test_everybody_has_a_place(make: Callable[[], Story], expected: dict[str, LegMedia]) -> None:
-    """In every state, read off the call alone."""
+def test_desired_media(make: Callable[[], Story], expected: dict[str, LegMedia]) -> None:
+    """In every state, derived from the call alone."""
     assert desired_media(make().call) == expected
 
 
-def test_a_coach_sits_apart() -> None:
-    """With its snoop, in a bridge of their own that the call needs."""
-    story = conferring()
+def test_media_of_a_coach() -> None:
+    """With its snoop, in a separate bridge that the call requires."""
+    story = in_conference()
     story.take(coach(THIRD, PEER))
     story.take(LegCreated(SNOOP))
     room = coach_bridge(SNOOP)
@@ -97,26 +97,26 @@ def test_a_coach_sits_apart() -> None:
 
 
 @pytest.mark.parametrize("doing", [Ending(0), Ended()])
-def test_who_is_being_hung_up_has_none(doing: Ending | Ended) -> None:
-    """Nobody is moved on the way out; the bridge is taken down."""
-    call = talking(BOB).call
+def test_no_media_while_ending(doing: Ending | Ended) -> None:
+    """No leg is moved at the end; the bridge is destroyed."""
+    call = bridged_call(BOB).call
     assert diff_media(call, replace(call, state=doing)) == (DestroyBridge(BRIDGE),)
 
 
-def test_what_changes_nothing_moves_nobody() -> None:
-    """A step that leaves everybody in place asks for nothing."""
-    call = talking(BOB).call
+def test_no_commands_without_changes() -> None:
+    """A step without media changes has no commands."""
+    call = bridged_call(BOB).call
     assert diff_media(call, call) == ()
     assert diff_media(call, replace(call, legs=tuple(call.legs))) == ()
 
 
 def kinds(commands: tuple[Command, ...]) -> list[type]:
-    """Name what is asked for, in order."""
+    """Return the types of the commands, in order."""
     return [type(each) for each in commands]
 
 
 def test_the_order_into_a_conversation() -> None:
-    """Sounds end, mutes change, then all join at once."""
+    """Sounds end, mutes change, then all legs join at once."""
     before = transferring("answered")
     before.take(MuteRequested(TARGET, "in"))
     after = Story(before.call, before.now)
@@ -133,21 +133,21 @@ def test_the_order_into_a_conversation() -> None:
 
 
 def test_the_order_out_of_a_conversation() -> None:
-    """Each leaves before it hears anything; the bridge goes last."""
-    together, apart = talking(BOB).call, transferring().call
+    """Each leg leaves before its sound starts; the bridge is destroyed last."""
+    together, apart = bridged_call(BOB).call, transferring().call
     assert kinds(diff_media(together, apart)) == [
         RemoveFromBridge,
         RemoveFromBridge,
         StartHoldMusic,
         StartRinging,
     ]
-    alone = dialing(BOB).call
+    alone = dialing_call(BOB).call
     assert kinds(diff_media(together, alone)) == [RemoveFromBridge, StartRinging, DestroyBridge]
 
 
-def test_back_together() -> None:
-    """What each heard ends, then they join in one request."""
-    together, apart = talking(BOB).call, transferring().call
+def test_back_in_one_bridge() -> None:
+    """Their sounds end, then they join with one command."""
+    together, apart = bridged_call(BOB).call, transferring().call
     assert diff_media(apart, together) == (
         StopHoldMusic(MAIN),
         StopRinging(PEER),
@@ -156,33 +156,33 @@ def test_back_together() -> None:
 
 
 def test_from_bridge_to_bridge() -> None:
-    """A leg goes by itself: it need not leave the one before."""
-    story = conferring()
+    """Joining a bridge moves the leg: it need not leave the previous one."""
+    story = in_conference()
     story.take(coach(THIRD, PEER))
     assert RemoveFromBridge not in kinds(story.take(LegCreated(SNOOP)))
 
 
-def test_a_prompt_is_stopped_before_anything_else() -> None:
-    """A move would wait behind it."""
-    story = called(say())
-    story.fetched()
+def test_a_prompt_is_stopped_first() -> None:
+    """A bridge command would wait for its end."""
+    story = answered_call(say())
+    story.deliver_media()
     assert kinds(story.take(hold(MAIN))) == [StopPlayback, StartHoldMusic]
 
 
-def test_a_tune_is_begun_last() -> None:
-    """After its leg has left the bridge, and the usual music has ended."""
-    story = transferring("answered", music=TUNE)
+def test_custom_music_starts_last() -> None:
+    """After its leg has left the bridge, and the default music has ended."""
+    story = transferring("answered", music=MUSIC_URL)
     story.take(MediaFetched(f"{ID}.p5", CLIPS))
     heard = desired_media(story.call)[MAIN].sound
-    together = talking(BOB).call
+    together = bridged_call(BOB).call
     commands = diff_media(together, story.call)
     assert kinds(commands) == [RemoveFromBridge, AddToBridge, Play]
     assert diff_media(story.call, together)[0] == StopPlayback(getattr(heard, "playback", ""))
 
 
 def test_a_leg_that_ends_is_not_moved() -> None:
-    """Nothing is asked of who is gone."""
-    story = talking(BOB)
+    """There are no commands for a leg that has ended."""
+    story = bridged_call(BOB)
     commands = story.take(LegEnded(PEER, 16))
     assert all(getattr(each, "leg", MAIN) == MAIN for each in commands)
 
@@ -198,6 +198,6 @@ def test_a_leg_that_ends_is_not_moved() -> None:
         (((PEER, "other"), (TARGET, BRIDGE)), (AddToBridge(BRIDGE, (PEER,)),)),
     ],
 )
-def test_brought_back(seen: tuple[tuple[str, str], ...], asked: tuple[Command, ...]) -> None:
-    """Whoever was seen elsewhere goes to its place; nobody else is touched."""
+def test_restored_media(seen: tuple[tuple[str, str], ...], asked: tuple[Command, ...]) -> None:
+    """A leg in another bridge is moved to its own; no other leg is touched."""
     assert restore_media(transferring("answered").call, seen) == asked

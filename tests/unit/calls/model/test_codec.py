@@ -18,10 +18,10 @@ from tests.unit.calls.harness.builders import (
     HTTPS,
     MAIN,
     Story,
-    called,
+    answered_call,
+    bridged_call,
     outbound,
     say,
-    talking,
     tree,
 )
 
@@ -33,7 +33,12 @@ def log(story: Story, *, opened: bytes) -> list[bytes]:
 
 def test_a_call_is_read_as_it_was_stored() -> None:
     """Call, outbox and the log's length survive, whatever the call is doing."""
-    for story in (called(say()), called({"type": "gather"}), talking("+4712345678"), called(HTTPS)):
+    for story in (
+        answered_call(say()),
+        answered_call({"type": "gather"}),
+        bridged_call("+4712345678"),
+        answered_call(HTTPS),
+    ):
         record = StoredCall(story.call, tuple(story.commands), 7)
         assert decode_stored_call(encode(record)) == record
         assert decode_call(encode(story.call)) == story.call
@@ -53,7 +58,7 @@ def test_what_is_no_call_is_refused() -> None:
 
 def test_a_replay_gives_the_same() -> None:
     """The log run through the core again gives the same call and the same commands."""
-    story = talking("+4712345678", action=say())
+    story = bridged_call("+4712345678", action=say())
     story.hang_up()
     moments = list(replay(log(story, opened=encode(outbound_of(story)))))
     assert moments[-1].call == story.call

@@ -1,4 +1,4 @@
-"""Keys that only other ears heard: each counts once, for what listened when it was let go."""
+"""Digits that only AMI reported: each counts once, for the state at its release."""
 
 from msgspec.structs import replace
 
@@ -15,190 +15,194 @@ from engine.calls.recovery.dtmf import (
 )
 from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.ami_digits import (
+    ami_digit,
+    ari_digit,
     by_leg,
-    digits,
+    gathered_digits,
     gathering,
-    overheard,
-    recovered,
-    told,
+    recover,
 )
-from tests.unit.calls.harness.builders import HTTPS, MAIN, WithRequest, called, say
-from tests.unit.calls.harness.screenings import CONFIRM, FIRST, fetched, greeting
+from tests.unit.calls.harness.builders import HTTPS, MAIN, WithRequest, answered_call, say
+from tests.unit.calls.harness.screenings import CONFIRM, FIRST, deliver_media, screening_call
 
 
-def test_keys_of_an_outage_are_added_to_those_before() -> None:
-    """What was pressed before is not taken again, and the clock begins anew."""
+def test_digits_of_an_outage_are_appended() -> None:
+    """Earlier digits are not taken again, and the digit timeout restarts."""
     story = gathering()
-    first = told(story, "1", 200)
+    first = ari_digit(story, "1", 200)
     story.take(first, 200)
-    story.take(second := told(story, "1", 300), 300)
-    more = [overheard(told(story, digit, ms)) for digit, ms in (("1", 300), ("2", 900))]
-    recovered(story, overheard(first), overheard(second), *more)
-    assert digits(story.call) == "1112"
+    story.take(second := ari_digit(story, "1", 300), 300)
+    more = [ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("1", 300), ("2", 900))]
+    recover(story, ami_digit(first), ami_digit(second), *more)
+    assert gathered_digits(story.call) == "1112"
     doing = story.state_as(Gathering)
     assert doing.deadline_ms == story.now + doing.verb.data.digit_timeout + 120
 
 
-def test_the_last_key_of_an_outage_may_end_it() -> None:
-    """The webhook gets all of them."""
+def test_the_last_digit_of_an_outage_may_end_the_gather() -> None:
+    """The webhook gets all digits."""
     story = gathering(maxDigits=3)
     story.press("1")
-    heard = [overheard(told(story, digit, ms)) for digit, ms in (("2", 300), ("3", 900))]
-    recovered(story, *heard)
-    assert b'"dtmf":"123"' in story.wanted(SendWebhook)[0].body
+    heard = [ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("2", 300), ("3", 900))]
+    recover(story, *heard)
+    assert b'"dtmf":"123"' in story.commands_of(SendWebhook)[0].body
 
 
-def test_a_key_that_is_told_late_is_not_taken_twice() -> None:
-    """It was taken from AMI while its ARI event was on its way; a later one is new."""
+def test_a_late_digit_is_not_taken_twice() -> None:
+    """It was taken from AMI before its ARI event arrived; a later one is new."""
     story = gathering()
-    keys = [told(story, digit, ms) for digit, ms in (("1", 200), ("2", 300), ("2", 400))]
-    recovered(story, *map(overheard, keys[:2]), after_ms=310)
+    keys = [ari_digit(story, digit, ms) for digit, ms in (("1", 200), ("2", 300), ("2", 400))]
+    recover(story, *map(ami_digit, keys[:2]), after_ms=310)
     for key in keys:
         story.take(key)
-    assert digits(story.call) == "122"
+    assert gathered_digits(story.call) == "122"
 
 
-def test_a_key_that_will_be_told_anyway_is_left() -> None:
-    """It waits at the desk, and so do all that follow it."""
+def test_a_buffered_digit_is_not_taken() -> None:
+    """It is buffered in the shard, and so are all that follow it."""
     story = gathering()
-    keys = [told(story, digit, ms) for digit, ms in (("1", 200), ("2", 300), ("3", 400))]
-    heard = by_leg(tuple(map(overheard, keys)))
+    keys = [ari_digit(story, digit, ms) for digit, ms in (("1", 200), ("2", 300), ("3", 400))]
+    heard = by_leg(tuple(map(ami_digit, keys)))
     assert [each.digit for each in missing_digits(story.call, heard, {MAIN: keys[1]})] == ["1"]
     missing = {MAIN: heard[MAIN][:1]}  # AMI is slow
     assert [each.digit for each in missing_digits(story.call, missing, {MAIN: keys[1]})] == ["1"]
 
 
-def test_who_has_not_heard_the_last_key_goes_by_the_pbx_clock() -> None:
-    """The manager interface was away when it was pressed."""
+def test_a_last_digit_unknown_to_ami() -> None:
+    """AMI was down when it was pressed: the PBX's timestamps decide."""
     story = gathering()
-    earlier = overheard(told(story, "7", 100))
-    story.take(told(story, "1", 500), 500)
-    recovered(story, earlier, overheard(told(story, "1", MAX_AMI_DELAY_MS + 500)))
-    assert digits(story.call) == "11"
+    earlier = ami_digit(ari_digit(story, "7", 100))
+    story.take(ari_digit(story, "1", 500), 500)
+    recover(story, earlier, ami_digit(ari_digit(story, "1", MAX_AMI_DELAY_MS + 500)))
+    assert gathered_digits(story.call) == "11"
 
 
-def test_keys_before_it_listened_do_not_count() -> None:
-    """They were pressed into what came before, or while the leg was on hold."""
-    story = called(say(action={"type": "gather"}))
-    story.fetched()
-    early = overheard(told(story, "1", 500))
+def test_digits_before_the_gather_do_not_count() -> None:
+    """They were pressed in an earlier state, or while the leg was on hold."""
+    story = answered_call(say(action={"type": "gather"}))
+    story.deliver_media()
+    early = ami_digit(ari_digit(story, "1", 500))
     story.take(PlaybackEnded(story.state_as(WithRequest).request), 4_000)
     story.take(HoldRequested(MAIN, True), 100)
-    held = overheard(told(story, "2", 500))
+    held = ami_digit(ari_digit(story, "2", 500))
     story.take(HoldRequested(MAIN, False), 1_000)
-    recovered(story, early, held, overheard(told(story, "3", 500)))
-    assert digits(story.call) == "3"
+    recover(story, early, held, ami_digit(ari_digit(story, "3", 500)))
+    assert gathered_digits(story.call) == "3"
 
 
-def test_a_mute_before_anybody_knew_of_the_outage_takes_no_key_back() -> None:
-    """The prompt is stopped for it, and the gather listened all the while."""
+def test_a_mute_in_an_undetected_outage_keeps_digits() -> None:
+    """The prompt is restarted for the mute, and the gather accepted digits all the time."""
     story = gathering(audioUrl=HTTPS)
-    story.fetched()
-    before, after = (overheard(told(story, digit, ms)) for digit, ms in (("1", 500), ("2", 1_500)))
+    story.deliver_media()
+    before, after = (
+        ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("1", 500), ("2", 1_500))
+    )
     story.take(MuteRequested(MAIN, "in"), 1_000)
-    recovered(story, before, after)
-    assert digits(story.call) == "12"
+    recover(story, before, after)
+    assert gathered_digits(story.call) == "12"
 
 
-def test_what_ari_has_not_told_by_now_it_will_not_tell() -> None:
-    """A key is waited for a moment, as ARI may be the later one; one that it told is not missed."""
+def test_undelivered_digits() -> None:
+    """A digit becomes undelivered after a short delay, unless ARI delivers it."""
     story = gathering()
-    first, second = told(story, "1", 200), told(story, "2", 900)
+    first, second = ari_digit(story, "1", 200), ari_digit(story, "2", 900)
     story.take(first, 200)
-    heard = by_leg((overheard(first), overheard(second)))
+    heard = by_leg((ami_digit(first), ami_digit(second)))
     up_ms = heard[MAIN][-1].up_ms
     assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS - 1) == ()
-    assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS) == (overheard(second),)
+    assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS) == (ami_digit(second),)
 
 
-def test_a_key_just_before_a_gather_is_not_untold() -> None:
-    """ARI told it in time, when nothing listened; AMI tells it when the gather does."""
+def test_a_digit_just_before_a_gather_is_not_undelivered() -> None:
+    """ARI delivered it before the gather started; AMI reports it afterwards."""
     story = gathering()
-    heard = by_leg((overheard(told(story, "1", -1)),))
+    heard = by_leg((ami_digit(ari_digit(story, "1", -1)),))
     assert undelivered_digits(story.call, heard, story.now + 5_000) == ()
 
 
-def test_no_key_counts_on_hold() -> None:
-    """As none does that is heard."""
+def test_no_digit_counts_on_hold() -> None:
+    """As with delivered digits."""
     story = gathering()
     story.take(HoldRequested(MAIN, True), 100)
-    recovered(story, overheard(told(story, "2", 500)))
-    assert digits(story.call) == ""
+    recover(story, ami_digit(ari_digit(story, "2", 500)))
+    assert gathered_digits(story.call) == ""
 
 
-def test_a_key_into_the_prompt_stops_it() -> None:
-    """Barge-in, late; and its gap counts from now."""
+def test_a_digit_during_the_prompt_stops_it() -> None:
+    """Barge-in, late; the digit timeout starts now."""
     story = gathering(audioUrl=HTTPS)
-    story.fetched()
+    story.deliver_media()
     playback = story.state_as(Gathering).request
-    pressed = overheard(told(story, "1", 500))
-    recovered(story, pressed, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=1_000)
-    assert (digits(story.call), story.state_as(Gathering).phase) == ("1", "between")
+    pressed = ami_digit(ari_digit(story, "1", 500))
+    recover(story, pressed, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=1_000)
+    assert (gathered_digits(story.call), story.state_as(Gathering).phase) == ("1", "between")
 
 
-def test_keys_after_a_prompt_that_ended_meanwhile_count_for_what_follows() -> None:
-    """Had somebody heard its end, the gather would have listened."""
-    story = called(say(action={"type": "gather"}))
-    story.fetched()
-    [into, after] = [overheard(told(story, digit, ms)) for digit, ms in (("1", 900), ("2", 4_100))]
-    recovered(story, into, after, after_ms=6_000)
-    assert digits(story.call) == "2"
+def test_digits_after_a_prompt_that_ended_in_the_outage() -> None:
+    """They count for the following gather, which would have started."""
+    story = answered_call(say(action={"type": "gather"}))
+    story.deliver_media()
+    [into, after] = [
+        ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("1", 900), ("2", 4_100))
+    ]
+    recover(story, into, after, after_ms=6_000)
+    assert gathered_digits(story.call) == "2"
 
 
-def test_a_prompt_that_goes_on_takes_no_keys() -> None:
-    """What follows it has not begun."""
-    story = called(say(action={"type": "gather"}))
-    story.fetched()
+def test_digits_during_an_active_prompt() -> None:
+    """They do not count: the following gather has not started."""
+    story = answered_call(say(action={"type": "gather"}))
+    story.deliver_media()
     playback = story.state_as(WithRequest).request
-    key = overheard(told(story, "2", 4_100))
-    recovered(story, key, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
+    key = ami_digit(ari_digit(story, "2", 4_100))
+    recover(story, key, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
     assert story.state == "playing"
 
 
-def test_an_outage_is_not_the_callers_silence() -> None:
-    """No clock of a gap runs in it, but that of the whole verb does."""
+def test_an_outage_restarts_the_digit_timeout() -> None:
+    """The digit timeout restarts after it, the timeout of the whole verb does not."""
     story = gathering(digitTimeout=1_000)
     story.press("1")
-    recovered(story, overheard(told(story, "2", 2_500)))
-    assert digits(story.call) == "12"
+    recover(story, ami_digit(ari_digit(story, "2", 2_500)))
+    assert gathered_digits(story.call) == "12"
     verb = {"type": "gather", "timeout": 2, "data": {}, "action": HTTPS}
-    story = called(verb)
-    recovered(story, *(overheard(told(story, d, ms)) for d, ms in (("1", 1_900), ("2", 2_200))))
-    asked = story.wanted(SendWebhook)[0].body
+    story = answered_call(verb)
+    recover(story, *(ami_digit(ari_digit(story, d, ms)) for d, ms in (("1", 1_900), ("2", 2_200))))
+    asked = story.commands_of(SendWebhook)[0].body
     assert b'"dtmf":"1"' in asked
     assert b'"reason":"timeout"' in asked
 
 
-def test_keys_before_a_hangup_are_told() -> None:
-    """Who typed and hung up in the outage has typed."""
+def test_digits_before_a_hangup_are_reported() -> None:
+    """Also if the caller hung up during the outage."""
     story = gathering()
-    recovered(story, overheard(told(story, "1", 500)), seen=PbxSnapshot({}))
-    assert b'"dtmf":"1"' in story.wanted(SendWebhook)[0].body
+    recover(story, ami_digit(ari_digit(story, "1", 500)), seen=PbxSnapshot({}))
+    assert b'"dtmf":"1"' in story.commands_of(SendWebhook)[0].body
 
 
-def test_a_message_that_a_key_has_ended_says_so() -> None:
-    """Asterisk ends it; the key tells why."""
+def test_a_voicemail_ended_by_a_digit() -> None:
+    """Asterisk ends it; the digit gives the reason."""
     archive = RecordingDestination("file:///x/", "acme/2026-11-21")
-    story = called(
+    story = answered_call(
         {"type": "record", "data": {"beep": False}, "action": HTTPS}, recording_destination=archive
     )
-    key = overheard(told(story, "#", 500))
-    recovered(story, key)
+    key = ami_digit(ari_digit(story, "#", 500))
+    recover(story, key)
     assert story.state_as(RecordingVoicemail).reason == "terminator"
 
 
-def test_a_greeted_leg_confirms_in_an_outage() -> None:
-    """Its key counts as the main leg's would."""
-    story = greeting(**CONFIRM)
-    fetched(story)
-    key = overheard(told(story, "1", 500, FIRST))
-    recovered(story, key, seen=PbxSnapshot({MAIN: "Up", FIRST: "Up"}))
+def test_a_screened_leg_confirms_in_an_outage() -> None:
+    """Its digit counts as on the main leg."""
+    story = screening_call(**CONFIRM)
+    deliver_media(story)
+    key = ami_digit(ari_digit(story, "1", 500, FIRST))
+    recover(story, key, seen=PbxSnapshot({MAIN: "Up", FIRST: "Up"}))
     assert story.state == "bridged"
 
 
-def test_a_call_of_an_older_engine_is_left_alone() -> None:
-    """It does not say since when keys count, nor which it has."""
+def test_a_call_of_an_older_engine_is_skipped() -> None:
+    """Its state has neither the start of acceptance nor the last digit."""
     story = gathering()
     story.call = replace(story.call, state=replace(story.state_as(Gathering), since_ms=0))
-    recovered(story, overheard(told(story, "1", 500)))
-    assert digits(story.call) == ""
+    recover(story, ami_digit(ari_digit(story, "1", 500)))
+    assert gathered_digits(story.call) == ""

@@ -1,4 +1,4 @@
-"""Any outages at all while someone types: with other ears open no key is lost, and none doubled."""
+"""Random outages during typing: with AMI connected no digit is lost and none is doubled."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -11,7 +11,7 @@ from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
 from engine.calls.recovery.dtmf import MAX_AMI_DELAY_MS, missing_digits
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.ami_digits import UP, digits, gathering, overheard
+from tests.unit.calls.harness.ami_digits import UP, ami_digit, gathered_digits, gathering
 from tests.unit.calls.harness.builders import MAIN, Story
 
 SHORTEST_GAP_MS = 85  # between the ends of two keys: 40 for the key, 45 after it (channel.c)
@@ -39,7 +39,7 @@ class Stretch(Struct, frozen=True):
 
 
 def stretches(shortest_gap_ms: int) -> some.SearchStrategy[list[Stretch]]:
-    """Choose what happens, with so much between keys at least."""
+    """Return a strategy of stretches with a minimum gap between digits."""
     gaps_ms = some.integers(shortest_gap_ms, shortest_gap_ms + 1_000)
     held_ms, lags_ms = some.sampled_from([60, 80]), some.integers(0, SHORTEST_GAP_MS - 1)
     key = some.builds(Typed, some.sampled_from("112"), held_ms, gaps_ms, lags_ms)
@@ -66,7 +66,7 @@ class Typist:
             told.append(DigitPressed(MAIN, key.digit, now - key.held_ms, key.held_ms, now))
             self.typed += key.digit
             if self.is_overheard:
-                self._heard.append(overheard(told[-1], key.lag_ms))
+                self._heard.append(ami_digit(told[-1], key.lag_ms))
         return told
 
     def lives(self, stretch: Stretch) -> None:
@@ -89,12 +89,12 @@ class Typist:
 
 
 @given(stretches(SHORTEST_GAP_MS))
-def test_no_key_is_lost_or_doubled(lived: list[Stretch]) -> None:
-    """Whatever ARI tells, or does not, and however late either of them is."""
+def test_no_digit_is_lost_or_doubled(lived: list[Stretch]) -> None:
+    """Whatever ARI delivers or misses, and however late either of them is."""
     typist = Typist()
     for stretch in lived:
         typist.lives(stretch)
-    assert digits(typist.story.call) == typist.typed
+    assert gathered_digits(typist.story.call) == typist.typed
 
 
 @given(stretches(MAX_AMI_DELAY_MS + 1), stretches(MAX_AMI_DELAY_MS + 1))
@@ -113,4 +113,4 @@ def test_what_nobody_heard_is_lost_and_nothing_else(
     lost, typist.is_overheard = typist.typed, True
     for stretch in after:
         typist.lives(stretch)
-    assert digits(typist.story.call) == "".join(told) + typist.typed.removeprefix(lost)
+    assert gathered_digits(typist.story.call) == "".join(told) + typist.typed.removeprefix(lost)

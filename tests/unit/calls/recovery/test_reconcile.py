@@ -1,4 +1,4 @@
-"""Recovery is ordinary events: what the PBX shows against what was stored (design section 3.6)."""
+"""Recovery as ordinary events: the PBX snapshot against the stored call (design section 3.6)."""
 
 from collections.abc import Callable
 
@@ -15,14 +15,14 @@ from tests.unit.calls.harness.builders import (
     ID,
     MAIN,
     Story,
-    called,
-    dialing,
+    answered_call,
+    bridged_call,
+    dialing_call,
     inbound,
     outbound,
     say,
-    talking,
 )
-from tests.unit.calls.harness.recoveries import opened, outbox, ringing
+from tests.unit.calls.harness.recoveries import open_call, outbox, ringing
 
 LEG = f"{ID}.l1"
 BOB = "+4712345678"
@@ -30,25 +30,25 @@ LOST = LegEnded(MAIN, 0)
 
 
 LEGS: list[tuple[str, Callable[[], Story], bool, str | None, object]] = [
-    ("unsent", lambda: opened(Story(outbound(say()))), True, None, None),
-    ("gone", lambda: opened(Story(outbound(say()))), False, None, LOST),
-    ("created", lambda: opened(Story(outbound(say()))), True, "Down", LegCreated(MAIN)),
-    ("rang", lambda: opened(Story(outbound(say()))), False, "Ringing", LegRinging(MAIN)),
+    ("unsent", lambda: open_call(Story(outbound(say()))), True, None, None),
+    ("gone", lambda: open_call(Story(outbound(say()))), False, None, LOST),
+    ("created", lambda: open_call(Story(outbound(say()))), True, "Down", LegCreated(MAIN)),
+    ("rang", lambda: open_call(Story(outbound(say()))), False, "Ringing", LegRinging(MAIN)),
     ("still rings", ringing, False, "Ringing", None),
     ("answered", ringing, False, "Up", LegAnswered(MAIN)),
-    ("still up", called, False, "Up", None),
+    ("still up", answered_call, False, "Up", None),
     ("still placed", ringing, False, "Down", None),
-    ("hung up", called, False, None, LOST),
+    ("hung up", answered_call, False, None, LOST),
 ]
 
 
 @pytest.mark.parametrize(
     ("_name", "make", "unsent", "shown", "event"), LEGS, ids=[each[0] for each in LEGS]
 )
-def test_a_leg_that_moved_while_nobody_watched(
+def test_a_leg_that_changed_during_an_outage(
     _name: str, make: Callable[[], Story], unsent: bool, shown: str | None, event: object
 ) -> None:
-    """Placed, rung, answered or gone: told as the event that was missed, then Recovered."""
+    """Created, ringing, answered or ended: the missed event, then Recovered."""
     story = make()
     seen = PbxSnapshot({} if shown is None else {MAIN: shown})
     box = outbox(story, Originate) if unsent else ()
@@ -56,17 +56,17 @@ def test_a_leg_that_moved_while_nobody_watched(
     assert events == ((event, Recovered()) if event else (Recovered(),))
 
 
-def test_an_originate_that_was_not_sent_is_sent() -> None:
-    """What is in the outbox and not to be seen is done again."""
-    story = opened(Story(outbound()))
+def test_an_unsent_originate_is_sent() -> None:
+    """A pending command without an effect on the PBX is executed again."""
+    story = open_call(Story(outbound()))
     box = outbox(story, Originate)
     assert reconcile(story.call, box, PbxSnapshot({}), story.now)[0] == box
     assert reconcile(story.call, box, PbxSnapshot({MAIN: "Down"}), story.now)[0] == ()
 
 
-def test_a_leg_that_was_made_is_not_made_again() -> None:
-    """Its party may have been called, and have refused: it is lost."""
-    story = opened(Story(outbound()))
+def test_a_leg_is_not_originated_twice() -> None:
+    """Its party may have been called and have rejected: the leg is lost."""
+    story = open_call(Story(outbound()))
     story.take(LegCreated(MAIN))
     box = outbox(story, Originate, Dial)
     redo, events = reconcile(story.call, box, PbxSnapshot({}), story.now)
@@ -74,9 +74,9 @@ def test_a_leg_that_was_made_is_not_made_again() -> None:
     assert events == (LOST, Recovered())
 
 
-def test_a_party_that_was_not_called_is_called() -> None:
-    """A leg that is down and bears no mark is rung, and has its whole time for that."""
-    story = opened(Story(outbound()))
+def test_an_undialled_party_is_called() -> None:
+    """A leg that is down without a dial mark is dialled, with its full ring timeout."""
+    story = open_call(Story(outbound()))
     story.take(LegCreated(MAIN))
     box = outbox(story, Originate, Dial)
     redo, events = reconcile(story.call, box, PbxSnapshot({MAIN: "Down"}), story.now)
@@ -88,9 +88,9 @@ def test_a_party_that_was_not_called_is_called() -> None:
 
 
 @pytest.mark.parametrize("state", ["Down", "Ringing", "Up"])
-def test_nobody_is_called_twice(state: str) -> None:
-    """A second call on a leg that is down ends it (docs/asterisk.md), so the mark is looked at."""
-    story = opened(Story(outbound()))
+def test_no_party_is_called_twice(state: str) -> None:
+    """A second dial of a leg that is down ends it (docs/asterisk.md), hence the mark."""
+    story = open_call(Story(outbound()))
     story.take(LegCreated(MAIN))
     box = outbox(story, Dial)
     assert legs_being_dialled(box) == (MAIN,)
@@ -101,8 +101,8 @@ def test_nobody_is_called_twice(state: str) -> None:
 
 
 def test_an_originate_of_a_canceled_call_is_not_sent() -> None:
-    """Make a call that is ending rings no phone any more: its unsent leg is simply gone."""
-    story = opened(Story(outbound()))
+    """An ending call rings no phone: its unsent leg has ended."""
+    story = open_call(Story(outbound()))
     story.take(HangupRequested("api"))
     box = outbox(story, Originate, Hangup)
     redo, events = reconcile(story.call, box, PbxSnapshot({}), story.now)
@@ -110,39 +110,39 @@ def test_an_originate_of_a_canceled_call_is_not_sent() -> None:
     assert events == (LOST, Recovered())
 
 
-def test_an_originate_of_a_dial_that_gave_up_is_not_sent() -> None:
-    """Nor does a dial that is over."""
-    story = dialing(BOB, action=say())
+def test_an_originate_of_an_ended_dial_is_not_sent() -> None:
+    """Nor does an ended dial."""
+    story = dialing_call(BOB, action=say())
     box = outbox(story, Originate)
-    story.due()
+    story.pass_deadline()
     redo, events = reconcile(story.call, box, PbxSnapshot({MAIN: "Up"}), story.now)
     assert redo == ()
     assert LegEnded(LEG, 0) in events
 
 
 @pytest.mark.parametrize(("state", "again"), [("Ring", True), ("Up", False), (None, False)])
-def test_an_answer_is_given_once(state: str | None, again: bool) -> None:
+def test_an_answer_is_sent_once(state: str | None, again: bool) -> None:
     """An inbound leg is answered unless it is up, or gone."""
-    story = opened(Story(inbound()))
+    story = open_call(Story(inbound()))
     seen = PbxSnapshot({} if state is None else {CHANNEL: state})
     redo, _ = reconcile(story.call, outbox(story, Answer), seen, story.now)
     assert redo == ((Answer(CHANNEL),) if again else ())
 
 
-def test_both_legs_may_have_gone() -> None:
-    """A node that restarted shows nothing: every leg is told as lost and the call ends."""
-    story = talking(BOB)
+def test_both_legs_may_have_ended() -> None:
+    """A restarted node has no channels: every leg is lost and the call ends."""
+    story = bridged_call(BOB)
     _, events = reconcile(story.call, (), PbxSnapshot({}), story.now)
     for event in events:
         story.take(event)
     assert story.call.is_ended
-    last = story.told[-1]
+    last = story.emitted[-1]
     assert (last.reason, last.ended_by, last.call_status) == ("lost", "system", "completed")
 
 
 def test_a_call_lost_before_its_answer_has_failed() -> None:
-    """Nobody canceled it and nobody was busy: it was lost."""
-    story = opened(Story(inbound(say())))
+    """It is neither canceled nor busy, but lost."""
+    story = open_call(Story(inbound(say())))
     story.take(LegEnded(CHANNEL, 0))
-    last = story.told[-1]
+    last = story.emitted[-1]
     assert (last.reason, last.call_status, last.hangup_cause) == ("lost", "failed", 41)

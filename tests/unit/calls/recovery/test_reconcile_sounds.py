@@ -1,4 +1,4 @@
-"""Taking a call up again: what is heard, by whom, and what else is in the outbox."""
+"""Recovery of sounds, bridges and other pending commands."""
 
 from collections.abc import Callable
 
@@ -20,8 +20,16 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.state import Bridged
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
-from tests.unit.calls.harness.builders import ID, MAIN, Story, called, dialing, say, talking
-from tests.unit.calls.harness.recoveries import heard, outbox, prompted
+from tests.unit.calls.harness.builders import (
+    ID,
+    MAIN,
+    Story,
+    answered_call,
+    bridged_call,
+    dialing_call,
+    say,
+)
+from tests.unit.calls.harness.recoveries import outbox, playing_call, playing_gather_prompt
 
 LEG = f"{ID}.l1"
 PLAYBACK = f"{ID}.p1"
@@ -35,12 +43,12 @@ PLAYBACKS = [
 ]
 
 
-@pytest.mark.parametrize("make", [heard, prompted])
+@pytest.mark.parametrize("make", [playing_call, playing_gather_prompt])
 @pytest.mark.parametrize("case", PLAYBACKS, ids=[each[0] for each in PLAYBACKS])
 def test_a_playback(
     make: Callable[[], Story], case: tuple[str, bool, int, bool, bool, bool]
 ) -> None:
-    """Playbacks are not checked by Asterisk: one is repeated only if it is not to be seen."""
+    """Asterisk does not reject a repeated playback: it is repeated only if it is not active."""
     _, unsent, later_ms, alive, again, ended = case
     story = make()
     box = outbox(story, Play) if unsent else ()
@@ -52,24 +60,24 @@ def test_a_playback(
 
 def test_an_earlier_playback_is_not_repeated() -> None:
     """A Play of a verb that has ended is stale."""
-    story = heard()
+    story = playing_call()
     box = outbox(story, Play)
     story.take(PlaybackEnded(PLAYBACK))
     assert reconcile(story.call, box, PbxSnapshot({MAIN: "Up"}), story.now)[0] == ()
 
 
-def test_the_playback_that_is_waited_for() -> None:
-    """Only a verb that has its audio waits for a playback."""
-    assert active_playback(heard().call) == PLAYBACK
-    assert active_playback(prompted().call) == PLAYBACK
-    assert active_playback(called(say()).call) is None
-    assert active_playback(called({"type": "gather"}).call) is None
-    assert active_playback(dialing(BOB).call) is None
+def test_the_awaited_playback() -> None:
+    """Only a verb that has its audio awaits a playback."""
+    assert active_playback(playing_call().call) == PLAYBACK
+    assert active_playback(playing_gather_prompt().call) == PLAYBACK
+    assert active_playback(answered_call(say()).call) is None
+    assert active_playback(answered_call({"type": "gather"}).call) is None
+    assert active_playback(dialing_call(BOB).call) is None
 
 
 def test_a_bridge_is_joined_by_recovered() -> None:
-    """A Bridge is not repeated: Recovered names who is in it, and the call joins the others."""
-    story = talking(BOB)
+    """AddToBridge is not repeated: Recovered has the bridged legs, and the call adds the others."""
+    story = bridged_call(BOB)
     bridge = story.state_as(Bridged).bridge
     seen = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN,)})
     redo, events = reconcile(story.call, outbox(story, AddToBridge), seen, story.now)
@@ -80,9 +88,9 @@ def test_a_bridge_is_joined_by_recovered() -> None:
     assert reconcile(story.call, (), nobody, story.now)[1] == (Recovered(()),)
 
 
-def test_a_bridge_that_nobody_needs_is_destroyed() -> None:
-    """One that a lost answer left standing goes, after who is in it, and is asked to go once."""
-    story, room = prompted(), f"{MAIN}b"
+def test_an_unused_bridge_is_destroyed() -> None:
+    """A bridge left over from a lost reply is destroyed once, after its legs have left."""
+    story, room = playing_gather_prompt(), f"{MAIN}b"
     seen = PbxSnapshot({MAIN: "Up"}, bridges={room: (MAIN,), "another": (), f"{ID}x.b1": ()})
     _, events = reconcile(story.call, (), seen, story.now)
     assert events[-1] == Recovered(((MAIN, room),), (room,))
@@ -92,17 +100,17 @@ def test_a_bridge_that_nobody_needs_is_destroyed() -> None:
     assert again[1][-1] == Recovered(((MAIN, room),))
 
 
-def test_everything_else_in_the_outbox_is_done_again() -> None:
-    """Hangups, tones, errands: doing them twice is harmless."""
-    story = dialing(BOB)
+def test_other_pending_commands_are_executed_again() -> None:
+    """Hangups, tones, I/O commands: repeating them is harmless."""
+    story = dialing_call(BOB)
     box = (FetchMedia("r", ()), Hangup("x", 16), StartRinging(MAIN))
     seen = PbxSnapshot({MAIN: "Up", LEG: "Down"})
     assert reconcile(story.call, box, seen, story.now)[0] == box
 
 
 def test_no_tone_is_played_into_a_conversation() -> None:
-    """Ringing that began before the answer is over by then, though nobody noted that it was."""
-    story = talking(BOB)
+    """Ringing from before the answer has ended by then, even if its stop was not stored."""
+    story = bridged_call(BOB)
     seen = PbxSnapshot({MAIN: "Up", LEG: "Up"})
     box = (StartRinging(MAIN), StartHoldMusic(MAIN), StopRinging(MAIN))
     assert reconcile(story.call, box, seen, story.now)[0] == (StopRinging(MAIN),)

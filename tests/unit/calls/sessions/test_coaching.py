@@ -1,4 +1,4 @@
-"""Coaching: a member is heard by one other alone, through a snoop; never by others by accident."""
+"""Coaching: only one other member hears the coach, through a snoop."""
 
 import pytest
 
@@ -9,99 +9,99 @@ from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import MuteRequested
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.calls.harness.control import (
-    BOX,
     BRIDGE,
+    COACH_BRIDGE,
     PEER,
     SNOOP,
     THIRD,
+    bridged_legs,
     coach,
     coaching,
-    conferring,
     hold,
+    in_conference,
     kick,
-    seat,
-    together,
+    media_of,
     unhold,
 )
 
 
-def test_a_coach_begins() -> None:
-    """From the request on nobody hears it, before the snoop is there."""
-    story = conferring()
+def test_start_of_coaching() -> None:
+    """From the request on, before the snoop exists, no member hears the coach."""
+    story = in_conference()
     assert story.take(coach(THIRD, PEER)) == (Mute(THIRD, "in"), Snoop(SNOOP, PEER))
     assert story.take(LegCreated(SNOOP), 5) == (
         Unmute(THIRD, "in"),
-        AddToBridge(BOX, (THIRD, SNOOP)),
+        AddToBridge(COACH_BRIDGE, (THIRD, SNOOP)),
     )
-    assert together(story) == {MAIN, PEER}
+    assert bridged_legs(story) == {MAIN, PEER}
 
 
-def test_a_coach_who_hears_nobody() -> None:
-    """A mute of its own holds beside the silence of the moment, and after it."""
-    story = conferring()
+def test_a_coach_with_an_outbound_mute() -> None:
+    """Its own mute is combined with the temporary mute, and remains afterwards."""
+    story = in_conference()
     story.take(MuteRequested(THIRD, "out"))
     assert story.take(coach(THIRD, PEER))[:2] == (Unmute(THIRD, "out"), Mute(THIRD, "both"))
     story.take(LegCreated(SNOOP), 5)
-    assert seat(story, THIRD) == LegMedia(BOX, muted="out")
+    assert media_of(story, THIRD) == LegMedia(COACH_BRIDGE, muted="out")
 
 
 def test_the_same_again() -> None:
-    """Coaching the same one is nothing new."""
+    """A repeated request changes nothing."""
     story = coaching()
     before = story.call
     assert story.take(coach(THIRD, PEER)) == ()
     assert story.call is before
 
 
-def test_another_is_coached() -> None:
-    """In between nobody hears the coach."""
+def test_another_member_is_coached() -> None:
+    """Between the two snoops no member hears the coach."""
     story = coaching()
     second = f"{ID}.s6"
     assert story.take(coach(THIRD, MAIN)) == (
         Mute(THIRD, "in"),
         AddToBridge(BRIDGE, (THIRD,)),
-        DestroyBridge(BOX),
+        DestroyBridge(COACH_BRIDGE),
         Hangup(SNOOP, NORMAL),
         Snoop(second, MAIN),
     )
     assert story.take(LegEnded(SNOOP, NORMAL)) == ()
     story.take(LegCreated(second))
-    assert seat(story, THIRD) == LegMedia(f"{second}b")
+    assert media_of(story, THIRD) == LegMedia(f"{second}b")
 
 
-def test_coaching_is_over() -> None:
-    """The coach asked to be heard by all again."""
+def test_end_of_coaching() -> None:
+    """After the request all members hear the coach again."""
     story = coaching()
     assert story.take(coach(THIRD, "")) == (
         AddToBridge(BRIDGE, (THIRD,)),
-        DestroyBridge(BOX),
+        DestroyBridge(COACH_BRIDGE),
         Hangup(SNOOP, NORMAL),
     )
-    assert seat(story, THIRD) == LegMedia(BRIDGE)
+    assert media_of(story, THIRD) == LegMedia(BRIDGE)
     assert story.take(LegEnded(SNOOP, NORMAL)) == ()
 
 
-def test_a_deaf_coach_stays_deaf() -> None:
-    """What it was silenced in before is kept."""
+def test_an_outbound_mute_of_a_coach_is_kept() -> None:
+    """A mute from before the coaching's end is kept."""
     story = coaching()
     story.take(MuteRequested(THIRD, "out"))
     story.take(LegEnded(SNOOP, NORMAL))
-    assert seat(story, THIRD) == LegMedia(BRIDGE, muted="both")
+    assert media_of(story, THIRD) == LegMedia(BRIDGE, muted="both")
 
 
-def test_a_silenced_coach_is_heard_again() -> None:
-    """Who wants it to be heard takes its mute off."""
+def test_a_muted_coach_is_unmuted() -> None:
+    """An unmute request ends the mute that the end of coaching set."""
     story = coaching()
     story.take(LegEnded(SNOOP, NORMAL))
     assert story.take(MuteRequested(THIRD, "")) == (Unmute(THIRD, "in"),)
 
 
 @pytest.mark.parametrize("gone", ["held", "hung up"])
-def test_a_coach_with_nobody_else_to_hear_it(gone: str) -> None:
-    """A snoop is heard only beside others: without them the coach sits with whom it coaches."""
+def test_a_coach_alone_with_the_coached_leg(gone: str) -> None:
+    """A snoop mixes audio only beside other legs: without them the coach joins the main bridge."""
     story = coaching()
-    assert seat(story, THIRD) == LegMedia(BOX)
+    assert media_of(story, THIRD) == LegMedia(COACH_BRIDGE)
     story.take(hold(MAIN) if gone == "held" else kick(MAIN))
-    assert {PEER, THIRD} <= together(story)
+    assert {PEER, THIRD} <= bridged_legs(story)
     if gone == "held":
-        assert AddToBridge(BOX, (THIRD,)) in story.take(unhold(MAIN))
+        assert AddToBridge(COACH_BRIDGE, (THIRD,)) in story.take(unhold(MAIN))

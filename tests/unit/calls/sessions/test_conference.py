@@ -1,4 +1,4 @@
-"""Conference: a conversation of several, made out of one (design section 7)."""
+"""Conference: a conversation of several, made from one of two (design section 7)."""
 
 from engine.calls.model.causes import BUSY
 from engine.calls.model.commands import (
@@ -13,35 +13,35 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import AddMemberRequested
 from engine.calls.model.state import Bridged
 from engine.calls.sessions.members import MAX_LEFT_MEMBERS
-from tests.unit.calls.harness.builders import HTTPS, MAIN, talking
+from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
     CAROL,
+    CONFERENCE,
     DAN,
     FOURTH,
     PEER,
-    ROOM,
     THIRD,
-    came,
+    bridged_legs,
     conference,
-    conferences_told,
-    conferring,
-    dialled_into,
+    conference_events,
+    dial_into,
     hold,
+    in_conference,
     inviting,
     members,
-    together,
+    progress,
     unhold,
 )
 
 
-def test_it_is_made_without_anybody_moving() -> None:
-    """The first to be called in makes it of the conversation that goes on."""
-    story = talking(BOB)
+def test_it_is_created_without_media_changes() -> None:
+    """The first invitation turns the current conversation into a conference."""
+    story = bridged_call(BOB)
     asked = AddMemberRequested(CAROL, "7", agent_id="8", name="Carol")
     assert story.take(asked, 1_000) == (Originate(THIRD, CAROL, "+4799"),)
-    assert (conference(story).id, conference(story).state) == (ROOM, "init")
+    assert (conference(story).id, conference(story).state) == (CONFERENCE, "init")
     assert members(story) == {
         MAIN: ("connected", ""),
         PEER: ("connected", ""),
@@ -52,70 +52,70 @@ def test_it_is_made_without_anybody_moving() -> None:
         "8",
         "Carol",
     )
-    assert together(story) == {MAIN, PEER}
+    assert bridged_legs(story) == {MAIN, PEER}
 
 
-def test_the_first_to_answer_begins_it() -> None:
-    """It joins the others in their bridge."""
-    story = came(inviting(), THIRD, "ringback")
+def test_the_first_answer_starts_it() -> None:
+    """The answered member joins the others in their bridge."""
+    story = progress(inviting(), THIRD, "ringback")
     assert story.take(LegAnswered(THIRD), 2_000) == (AddToBridge(BRIDGE, (THIRD,)),)
-    assert conferences_told(story) == [("init", None), ("in-progress", None)]
+    assert conference_events(story) == [("init", None), ("in-progress", None)]
     assert story.state_as(Bridged).legs == (PEER, THIRD)
 
 
-def test_several_are_called_in() -> None:
-    """Those who answer are together; each was told who it is."""
-    story = conferring(DAN)
-    assert together(story) == {MAIN, PEER, THIRD, FOURTH}
+def test_several_members() -> None:
+    """All members who answer share the bridge."""
+    story = in_conference(DAN)
+    assert bridged_legs(story) == {MAIN, PEER, THIRD, FOURTH}
     assert len(story.call.conferences) == 1
 
 
-def test_who_was_called_before_it_was_made() -> None:
+def test_a_party_invited_before_its_creation() -> None:
     """A party that was dialled into the conversation is a member too."""
-    story = talking(BOB)
-    from_dial = dialled_into(story, "+4755555555")
+    story = bridged_call(BOB)
+    from_dial = dial_into(story, "+4755555555")
     story.take(AddMemberRequested(CAROL, "7"))
     assert members(story)[from_dial] == ("queued", "")
-    came(story, from_dial, "answered")
+    progress(story, from_dial, "answered")
     assert members(story)[from_dial] == ("connected", "")
-    assert conferences_told(story)[-1] == ("in-progress", None)
+    assert conference_events(story)[-1] == ("in-progress", None)
 
 
-def test_the_invited_one_does_not_answer() -> None:
-    """The two go on talking, in no conference any more."""
+def test_the_invited_member_does_not_answer() -> None:
+    """The other two talk on, and the conference ends."""
     story = inviting()
     assert story.take(LegEnded(THIRD, BUSY)) == ()
     assert members(story)[THIRD] == ("failed", "busy")
-    assert conferences_told(story)[-1] == ("completed", "too_few_members")
-    assert together(story) == {MAIN, PEER}
+    assert conference_events(story)[-1] == ("completed", "too_few_members")
+    assert bridged_legs(story) == {MAIN, PEER}
 
 
 def test_a_member_on_hold() -> None:
     """The others talk on without it."""
-    story = conferring()
+    story = in_conference()
     assert story.take(hold(PEER)) == (RemoveFromBridge(BRIDGE, PEER), StartHoldMusic(PEER))
-    assert together(story) == {MAIN, THIRD}
+    assert bridged_legs(story) == {MAIN, THIRD}
     assert story.take(unhold(PEER)) == (StopHoldMusic(PEER), AddToBridge(BRIDGE, (PEER,)))
 
 
-def test_music_of_its_own() -> None:
-    """It is fetched when the conference is made, once."""
+def test_custom_hold_music() -> None:
+    """It is fetched once, when the conference is created."""
     story = inviting(music=HTTPS)
     story.take(AddMemberRequested(DAN, "7", music=HTTPS))
-    assert len(story.wanted(FetchMedia)) == 1
+    assert len(story.commands_of(FetchMedia)) == 1
 
 
 def test_a_conference_after_a_conference() -> None:
-    """Each has a session of its own; those that ended are kept."""
+    """Each has its own session; ended ones are kept."""
     story = inviting()
     story.take(LegEnded(THIRD, BUSY))
     story.take(AddMemberRequested(CAROL, "7"))
     assert [each.state for each in story.call.conferences] == ["completed", "init"]
 
 
-def test_who_left_long_ago_is_forgotten() -> None:
-    """However many come and go, the state stays small; those who are there stay."""
-    story = conferring()
+def test_members_that_left_are_bounded() -> None:
+    """The oldest members that left are dropped; live members stay."""
+    story = in_conference()
     for number in range(3 * MAX_LEFT_MEMBERS):
         story.take(AddMemberRequested(f"+47{number:08}", "7"))
         story.take(LegEnded(story.call.legs[-1].id, BUSY))

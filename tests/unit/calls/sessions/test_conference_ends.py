@@ -1,4 +1,4 @@
-"""How a conference ends: too few are left, or the call is over."""
+"""How a conference ends: too few members are left, or the call ends."""
 
 from itertools import permutations
 
@@ -10,37 +10,37 @@ from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic
 from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
 from engine.calls.model.state import Bridged
-from tests.unit.calls.harness.builders import HTTPS, MAIN, say, talking
+from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
     CAROL,
     PEER,
     THIRD,
-    came,
+    bridged_legs,
     conference,
-    conferences_told,
-    conferring,
+    conference_events,
+    in_conference,
     inviting,
     leave,
     members,
-    together,
+    progress,
 )
 
 
-def test_it_lives_while_two_remain() -> None:
-    """Once it has begun, two are enough."""
-    story = conferring()
+def test_it_lasts_while_two_remain() -> None:
+    """Once it is in progress, two members are enough."""
+    story = in_conference()
     story.take(LegEnded(PEER, NORMAL))
-    assert (conference(story).state, together(story)) == ("in-progress", {MAIN, THIRD})
+    assert (conference(story).state, bridged_legs(story)) == ("in-progress", {MAIN, THIRD})
 
 
 def test_the_last_but_one_leaves() -> None:
-    """The conference ends; the tree goes on with the main leg."""
-    story = conferring(action=say())
+    """The conference ends; the tree continues on the main leg."""
+    story = in_conference(action=say())
     story.take(LegEnded(PEER, NORMAL))
     assert story.take(leave(THIRD))[0] == RemoveFromBridge(BRIDGE, MAIN)
-    assert conferences_told(story)[-1] == ("completed", "too_few_members")
+    assert conference_events(story)[-1] == ("completed", "too_few_members")
     assert members(story) == {
         MAIN: ("complete", "conference_ended"),
         PEER: ("complete", "hangup"),
@@ -50,21 +50,21 @@ def test_the_last_but_one_leaves() -> None:
 
 
 def test_one_waits_for_another() -> None:
-    """Alone while somebody is called, it hears music; then they talk."""
+    """A lone member hears music while another is called; then they talk."""
     story = inviting()
     assert story.take(LegEnded(PEER, NORMAL)) == (
         RemoveFromBridge(BRIDGE, MAIN),
         StartHoldMusic(MAIN),
     )
     assert conference(story).state == "init"
-    commands = came(story, THIRD, "answered").commands
+    commands = progress(story, THIRD, "answered").commands
     assert StopHoldMusic(MAIN) in commands
-    assert together(story) == {MAIN, THIRD}
+    assert bridged_legs(story) == {MAIN, THIRD}
     assert conference(story).state == "in-progress"
 
 
-def test_one_waits_in_vain() -> None:
-    """Nobody comes: the conference is over and the tree goes on."""
+def test_the_awaited_member_fails() -> None:
+    """The conference ends and the tree continues."""
     story = inviting(action=say())
     story.take(LegEnded(PEER, NORMAL))
     assert story.take(LegEnded(THIRD, BUSY))[0] == StopHoldMusic(MAIN)
@@ -72,27 +72,27 @@ def test_one_waits_in_vain() -> None:
 
 
 def test_the_main_leg_leaves() -> None:
-    """The next member becomes the main one; the tree was the other's, and ends."""
-    story = conferring(action=say())
+    """Another member's leg becomes the main leg; the tree ends."""
+    story = in_conference(action=say())
     story.hang_up()
-    assert (story.call.main, together(story)) == (PEER, {PEER, THIRD})
+    assert (story.call.main, bridged_legs(story)) == (PEER, {PEER, THIRD})
     assert members(story)[MAIN] == ("complete", "hangup")
     story.take(LegEnded(THIRD, NORMAL), 3_000)
     assert story.state == "ending"
-    assert story.wanted(Hangup)[-1].leg == PEER
+    assert story.commands_of(Hangup)[-1].leg == PEER
 
 
-def test_the_main_leg_leaves_one_who_waits() -> None:
-    """Its successor hears music until the other answers."""
+def test_the_main_leg_leaves_a_waiting_member() -> None:
+    """The new main leg hears music until the other answers."""
     story = inviting()
     assert story.hang_up() == (RemoveFromBridge(BRIDGE, PEER), StartHoldMusic(PEER))
     assert story.call.main == PEER
-    came(story, THIRD, "answered")
-    assert together(story) == {PEER, THIRD}
+    progress(story, THIRD, "answered")
+    assert bridged_legs(story) == {PEER, THIRD}
 
 
-def test_the_main_leg_was_the_last() -> None:
-    """Nobody is left to wait for who rings: everything ends."""
+def test_the_main_leg_is_the_last_connected() -> None:
+    """No connected member waits for the ringing one: the call ends."""
     story = inviting()
     story.take(LegEnded(PEER, NORMAL))
     assert Hangup(THIRD, NORMAL) in story.hang_up()
@@ -100,8 +100,8 @@ def test_the_main_leg_was_the_last() -> None:
 
 
 def test_the_tree_does_not_outlive_its_leg() -> None:
-    """What was to come after a flow ends with the main leg, too."""
-    story = conferring(action=say())
+    """The continuation of a flow ends with the main leg, too."""
+    story = in_conference(action=say())
     story.call = replace(story.call, continuation=(HTTPS,))
     story.hang_up()
     assert story.call.continuation == ()
@@ -110,19 +110,19 @@ def test_the_tree_does_not_outlive_its_leg() -> None:
 
 @pytest.mark.parametrize("by", ["api", "caller"])
 def test_the_call_is_hung_up(by: EndedBy) -> None:
-    """The conference is told its end, each member is hung up once."""
-    story = conferring()
+    """The conference ends, and each member is hung up once."""
+    story = in_conference()
     commands = story.take(HangupRequested(by))
     assert [c.leg for c in commands if isinstance(c, Hangup)] == [MAIN, PEER, THIRD]
-    assert conferences_told(story)[-1] == ("completed", "call_ended")
+    assert conference_events(story)[-1] == ("completed", "call_ended")
 
 
-def test_the_time_for_talking_is_over() -> None:
-    """All but the main leg are put out, those who ring too; the tree goes on."""
-    story = talking(data={"number": BOB, "timeLimit": 30}, action=say())
+def test_the_dial_time_limit() -> None:
+    """All members but the main leg are hung up, also ringing ones; the tree continues."""
+    story = bridged_call(data={"number": BOB, "timeLimit": 30}, action=say())
     story.take(AddMemberRequested(CAROL, "7", ring_s=60))
     story.take(LegCreated(THIRD))
-    commands = story.due()
+    commands = story.pass_deadline()
     assert sorted(c.leg for c in commands if isinstance(c, Hangup)) == [PEER, THIRD]
     assert members(story)[THIRD] == ("failed", "conference_ended")
     assert story.state == "playing"
@@ -131,10 +131,10 @@ def test_the_time_for_talking_is_over() -> None:
 @pytest.mark.parametrize("order", list(permutations((MAIN, PEER, THIRD))))
 @pytest.mark.parametrize("action", [None, say()])
 def test_its_node_dies(order: tuple[str, ...], action: object) -> None:
-    """In whatever order the members are lost, and whatever was to come, the call was lost."""
-    story = conferring(action=action)
+    """The call is lost, in whatever order its members are lost and whatever follows."""
+    story = in_conference(action=action)
     for leg in order:
         story.take(LegEnded(leg, LOST))
     assert story.state == "ended"
-    assert (story.told[-1].event, story.told[-1].reason) == ("completed", "lost")
-    assert conferences_told(story)[-1][0] == "completed"
+    assert (story.emitted[-1].event, story.emitted[-1].reason) == ("completed", "lost")
+    assert conference_events(story)[-1][0] == "completed"

@@ -1,4 +1,4 @@
-"""The conversation: who is heard in it, who is on hold, how it ends when parties come and go."""
+"""The conversation: bridging, hold, and how it ends when parties leave."""
 
 import json
 
@@ -18,15 +18,15 @@ from engine.calls.model.events import BridgeFailed, LegEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.requests import MuteRequested
 from engine.calls.model.state import Bridged
-from tests.unit.calls.harness.builders import HTTPS, MAIN, say, talking
+from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
     PEER,
-    dialled_into,
+    bridged_legs,
+    dial_into,
     hold,
-    seat,
-    together,
+    media_of,
     unhold,
 )
 
@@ -34,47 +34,47 @@ from tests.unit.calls.harness.control import (
 @pytest.mark.parametrize("leg", [MAIN, PEER])
 def test_a_hold(leg: str) -> None:
     """Either party leaves the bridge for music, and comes back."""
-    story = talking(BOB)
+    story = bridged_call(BOB)
     assert story.take(hold(leg)) == (RemoveFromBridge(BRIDGE, leg), StartHoldMusic(leg))
-    assert (story.told[-1].event, story.told[-1].channel_id) == ("leg-held", leg)
+    assert (story.emitted[-1].event, story.emitted[-1].channel_id) == ("leg-held", leg)
     assert story.take(unhold(leg)) == (StopHoldMusic(leg), AddToBridge(BRIDGE, (leg,)))
-    assert story.told[-1].event == "leg-unheld"
+    assert story.emitted[-1].event == "leg-unheld"
 
 
 def test_both_are_held() -> None:
-    """Each hears music until it is taken off by itself."""
-    story = talking(BOB)
+    """Each hears music until it is taken off hold itself."""
+    story = bridged_call(BOB)
     story.take(hold(MAIN))
     story.take(hold(PEER))
-    assert together(story) == set()
+    assert bridged_legs(story) == set()
     story.take(unhold(MAIN))
-    assert together(story) == {MAIN}
+    assert bridged_legs(story) == {MAIN}
 
 
 def test_a_hold_keeps_a_mute() -> None:
-    """Back from it, the leg is still silent."""
-    story = talking(BOB)
+    """The leg is still muted after the hold."""
+    story = bridged_call(BOB)
     story.take(MuteRequested(PEER, "in"))
     story.take(hold(PEER))
-    assert seat(story, PEER) == LegMedia(sound="music", muted="in")
+    assert media_of(story, PEER) == LegMedia(sound="music", muted="in")
     assert story.take(unhold(PEER)) == (StopHoldMusic(PEER), AddToBridge(BRIDGE, (PEER,)))
-    assert seat(story, PEER) == LegMedia(BRIDGE, muted="in")
+    assert media_of(story, PEER) == LegMedia(BRIDGE, muted="in")
 
 
-def test_a_held_main_leg_is_free_when_it_is_alone() -> None:
-    """Who held it is gone: the tree goes on with it at once."""
-    story = talking(BOB, action=say())
+def test_a_held_main_leg_is_released_when_alone() -> None:
+    """The holding party has left: the tree continues at once."""
+    story = bridged_call(BOB, action=say())
     story.take(hold(MAIN))
     commands = story.take(LegEnded(PEER, NORMAL))
     assert commands[:2] == (StopHoldMusic(MAIN), DestroyBridge(BRIDGE))
     assert isinstance(commands[-1], FetchMedia)
-    assert [each.event for each in story.told[-2:]] == ["leg-unheld", "leg-completed"]
-    assert seat(story, MAIN) == LegMedia()
+    assert [each.event for each in story.emitted[-2:]] == ["leg-unheld", "leg-completed"]
+    assert media_of(story, MAIN) == LegMedia()
 
 
 def test_the_held_party_hangs_up() -> None:
-    """It was part of the conversation all the time."""
-    story = talking(BOB, action=say())
+    """A held party is part of the conversation: its hangup ends it."""
+    story = bridged_call(BOB, action=say())
     story.take(hold(PEER))
     assert story.take(LegEnded(PEER, NORMAL))[:2] == (
         RemoveFromBridge(BRIDGE, MAIN),
@@ -83,44 +83,44 @@ def test_the_held_party_hangs_up() -> None:
 
 
 def test_three_talk() -> None:
-    """While two are left, they talk on; then the tree goes on, told of the one it dialled."""
-    story = talking(BOB, action=HTTPS)
-    third = dialled_into(story, state="answered")
+    """Two parties talk on; then the tree continues with the dialled leg's result."""
+    story = bridged_call(BOB, action=HTTPS)
+    third = dial_into(story, state="answered")
     assert story.state_as(Bridged).legs == (PEER, third)
     assert story.take(LegEnded(third, NORMAL), 1_000) == ()
     story.take(LegEnded(PEER, NORMAL), 1_000)
-    dial = json.loads(story.wanted(SendWebhook)[-1].body)["dial"]
+    dial = json.loads(story.commands_of(SendWebhook)[-1].body)["dial"]
     assert (dial["channelId"], dial["number"]) == (PEER, BOB)
 
 
 def test_the_main_leg_of_three_hangs_up() -> None:
-    """Outside a conference its end is the call's."""
-    story = talking(BOB)
-    third = dialled_into(story, state="answered")
+    """Outside a conference the end of the main leg ends the call."""
+    story = bridged_call(BOB)
+    third = dial_into(story, state="answered")
     commands = story.hang_up()
     assert [c.leg for c in commands if isinstance(c, Hangup)] == [PEER, third]
 
 
-def test_the_time_is_up_for_three() -> None:
-    """Both others are put out, once each."""
-    story = talking(data={"number": BOB, "timeLimit": 60}, action=say())
-    third = dialled_into(story, state="answered")
-    hangups = [c for c in story.due() if isinstance(c, Hangup)]
+def test_the_time_limit_with_three() -> None:
+    """Both other parties are hung up, once each."""
+    story = bridged_call(data={"number": BOB, "timeLimit": 60}, action=say())
+    third = dial_into(story, state="answered")
+    hangups = [c for c in story.pass_deadline() if isinstance(c, Hangup)]
     assert hangups == [Hangup(PEER, NORMAL), Hangup(third, NORMAL)]
     assert story.state == "playing"
 
 
-def test_one_of_three_cannot_be_joined() -> None:
-    """It is put out, the two talk on."""
-    story = talking(BOB)
-    third = dialled_into(story, state="answered")
+def test_one_of_three_cannot_be_bridged() -> None:
+    """It is hung up, the other two talk on."""
+    story = bridged_call(BOB)
+    third = dial_into(story, state="answered")
     assert story.take(BridgeFailed(BRIDGE, "no", (third,))) == (Hangup(third, NORMAL),)
-    assert together(story) == {MAIN, PEER}
+    assert bridged_legs(story) == {MAIN, PEER}
 
 
-def test_the_main_leg_cannot_be_joined_again() -> None:
-    """Nobody can talk to it: the others are let go and the tree goes on."""
-    story = talking(BOB, action=say())
+def test_the_main_leg_cannot_be_bridged_again() -> None:
+    """The other parties are hung up and the tree continues."""
+    story = bridged_call(BOB, action=say())
     story.take(hold(MAIN))
     story.take(unhold(MAIN))
     assert Hangup(PEER, NORMAL) in story.take(BridgeFailed(BRIDGE, "no", (MAIN,)))

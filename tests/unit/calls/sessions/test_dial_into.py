@@ -1,4 +1,4 @@
-"""A dialled-in party answers: it joins whoever talks, or interrupts what the call does."""
+"""A party that was dialled in answers: it joins a conversation, or interrupts the current verb."""
 
 from collections.abc import Callable
 
@@ -25,10 +25,10 @@ from tests.unit.calls.harness.builders import (
     MAIN,
     Story,
     WithRequest,
-    called,
-    dialing,
+    answered_call,
+    bridged_call,
+    dialing_call,
     say,
-    talking,
 )
 from tests.unit.calls.harness.control import (
     BOB,
@@ -36,10 +36,10 @@ from tests.unit.calls.harness.control import (
     CAROL,
     DAN,
     PEER,
-    dialled_into,
+    bridged_legs,
+    dial_into,
     hold,
-    seat,
-    together,
+    media_of,
 )
 
 GATHER = {"type": "gather", "data": {"audioUrl": HTTPS}, "action": HTTPS}
@@ -52,35 +52,35 @@ class Prompting(WithRequest):
 
 
 def playing(action: object = None) -> Story:
-    """Make a call that plays."""
-    story = called(say(action=action))
-    story.fetched()
+    """Return a call that plays."""
+    story = answered_call(say(action=action))
+    story.deliver_media()
     return story
 
 
 def gathering() -> Story:
-    """Make a call that plays the prompt of a gather."""
-    story = called(GATHER)
-    story.fetched()
+    """Return a call that plays the prompt of a gather."""
+    story = answered_call(GATHER)
+    story.deliver_media()
     return story
 
 
 def test_into_a_conversation() -> None:
-    """It joins the two; when one of them goes, the others talk on."""
-    story = talking(BOB)
-    leg = dialled_into(story, state="ringback")
+    """It joins the two; when one of them leaves, the others talk on."""
+    story = bridged_call(BOB)
+    leg = dial_into(story, state="ringback")
     assert story.take(LegAnswered(leg), 500) == (AddToBridge(BRIDGE, (leg,)),)
     assert story.take(LegEnded(PEER, NORMAL), 500) == ()
-    assert together(story) == {MAIN, leg}
+    assert bridged_legs(story) == {MAIN, leg}
     assert story.state_as(Bridged).leg == PEER
 
 
 @pytest.mark.parametrize("make", [playing, gathering])
 def test_into_a_prompt(make: Callable[[], Story]) -> None:
-    """The prompt is stopped and the two talk; afterwards the verb begins anew."""
+    """The prompt is stopped and the two talk; afterwards the verb restarts."""
     story = make()
     request, verb = story.state_as(Prompting).request, story.state_as(Prompting).verb
-    leg = dialled_into(story, state="ringback")
+    leg = dial_into(story, state="ringback")
     commands = story.take(LegAnswered(leg), 500)
     room = story.state_as(Bridged).bridge
     assert commands == (StopPlayback(request), AddToBridge(room, (MAIN, leg)))
@@ -90,38 +90,38 @@ def test_into_a_prompt(make: Callable[[], Story]) -> None:
     assert story.state_as(Prompting).verb == verb
 
 
-def test_before_the_prompt_is_there() -> None:
-    """Nothing is stopped; the audio that comes meanwhile is not heard."""
-    story = called(say())
+def test_before_the_prompt_is_fetched() -> None:
+    """Nothing is stopped; audio that arrives meanwhile is not played."""
+    story = answered_call(say())
     request = story.state_as(Playing).request
-    leg = dialled_into(story)
+    leg = dial_into(story)
     assert isinstance(story.take(LegAnswered(leg))[0], AddToBridge)
     assert story.take(MediaFetched(request, CLIPS)) == ()
-    assert story.wanted(Play) == []
+    assert story.commands_of(Play) == []
 
 
 def test_while_digits_are_awaited() -> None:
-    """Nothing is heard that could be stopped; the gather begins anew afterwards."""
-    story = called({"type": "gather", "action": HTTPS})
+    """There is no playback to stop; the gather restarts afterwards."""
+    story = answered_call({"type": "gather", "action": HTTPS})
     story.press("1")
-    leg = dialled_into(story, state="ringback")
+    leg = dial_into(story, state="ringback")
     assert isinstance(story.take(LegAnswered(leg))[0], AddToBridge)
     story.take(LegEnded(leg, NORMAL))
     assert story.state_as(Gathering).digits == ""
 
 
 def test_an_agent_is_dialled_in() -> None:
-    """It is told as one that was dialled."""
+    """Its events are those of a dialled leg."""
     story = playing()
-    leg = dialled_into(story, DAN, state="answered")
+    leg = dial_into(story, DAN, state="answered")
     assert story.state_as(Bridged).verb.data.agent_id == "9"
     assert story.state_as(Bridged).leg == leg
 
 
 def test_into_a_dial() -> None:
-    """It is one more of those who ring: the first to answer is talked to."""
-    story = dialing(BOB)
-    leg = dialled_into(story)
+    """It is one more ringing leg: the first to answer wins."""
+    story = dialing_call(BOB)
+    leg = dial_into(story)
     assert story.state_as(Dialing).legs == (PEER, leg)
     commands = story.take(LegAnswered(leg), 500)
     assert commands[0] == StopRinging(MAIN)
@@ -129,20 +129,20 @@ def test_into_a_dial() -> None:
     assert story.state_as(Bridged).number == CAROL
 
 
-def test_a_dial_keeps_its_time() -> None:
-    """One that may ring only a while does not shorten it for the others."""
-    story = dialing(BOB, timeout=60)
-    leg = dialled_into(story)
+def test_a_dial_keeps_its_timeout() -> None:
+    """A shorter ring timeout does not shorten the dial for the others."""
+    story = dialing_call(BOB, timeout=60)
+    leg = dial_into(story)
     until = story.state_as(Dialing).deadline_ms
     story.take(LegCreated(leg), 100)
     assert story.state_as(Dialing).deadline_ms == until
 
 
-def test_called_before_a_dial_began() -> None:
+def test_invited_before_a_dial() -> None:
     """Its answer counts as one of the dial's."""
     story = playing({"type": "dial", "data": {"number": BOB}})
-    leg = dialled_into(story, state="ringback")
-    story.due()
+    leg = dial_into(story, state="ringback")
+    story.pass_deadline()
     assert (story.state_as(Dialing).legs, story.call.invited) == ((f"{ID}.l3",), (leg,))
     story.take(LegAnswered(leg))
     assert (story.state_as(Bridged).leg, story.call.invited) == (leg, ())
@@ -150,8 +150,8 @@ def test_called_before_a_dial_began() -> None:
 
 
 def test_into_a_call_on_hold() -> None:
-    """Who holds the main leg lets it come; till then the other waits."""
-    story = called(say())
+    """If the main leg is on hold, the new party waits until it is taken off."""
+    story = answered_call(say())
     story.take(hold(MAIN))
-    leg = dialled_into(story, state="answered")
-    assert (seat(story, MAIN).sound, together(story)) == ("music", {leg})
+    leg = dial_into(story, state="answered")
+    assert (media_of(story, MAIN).sound, bridged_legs(story)) == ("music", {leg})

@@ -1,4 +1,4 @@
-"""A dialled-in party answers while the call asks what to do: the answer is kept for afterwards."""
+"""A party that was dialled in answers while the call awaits instructions: they are kept."""
 
 import json
 
@@ -8,65 +8,65 @@ from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
 from engine.calls.model.state import AwaitingInstructions, Bridged
 from engine.calls.verbs.instructions import WEBHOOK_TIMEOUT_MS
-from tests.unit.calls.harness.builders import HTTPS, Story, called, say, tree
-from tests.unit.calls.harness.control import CAROL, dialled_into
+from tests.unit.calls.harness.builders import HTTPS, Story, answered_call, say, tree
+from tests.unit.calls.harness.control import CAROL, dial_into
 
 
-def asking_while_talking() -> Story:
-    """Make a call that asks what to do while two talk."""
-    story = called(HTTPS)
-    dialled_into(story, state="answered")
+def awaiting_while_bridged() -> Story:
+    """Return a call that awaits instructions while two parties talk."""
+    story = answered_call(HTTPS)
+    dial_into(story, state="answered")
     return story
 
 
-def test_an_answer_that_comes_during_the_conversation() -> None:
-    """It is run afterwards; what it wants to have heard is fetched at once."""
-    story = asking_while_talking()
+def test_instructions_during_the_conversation() -> None:
+    """They run afterwards; their audio is prefetched at once."""
+    story = awaiting_while_bridged()
     leg = story.state_as(Bridged).leg
-    commands = story.take(ActionReceived(story.wanted(SendWebhook)[-1].request, tree(say())))
+    commands = story.take(ActionReceived(story.commands_of(SendWebhook)[-1].request, tree(say())))
     assert [type(each) for each in commands] == [PrefetchMedia]
     assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
     assert story.state == "playing"
 
 
-def test_an_answer_that_comes_after_the_conversation() -> None:
-    """It is still waited for, once more as long as ever, and is not asked again."""
-    story = asking_while_talking()
+def test_instructions_after_the_conversation() -> None:
+    """They are awaited with a new timeout, and not requested again."""
+    story = awaiting_while_bridged()
     leg = story.state_as(Bridged).leg
     story.take(LegEnded(leg, NORMAL), 30_000)
     assert story.state_as(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
-    assert len(story.wanted(SendWebhook)) == 1
+    assert len(story.commands_of(SendWebhook)) == 1
     story.take(ActionReceived(story.state_as(AwaitingInstructions).request, tree(say())))
     assert story.state == "playing"
 
 
-def test_no_answer_during_the_conversation() -> None:
-    """The call ends after it, for the reason it would have ended for before."""
-    story = asking_while_talking()
+def test_failed_instructions_during_the_conversation() -> None:
+    """The call ends after it, for the same reason as without the conversation."""
+    story = awaiting_while_bridged()
     leg = story.state_as(Bridged).leg
-    story.take(ActionFailed(story.wanted(SendWebhook)[-1].request, "status_500"))
+    story.take(ActionFailed(story.commands_of(SendWebhook)[-1].request, "status_500"))
     assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
     assert (story.state, story.call.reason) == ("ending", "action_failed:status_500")
 
 
-def test_no_answer_but_a_fallback() -> None:
+def test_a_fallback_after_the_conversation() -> None:
     """A gather's fallback runs after the conversation."""
     gather = {"type": "gather", "data": {"maxDigits": 1, "fallback": say()}, "action": HTTPS}
-    story = called(gather)
+    story = answered_call(gather)
     story.press("1")
-    leg = dialled_into(story, state="answered")
-    story.take(ActionFailed(story.wanted(SendWebhook)[-1].request, "status_500"))
+    leg = dial_into(story, state="answered")
+    story.take(ActionFailed(story.commands_of(SendWebhook)[-1].request, "status_500"))
     story.take(LegEnded(leg, NORMAL))
     assert story.state == "playing"
 
 
-def test_what_is_asked_after_the_conversation() -> None:
-    """An address that was answered is told that a dial has ended."""
-    story = asking_while_talking()
+def test_the_webhook_after_the_conversation() -> None:
+    """A URL among the instructions is called with the event of a dial."""
+    story = awaiting_while_bridged()
     leg = story.state_as(Bridged).leg
-    story.take(ActionReceived(story.wanted(SendWebhook)[-1].request, HTTPS))
+    story.take(ActionReceived(story.commands_of(SendWebhook)[-1].request, HTTPS))
     story.take(LegEnded(leg, NORMAL), 3_000)
-    body = json.loads(story.wanted(SendWebhook)[-1].body)
+    body = json.loads(story.commands_of(SendWebhook)[-1].body)
     assert (body["event"], body["dial"]["number"]) == ("dial", CAROL)

@@ -1,4 +1,4 @@
-"""Music of one's own for who waits: fetched, then heard round and round; else the usual music."""
+"""Custom music on hold: fetched, then looped; else the default music plays."""
 
 import pytest
 
@@ -15,17 +15,17 @@ from engine.calls.model.events import Event, LegAnswered, LegEnded, PlaybackEnde
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.sessions.hold_music import MAX_CLIPS
-from tests.unit.calls.harness.builders import ID, MAIN, Story, talking
+from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
+    MUSIC_URL,
     PEER,
     TARGET,
     THIRD,
-    TUNE,
     hold,
     inviting,
-    seat,
+    media_of,
     transfer,
     transfer_to,
     transferring,
@@ -39,56 +39,56 @@ ROUND = f"{ID}.p6"
 NEXT = f"{ID}.p7"
 
 
-def tuned() -> Story:
-    """Make a call whose customer hears a tune while the target rings."""
-    story = transferring("ringback", music=TUNE)
+def with_custom_music() -> Story:
+    """Return a call whose customer hears custom music while the target rings."""
+    story = transferring("ringback", music=MUSIC_URL)
     story.take(MediaFetched(WISH, (CLIP,)), 800)
     return story
 
 
 def test_it_is_fetched() -> None:
-    """Till it is there the usual music is heard."""
-    story = talking(BOB)
-    commands = story.take(transfer_to(music=TUNE))
-    assert commands[-1] == FetchMedia(WISH, (Audio(TUNE),))
+    """The default music plays until it is there."""
+    story = bridged_call(BOB)
+    commands = story.take(transfer_to(music=MUSIC_URL))
+    assert commands[-1] == FetchMedia(WISH, (Audio(MUSIC_URL),))
     assert StartHoldMusic(MAIN) in commands
 
 
-def test_it_takes_the_place_of_the_usual_music() -> None:
-    """Many rounds are asked for at once: a short one comes round without a pause."""
-    story = transferring("ringback", music=TUNE)
+def test_it_replaces_the_default_music() -> None:
+    """One playback has many loops: a short file repeats without a pause."""
+    story = transferring("ringback", music=MUSIC_URL)
     assert story.take(MediaFetched(WISH, (CLIP,)), 800) == (
         StopHoldMusic(MAIN),
         Play(MAIN, ROUND, (CLIP,) * MAX_CLIPS),
     )
 
 
-def test_round_and_round() -> None:
-    """When the last round is over it begins anew."""
-    story = tuned()
+def test_it_loops() -> None:
+    """When the last loop has ended, another playback starts."""
+    story = with_custom_music()
     assert Play(MAIN, NEXT, (CLIP,) * MAX_CLIPS) in story.take(PlaybackEnded(ROUND), 600_000)
     assert story.take(PlaybackEnded(ROUND)) == ()
     assert story.take(PlaybackEnded(NEXT))[-1] == Play(MAIN, f"{ID}.p8", (CLIP,) * MAX_CLIPS)
 
 
-def test_it_cannot_be_had() -> None:
-    """The usual music goes on."""
-    story = transferring("ringback", music=TUNE)
+def test_it_cannot_be_fetched() -> None:
+    """The default music goes on."""
+    story = transferring("ringback", music=MUSIC_URL)
     assert story.take(MediaFetched(WISH, (), ("status 404",))) == ()
-    assert seat(story, MAIN) == LegMedia(sound="music")
+    assert media_of(story, MAIN) == LegMedia(sound="music")
 
 
 def test_it_cannot_be_played() -> None:
-    """Nobody is left in silence: the usual music is heard instead."""
-    story = tuned()
+    """The default music plays instead of silence."""
+    story = with_custom_music()
     assert story.take(PlaybackEnded(ROUND, failed=True))[-1] == StartHoldMusic(MAIN)
-    assert seat(story, MAIN) == LegMedia(sound="music")
+    assert media_of(story, MAIN) == LegMedia(sound="music")
 
 
 @pytest.mark.parametrize("end", [LegEnded(TARGET, BUSY), LegEnded(PEER, NORMAL)])
 def test_it_ends_with_the_waiting(end: Event) -> None:
-    """It is stopped before the customer joins the other."""
-    story = tuned()
+    """It is stopped before the customer joins the other party."""
+    story = with_custom_music()
     commands = story.take(end)
     if end == LegEnded(PEER, NORMAL):
         assert commands == ()
@@ -97,33 +97,33 @@ def test_it_ends_with_the_waiting(end: Event) -> None:
     assert isinstance(commands[-1], AddToBridge)
 
 
-def test_what_comes_too_late_is_not_heard() -> None:
-    """The tune is there when nobody waits any more."""
-    story = transferring("ringback", music=TUNE)
+def test_it_arrives_too_late() -> None:
+    """Music that arrives when no leg waits is not played."""
+    story = transferring("ringback", music=MUSIC_URL)
     story.take(LegEnded(TARGET, BUSY))
     assert story.take(MediaFetched(WISH, (CLIP,))) == ()
     assert transfer(story).state == "failed"
 
 
 def test_a_hold_does_not_change_it() -> None:
-    """Who waits on hold hears the same."""
-    story = tuned()
+    """A leg on hold hears the same music."""
+    story = with_custom_music()
     assert story.take(hold(MAIN)) == ()
     assert story.take(unhold(MAIN)) == ()
 
 
 def test_a_held_customer_hears_it() -> None:
-    """Held before the transfer, as agents do, it hears the transfer's music."""
-    story = talking(BOB)
+    """Put on hold before the transfer, it hears the transfer's music."""
+    story = bridged_call(BOB)
     story.take(hold(MAIN))
-    story.take(transfer_to(music=TUNE))
+    story.take(transfer_to(music=MUSIC_URL))
     assert story.take(MediaFetched(WISH, (CLIP,)))[0] == StopHoldMusic(MAIN)
 
 
-def test_who_waits_alone_in_a_conference() -> None:
-    """It hears the conference's, from the moment it is alone."""
-    story = inviting(music=TUNE)
-    request = story.wanted(FetchMedia)[-1].request
+def test_a_lone_conference_member_hears_it() -> None:
+    """It hears the conference's music as soon as it is alone."""
+    story = inviting(music=MUSIC_URL)
+    request = story.commands_of(FetchMedia)[-1].request
     assert story.take(MediaFetched(request, (CLIP,))) == ()
     commands = story.take(LegEnded(PEER, NORMAL))
     play = commands[-1]

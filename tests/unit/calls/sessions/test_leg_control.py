@@ -1,4 +1,4 @@
-"""Control of one leg: muted, hung up; and a party dialled into whatever the call does."""
+"""Control of one leg: mute, hangup, and a party dialled into any state."""
 
 import pytest
 
@@ -8,8 +8,16 @@ from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRing
 from engine.calls.model.leg import Muted, MuteDirection, combine_mutes
 from engine.calls.model.requests import LegHangupRequested, MuteRequested
 from engine.calls.model.state import Dialing, Playing
-from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, called, dialing, say, talking
-from tests.unit.calls.harness.control import BOB, PEER, dialled_into
+from tests.unit.calls.harness.builders import (
+    CLIPS,
+    ID,
+    MAIN,
+    answered_call,
+    bridged_call,
+    dialing_call,
+    say,
+)
+from tests.unit.calls.harness.control import BOB, PEER, dial_into
 
 THIRD = f"{ID}.l3"
 DIRECTIONS: tuple[MuteDirection, ...] = ("in", "out", "both")
@@ -18,26 +26,26 @@ DIRECTIONS: tuple[MuteDirection, ...] = ("in", "out", "both")
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("leg", [MAIN, PEER])
 def test_a_mute(leg: str, direction: MuteDirection) -> None:
-    """Any leg, in any direction; it is told, and undone as it was done."""
-    story = talking(BOB)
+    """Any leg, in any direction; an unmute reverts it."""
+    story = bridged_call(BOB)
     assert story.take(MuteRequested(leg, direction)) == (Mute(leg, direction),)
-    muted = story.told[-1]
+    muted = story.emitted[-1]
     assert (muted.event, muted.channel_id, muted.muted) == ("leg-muted", leg, direction)
     assert story.take(MuteRequested(leg, "")) == (Unmute(leg, direction),)
-    assert (story.told[-1].event, story.told[-1].muted) == ("leg-unmuted", None)
+    assert (story.emitted[-1].event, story.emitted[-1].muted) == ("leg-unmuted", None)
 
 
 def test_another_direction() -> None:
-    """The old one ends."""
-    story = talking(BOB)
+    """The old mute ends."""
+    story = bridged_call(BOB)
     story.take(MuteRequested(PEER, "in"))
     assert story.take(MuteRequested(PEER, "both")) == (Unmute(PEER, "in"), Mute(PEER, "both"))
 
 
 @pytest.mark.parametrize("direction", ["", "in"])
 def test_the_same_again(direction: Muted) -> None:
-    """What holds already changes nothing and is not told."""
-    story = talking(BOB)
+    """A repeated request changes nothing and emits no event."""
+    story = bridged_call(BOB)
     story.take(MuteRequested(PEER, direction))
     before = story.call
     assert story.take(MuteRequested(PEER, direction)) == ()
@@ -45,9 +53,9 @@ def test_the_same_again(direction: Muted) -> None:
 
 
 def test_a_mute_during_a_prompt() -> None:
-    """It does not wait for the prompt's end: the prompt is stopped, and goes on where it was."""
-    story = called(say())
-    story.fetched()
+    """The prompt is stopped and resumed, as the mute would wait for its end."""
+    story = answered_call(say())
+    story.deliver_media()
     request = story.state_as(Playing).request
     stop, mute, play = story.take(MuteRequested(MAIN, "in"), 1_200)
     assert (stop, mute) == (StopPlayback(request), Mute(MAIN, "in"))
@@ -55,23 +63,23 @@ def test_a_mute_during_a_prompt() -> None:
 
 
 def test_a_mute_outlives_the_conversation() -> None:
-    """It is the leg's, until somebody takes it off."""
-    story = talking(BOB, action=say())
+    """It belongs to the leg until it is unmuted."""
+    story = bridged_call(BOB, action=say())
     story.take(MuteRequested(MAIN, "in"))
     assert Unmute(MAIN, "in") not in story.take(LegEnded(PEER, NORMAL))
     assert story.take(MuteRequested(MAIN, "")) == (Unmute(MAIN, "in"),)
 
 
 def test_two_mutes() -> None:
-    """Together they silence what each does."""
+    """Combined mutes silence both directions."""
     assert combine_mutes("", "in") == combine_mutes("in", "") == combine_mutes("in", "in") == "in"
     assert combine_mutes("in", "out") == combine_mutes("both", "in") == "both"
     assert combine_mutes("", "") == ""
 
 
 def test_the_other_party_is_hung_up() -> None:
-    """Its conversation ends, the tree goes on."""
-    story = talking(BOB, action=say())
+    """The conversation ends, the tree continues."""
+    story = bridged_call(BOB, action=say())
     assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
     assert story.state == "bridged"
     story.take(LegEnded(PEER, NORMAL), 30)
@@ -79,80 +87,80 @@ def test_the_other_party_is_hung_up() -> None:
 
 
 def test_the_main_leg_is_hung_up() -> None:
-    """With its end the call is over."""
-    story = talking(BOB, action=say())
+    """Its end ends the call."""
+    story = bridged_call(BOB, action=say())
     assert story.take(LegHangupRequested(MAIN)) == (Hangup(MAIN, NORMAL),)
     story.hang_up()
     assert story.state == "ending"
 
 
-def test_one_of_several_that_ring_is_hung_up() -> None:
-    """The others ring on."""
-    story = dialing(BOB, "+4787654321")
+def test_one_of_several_ringing_legs_is_hung_up() -> None:
+    """The others keep ringing."""
+    story = dialing_call(BOB, "+4787654321")
     story.take(LegCreated(PEER))
     assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
     story.take(LegEnded(PEER, NORMAL), 30)
-    assert story.told[-1].leg_status == "canceled"
+    assert story.emitted[-1].leg_status == "canceled"
     assert story.state_as(Dialing).legs == (f"{ID}.l2",)
 
 
 @pytest.mark.parametrize("late", [LegCreated, LegRinging, LegAnswered])
-def test_a_hangup_overtakes_what_makes_the_leg(late: type[LegCreated]) -> None:
-    """A leg that was not there yet is gone at once; when it comes, it is hung up again."""
-    story = talking(BOB)
-    leg = dialled_into(story)
+def test_a_hangup_overtakes_its_originate(late: type[LegCreated]) -> None:
+    """A leg that does not exist yet ends at once; when it appears, it is hung up again."""
+    story = bridged_call(BOB)
+    leg = dial_into(story)
     assert story.take(LegHangupRequested(leg)) == (Hangup(leg, NORMAL),)
     assert (story.call.leg(leg), story.call.invited) == (None, ())
-    assert (story.told[-1].event, story.told[-1].leg_status) == ("leg-completed", "canceled")
+    assert (story.emitted[-1].event, story.emitted[-1].leg_status) == ("leg-completed", "canceled")
     assert story.take(late(leg)) == (Hangup(leg, NORMAL),)
 
 
 def test_an_answer_overtakes_a_hangup() -> None:
-    """Who was let go is not let in any more."""
-    story = talking(BOB)
-    leg = dialled_into(story, state="ringback")
+    """A leg with a requested hangup is no longer admitted."""
+    story = bridged_call(BOB)
+    leg = dial_into(story, state="ringback")
     story.take(LegHangupRequested(leg))
     assert story.take(LegAnswered(leg)) == (Hangup(leg, NORMAL),)
     story.take(LegEnded(leg, NORMAL))
     assert (story.call.leg(leg), story.call.invited) == (None, ())
 
 
-def test_a_leg_let_go_that_never_ends_is_given_up() -> None:
-    """Its time to answer holds for it too."""
-    story = talking(BOB)
-    leg = dialled_into(story, state="ringback")
+def test_a_hangup_without_an_end() -> None:
+    """The ring deadline holds for such a leg too."""
+    story = bridged_call(BOB)
+    leg = dial_into(story, state="ringback")
     story.take(LegHangupRequested(leg))
-    assert story.due() == (Hangup(leg, NO_ANSWER),)
+    assert story.pass_deadline() == (Hangup(leg, NO_ANSWER),)
     assert story.call.invited == ()
 
 
-def test_a_party_that_is_dialled_in() -> None:
-    """It is called with the call's caller id, for as long as asked."""
-    story = talking(BOB)
-    leg = dialled_into(story)
-    assert story.wanted(Originate)[-1] == Originate(leg, "+4787654321", "+4799")
-    assert story.told[-1].event == "leg-initiated"
+def test_a_party_is_dialled_in() -> None:
+    """It is called with the call's caller id and the requested timeout."""
+    story = bridged_call(BOB)
+    leg = dial_into(story)
+    assert story.commands_of(Originate)[-1] == Originate(leg, "+4787654321", "+4799")
+    assert story.emitted[-1].event == "leg-initiated"
     assert story.take(LegCreated(leg), 200) == (Dial(leg, 40),)
     rang = story.now
-    assert story.due() == (Hangup(leg, NO_ANSWER),)
+    assert story.pass_deadline() == (Hangup(leg, NO_ANSWER),)
     assert story.now == rang + 40_000
     assert story.state == "bridged"
 
 
-def test_a_party_that_does_not_come() -> None:
-    """What goes on does not notice."""
-    story = talking(BOB)
-    leg = dialled_into(story, state="ringback")
+def test_a_party_that_does_not_answer() -> None:
+    """The call's state is not affected."""
+    story = bridged_call(BOB)
+    leg = dial_into(story, state="ringback")
     before = story.call.state
     assert story.take(LegEnded(leg, BUSY)) == ()
     assert (story.call.state, story.call.invited) == (before, ())
-    assert story.told[-1].leg_status == "busy"
+    assert story.emitted[-1].leg_status == "busy"
 
 
-def test_nobody_is_left_to_come_to() -> None:
-    """Who still rings when the conversation ends is hung up."""
-    story = talking(BOB, action=say())
-    leg = dialled_into(story, state="ringback")
+def test_the_conversation_ends_while_it_rings() -> None:
+    """A party that still rings then is hung up."""
+    story = bridged_call(BOB, action=say())
+    leg = dial_into(story, state="ringback")
     assert Hangup(leg, NORMAL) in story.take(LegEnded(PEER, NORMAL))
     assert story.take(LegAnswered(leg)) == (Hangup(leg, NORMAL),)
     assert story.state == "playing"
@@ -160,8 +168,8 @@ def test_nobody_is_left_to_come_to() -> None:
 
 def test_the_call_ends_while_it_rings() -> None:
     """It is hung up with the others, once."""
-    story = talking(BOB)
-    leg = dialled_into(story, state="ringback")
+    story = bridged_call(BOB)
+    leg = dial_into(story, state="ringback")
     commands = story.hang_up()
     assert [c for c in commands if isinstance(c, Hangup)] == [
         Hangup(PEER, NORMAL),

@@ -1,4 +1,4 @@
-"""Members of a conference: on their way in, there, gone; and what is told of each."""
+"""Members of a conference: invited, connected, left; and their events."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from engine.calls.model.requests import (
     LegHangupRequested,
 )
 from engine.calls.model.state import Bridged
-from tests.unit.calls.harness.builders import MAIN, talking
+from tests.unit.calls.harness.builders import MAIN, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
@@ -27,19 +27,19 @@ from tests.unit.calls.harness.control import (
     FOURTH,
     PEER,
     THIRD,
-    came,
+    bridged_legs,
     conference,
-    conferring,
-    dialled_into,
+    dial_into,
+    in_conference,
     inviting,
+    member_events,
     members,
-    members_told,
-    together,
+    progress,
 )
 
 
-def test_the_way_in() -> None:
-    """queued, connecting, ringing, connected: each is told once."""
+def test_states_of_a_joining_member() -> None:
+    """queued, connecting, ringing, connected: one event each."""
     story = inviting()
     assert story.take(LegCreated(THIRD), 200) == (Dial(THIRD, 30),)
     story.take(LegRinging(THIRD), 200)
@@ -47,13 +47,13 @@ def test_the_way_in() -> None:
     story.take(LegAnswered(THIRD), 200)
     story.take(LegAnswered(THIRD), 200)
     states = ["queued", "connecting", "ringing", "connected"]
-    assert members_told(story, THIRD) == [(state, None) for state in states]
+    assert member_events(story, THIRD) == [(state, None) for state in states]
     assert conference(story).members[2].joined_ms == story.now - 200
 
 
-def test_no_way_back() -> None:
-    """What is told late does not undo what was told before."""
-    story = came(inviting(), THIRD, "ringback")
+def test_late_events_do_not_revert_a_state() -> None:
+    """A late event does not revert a later state."""
+    story = progress(inviting(), THIRD, "ringback")
     story.take(LegCreated(THIRD))
     assert members(story)[THIRD] == ("ringing", "")
 
@@ -69,30 +69,30 @@ def test_no_way_back() -> None:
         (NORMAL, "unavailable"),
     ],
 )
-def test_who_does_not_come(cause: int, reason: str) -> None:
-    """The causes give the reason; the others go on."""
-    story = conferring()
+def test_a_member_that_does_not_answer(cause: int, reason: str) -> None:
+    """The cause gives the reason; the others go on."""
+    story = in_conference()
     story.take(AddMemberRequested(DAN, "7"))
     assert story.take(LegEnded(FOURTH, cause)) == ()
-    assert members_told(story, FOURTH)[-1] == ("failed", reason)
-    assert together(story) == {MAIN, PEER, THIRD}
+    assert member_events(story, FOURTH)[-1] == ("failed", reason)
+    assert bridged_legs(story) == {MAIN, PEER, THIRD}
 
 
-def test_who_rings_too_long() -> None:
-    """It is hung up; its time to ring was its own."""
-    story = conferring()
+def test_a_member_that_rings_too_long() -> None:
+    """It is hung up after its own ring timeout."""
+    story = in_conference()
     story.take(AddMemberRequested(DAN, "7", ring_s=12))
     story.take(LegCreated(FOURTH))
     rang = story.now
-    assert story.due() == (Hangup(FOURTH, NO_ANSWER),)
+    assert story.pass_deadline() == (Hangup(FOURTH, NO_ANSWER),)
     assert story.now == rang + 12_000
     assert members(story)[FOURTH] == ("failed", "no_answer")
     assert story.call.invited == ()
 
 
 def test_a_leg_is_hung_up_by_request() -> None:
-    """It leaves as one that hung up itself."""
-    story = conferring()
+    """It leaves as if it had hung up itself."""
+    story = in_conference()
     assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
     assert members(story)[PEER] == ("connected", "")
     story.take(LegEnded(PEER, NORMAL))
@@ -100,8 +100,8 @@ def test_a_leg_is_hung_up_by_request() -> None:
 
 
 def test_dialled_into_a_conference() -> None:
-    """A party that is dialled in is a member; it sees the caller id that was asked for."""
-    story = conferring()
+    """A party that is dialled in is a member; it sees the requested caller id."""
+    story = in_conference()
     assert story.take(DialRequested(DAN, 20, "4755")) == (Originate(FOURTH, DAN, "4755"),)
     assert members(story)[FOURTH] == ("queued", "")
     assert story.take(LegCreated(FOURTH)) == (Dial(FOURTH, 20),)
@@ -109,19 +109,19 @@ def test_dialled_into_a_conference() -> None:
     assert members(story)[FOURTH] == ("connected", "")
 
 
-def test_who_is_there_before_is_a_member_like_the_others() -> None:
-    """A party that was dialled into the conversation can leave the conference made of it."""
-    story = talking(BOB)
-    third = dialled_into(story, state="answered")
+def test_parties_of_the_conversation_become_members() -> None:
+    """A party that was dialled into the conversation can leave the conference."""
+    story = bridged_call(BOB)
+    third = dial_into(story, state="answered")
     story.take(AddMemberRequested(DAN, "7"))
     story.take(LegEnded(third, NORMAL))
     assert members(story)[third] == ("complete", "hangup")
     assert story.state_as(Bridged).legs == (PEER,)
 
 
-def test_members_are_told_their_conference_is_over() -> None:
-    """Who is still there is complete; who was on the way has failed."""
+def test_members_end_with_their_conference() -> None:
+    """Connected members are complete; invited ones have failed."""
     story = inviting()
     story.take(HangupRequested("api"))
-    assert members_told(story, PEER)[-1] == ("complete", "conference_ended")
-    assert members_told(story, THIRD)[-1] == ("failed", "conference_ended")
+    assert member_events(story, PEER)[-1] == ("complete", "conference_ended")
+    assert member_events(story, THIRD)[-1] == ("failed", "conference_ended")

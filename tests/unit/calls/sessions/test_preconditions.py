@@ -1,4 +1,4 @@
-"""What can't be asked of a live call, and what it is told: a refused request changes nothing."""
+"""Requests that a live call rejects: a rejected request changes nothing."""
 
 from collections.abc import Callable
 
@@ -19,27 +19,27 @@ from tests.unit.calls.harness.builders import (
     ID,
     MAIN,
     Story,
-    called,
-    dialing,
+    answered_call,
+    bridged_call,
+    dialing_call,
     outbound,
     say,
-    talking,
 )
 from tests.unit.calls.harness.control import (
     BOB,
     CAROL,
+    CONFERENCE,
     DAN,
     FOURTH,
     PEER,
-    ROOM,
     SESSION,
     TARGET,
     THIRD,
     cancel,
     coach,
     complete,
-    conferring,
-    dialled_into,
+    dial_into,
+    in_conference,
     inviting,
     kick,
     transfer_to,
@@ -52,54 +52,54 @@ MEMBER = AddMemberRequested(DAN, "7")
 
 
 def ringing() -> Story:
-    """Make a call whose main leg has not answered."""
+    """Return a call whose main leg has not answered."""
     return Story(outbound(say()))
 
 
 def ended() -> Story:
-    """Make a call that has ended."""
-    return called({"type": "hangup"})
+    """Return a call that has ended."""
+    return answered_call({"type": "hangup"})
 
 
 def ended_conference() -> Story:
-    """Make a call whose conference is over, while two still talk."""
+    """Return a call whose conference has ended, while two parties still talk."""
     story = inviting()
     story.take(LegEnded(THIRD, BUSY))
     return story
 
 
-def crowded() -> Story:
-    """Make a conversation of as many as there may be."""
-    story = talking(BOB)
+def full() -> Story:
+    """Return a conversation with the maximum number of parties."""
+    story = bridged_call(BOB)
     for _ in range(MAX_PARTIES - 2):
-        dialled_into(story)
+        dial_into(story)
     return story
 
 
 def three() -> Story:
-    """Make a conversation of three, without a conference."""
-    story = talking(BOB)
-    dialled_into(story, state="answered")
+    """Return a conversation of three, without a conference."""
+    story = bridged_call(BOB)
+    dial_into(story, state="answered")
     return story
 
 
 def invited() -> Story:
-    """Make a conversation that one more is being called into."""
-    story = talking(BOB)
-    dialled_into(story)
+    """Return a conversation into which one more party is called."""
+    story = bridged_call(BOB)
+    dial_into(story)
     return story
 
 
 def coached() -> Story:
-    """Make a conference in which Carol coaches Bob."""
-    story = conferring(DAN)
+    """Return a conference in which Carol coaches Bob."""
+    story = in_conference(DAN)
     story.take(coach(THIRD, PEER))
     return story
 
 
 def two() -> Story:
-    """Make a plain conversation."""
-    return talking(BOB)
+    """Return a conversation of two."""
+    return bridged_call(BOB)
 
 
 REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
@@ -109,49 +109,49 @@ REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
     (two, HoldRequested(NOBODY, True), "missing", "no_such_leg"),
     (two, LegHangupRequested(NOBODY), "missing", "no_such_leg"),
     (ringing, MuteRequested(MAIN, "in"), "conflict", "leg_not_up"),
-    (lambda: dialing(BOB), HoldRequested(PEER, True), "conflict", "leg_not_up"),
+    (lambda: dialing_call(BOB), HoldRequested(PEER, True), "conflict", "leg_not_up"),
     (ringing, DIAL, "conflict", "not_answered"),
     (transferring, DIAL, "conflict", "transfer_in_progress"),
     (transferring, MEMBER, "conflict", "transfer_in_progress"),
     (transferring, transfer_to(), "conflict", "transfer_in_progress"),
-    (crowded, DIAL, "conflict", "too_many_parties"),
-    (crowded, MEMBER, "conflict", "too_many_parties"),
-    (lambda: called(say()), MEMBER, "conflict", "not_in_conversation"),
-    (lambda: dialing(BOB), transfer_to(), "conflict", "not_in_conversation"),
+    (full, DIAL, "conflict", "too_many_parties"),
+    (full, MEMBER, "conflict", "too_many_parties"),
+    (lambda: answered_call(say()), MEMBER, "conflict", "not_in_conversation"),
+    (lambda: dialing_call(BOB), transfer_to(), "conflict", "not_in_conversation"),
     (two, transfer_to(source=NOBODY), "missing", "no_such_leg"),
     (two, transfer_to(source=MAIN), "conflict", "not_the_two_parties"),
     (three, transfer_to(), "conflict", "not_the_two_parties"),
     (invited, transfer_to(), "conflict", "not_the_two_parties"),
-    (conferring, transfer_to(), "conflict", "conference_in_progress"),
+    (in_conference, transfer_to(), "conflict", "conference_in_progress"),
     (inviting, transfer_to(), "conflict", "conference_in_progress"),
     (two, complete(), "missing", "no_such_session"),
     (two, cancel(), "missing", "no_such_session"),
-    (two, AddMemberRequested(DAN, "7", session=ROOM), "missing", "no_such_session"),
+    (two, AddMemberRequested(DAN, "7", session=CONFERENCE), "missing", "no_such_session"),
     (
         ended_conference,
-        AddMemberRequested(DAN, "7", session=ROOM),
+        AddMemberRequested(DAN, "7", session=CONFERENCE),
         "conflict",
         "conference_completed",
     ),
     (two, kick(PEER), "missing", "no_such_session"),
-    (conferring, kick(NOBODY), "missing", "no_such_member"),
+    (in_conference, kick(NOBODY), "missing", "no_such_member"),
     (two, coach(MAIN, PEER), "missing", "no_such_session"),
     (ended_conference, coach(MAIN, PEER), "conflict", "conference_completed"),
-    (conferring, coach(NOBODY, PEER), "missing", "no_such_member"),
-    (conferring, coach(THIRD, NOBODY), "missing", "no_such_member"),
+    (in_conference, coach(NOBODY, PEER), "missing", "no_such_member"),
+    (in_conference, coach(THIRD, NOBODY), "missing", "no_such_member"),
     (inviting, coach(THIRD, PEER), "conflict", "member_not_connected"),
     (inviting, coach(PEER, THIRD), "conflict", "member_not_connected"),
-    (conferring, coach(PEER, PEER), "conflict", "coach_of_a_coach"),
+    (in_conference, coach(PEER, PEER), "conflict", "coach_of_a_coach"),
     (coached, coach(FOURTH, THIRD), "conflict", "coach_of_a_coach"),
     (coached, coach(PEER, FOURTH), "conflict", "coach_of_a_coach"),
 ]
 
 
 @pytest.mark.parametrize(("make", "asked", "kind", "code"), REFUSED)
-def test_a_refused_request(
+def test_a_rejected_request(
     make: Callable[[], Story], asked: ControlRequest, kind: str, code: str
 ) -> None:
-    """It is named, in words that say what it was about; the call stays as it is."""
+    """Its code and detail name the problem; the call does not change."""
     story = make()
     refusal = check_request(story.call, asked)
     assert refusal is not None
@@ -166,11 +166,11 @@ GRANTED: list[tuple[Callable[[], Story], ControlRequest]] = [
     (two, DIAL),
     (two, transfer_to()),
     (two, MEMBER),
-    (conferring, DIAL),
-    (conferring, AddMemberRequested(DAN, "7", session=ROOM)),
-    (lambda: dialing(BOB), DIAL),
-    (lambda: called(say()), DIAL),
-    (lambda: called("https://example.com/a"), DIAL),
+    (in_conference, DIAL),
+    (in_conference, AddMemberRequested(DAN, "7", session=CONFERENCE)),
+    (lambda: dialing_call(BOB), DIAL),
+    (lambda: answered_call(say()), DIAL),
+    (lambda: answered_call("https://example.com/a"), DIAL),
     (transferring, complete()),
     (transferring, cancel()),
     (transferring, LegHangupRequested(TARGET)),
@@ -184,21 +184,21 @@ GRANTED: list[tuple[Callable[[], Story], ControlRequest]] = [
 
 
 @pytest.mark.parametrize(("make", "asked"), GRANTED)
-def test_what_can_be_asked(make: Callable[[], Story], asked: ControlRequest) -> None:
-    """What can be done, and what holds already, is no refusal."""
+def test_accepted_requests(make: Callable[[], Story], asked: ControlRequest) -> None:
+    """Requests that can be applied, or already hold, are accepted."""
     assert check_request(make().call, asked) is None
 
 
 @pytest.mark.parametrize("asked", [complete(SESSION), cancel(SESSION)])
 def test_an_ended_transfer_is_known(asked: ControlRequest) -> None:
-    """A repeat names no stranger: it is answered as before."""
+    """A repeated request about an ended transfer is accepted."""
     story = transferring("ringback")
     story.take(LegEnded(TARGET, BUSY))
     assert check_request(story.call, asked) is None
 
 
 def test_a_leg_that_answers_can_be_muted() -> None:
-    """As soon as it is up."""
-    story = dialing(BOB)
+    """A leg can be muted as soon as it is up."""
+    story = dialing_call(BOB)
     story.take(LegAnswered(PEER))
     assert check_request(story.call, MuteRequested(PEER, "in")) is None

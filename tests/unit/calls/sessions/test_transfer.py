@@ -1,4 +1,4 @@
-"""Attended transfer: the source asks a target, then leaves the customer with it (design 7)."""
+"""Attended transfer: the source talks to a target, then leaves the customer with it (design 7)."""
 
 from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import NORMAL
@@ -12,7 +12,7 @@ from engine.calls.model.commands import (
     StopRinging,
 )
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
-from tests.unit.calls.harness.builders import MAIN, talking
+from tests.unit.calls.harness.builders import MAIN, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
@@ -21,14 +21,14 @@ from tests.unit.calls.harness.control import (
     SESSION,
     TARGET,
     THIRD,
-    came,
+    bridged_legs,
     complete,
-    conferences_told,
-    conferring,
-    seat,
-    sessions_told,
-    together,
+    conference_events,
+    in_conference,
+    media_of,
+    progress,
     transfer,
+    transfer_events,
     transfer_to,
     transferring,
 )
@@ -36,7 +36,7 @@ from tests.unit.calls.harness.control import (
 
 def test_the_target_is_called() -> None:
     """Both leave the bridge: the customer hears music, the source hears ringing."""
-    story = talking(BOB)
+    story = bridged_call(BOB)
     assert story.take(transfer_to(), 1_000) == (
         RemoveFromBridge(BRIDGE, MAIN),
         RemoveFromBridge(BRIDGE, PEER),
@@ -47,32 +47,32 @@ def test_the_target_is_called() -> None:
     assert (transfer(story).id, transfer(story).state) == (SESSION, "starting")
 
 
-def test_what_is_told_of_a_transfer() -> None:
+def test_events_of_a_transfer() -> None:
     """Session, state, mode, party, the target's channel and the source's agent."""
-    told = transferring().told
+    told = transferring().emitted
     event = next(each for each in told if each.event == "transfer")
     assert (event.session_id, event.session_state, event.mode) == (SESSION, "starting", "attended")
     assert (event.party, event.channel_id, event.agent_id) == (CAROL, TARGET, "7")
     assert event.reason is None
 
 
-def test_it_rings_only_as_long_as_asked() -> None:
-    """The target's time to ring is the transfer's own."""
+def test_the_ring_timeout() -> None:
+    """The target's ring timeout is the transfer's."""
     story = transferring(ring_s=12)
     assert story.take(LegCreated(TARGET), 300) == (Dial(TARGET, 12),)
     rang = story.now
-    story.due()
+    story.pass_deadline()
     assert story.now == rang + 12_000
     assert transfer(story).state == "failed"
 
 
 def test_the_target_rings() -> None:
-    """Ringing is told once; nobody moves."""
+    """Ringing emits one event; no media changes."""
     story = transferring()
     story.take(LegCreated(TARGET))
     assert story.take(LegRinging(TARGET), 400) == ()
     assert story.take(LegRinging(TARGET), 400) == ()
-    assert sessions_told(story) == [("starting", None), ("ringback", None)]
+    assert transfer_events(story) == [("starting", None), ("ringback", None)]
 
 
 def test_the_target_answers() -> None:
@@ -83,7 +83,7 @@ def test_the_target_answers() -> None:
         AddToBridge(BRIDGE, (PEER, TARGET)),
     )
     assert transfer(story).state == "answered"
-    assert seat(story, MAIN) == LegMedia(sound="music")
+    assert media_of(story, MAIN) == LegMedia(sound="music")
 
 
 def test_an_answer_without_ringing() -> None:
@@ -94,28 +94,28 @@ def test_an_answer_without_ringing() -> None:
     assert transfer(story).state == "answered"
 
 
-def test_an_answer_heard_twice() -> None:
-    """The second changes nothing and is not told."""
+def test_a_repeated_answer() -> None:
+    """The second event changes nothing and emits nothing."""
     story = transferring("answered")
     before = story.call
     assert story.take(LegAnswered(TARGET)) == ()
     assert story.call is before
 
 
-def test_the_target_is_told_whom_it_talks_for() -> None:
-    """A target's name is kept for the records."""
+def test_the_target_name() -> None:
+    """A target's name is stored for the records."""
     assert transfer(transferring(target_name="Carol")).target_name == "Carol"
 
 
 def test_a_conference_of_two_ends_with_it() -> None:
-    """Nobody else is left in it: it is a conversation of two, and its transfer is one."""
-    story = conferring()
+    """It is a conversation of two by then, and the transfer is that of a conversation."""
+    story = in_conference()
     story.take(LegEnded(THIRD, NORMAL))
     commands = story.take(transfer_to("+4755555555"))
-    assert conferences_told(story)[-1] == ("completed", "transfer")
+    assert conference_events(story)[-1] == ("completed", "transfer")
     assert (transfer(story).state, story.call.conference) == ("starting", None)
     assert {RemoveFromBridge(BRIDGE, MAIN), RemoveFromBridge(BRIDGE, PEER)} <= set(commands)
     target = transfer(story).target
-    came(story, target, "answered")
+    progress(story, target, "answered")
     story.take(complete(transfer(story).id))
-    assert together(story) == {MAIN, target}
+    assert bridged_legs(story) == {MAIN, target}

@@ -1,4 +1,4 @@
-"""Transfers that come to nothing: the target, the source or the customer is not to be had."""
+"""Transfers that fail: the target, the source or the customer is not available."""
 
 from collections.abc import Callable
 
@@ -16,28 +16,28 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, Event, LegCreated, LegEnded
 from engine.calls.model.requests import HangupRequested
-from tests.unit.calls.harness.builders import MAIN, Story, say, talking
+from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
     PEER,
     SESSION,
     TARGET,
-    Way,
+    Progress,
+    bridged_legs,
     cancel,
     complete,
     hold,
-    seat,
-    sessions_told,
-    swapped,
-    together,
+    media_of,
     transfer,
+    transfer_events,
     transfer_to,
     transferring,
+    transferring_from_main,
     unhold,
 )
 
-STATES: tuple[Way, ...] = ("starting", "ringback", "answered")
+STATES: tuple[Progress, ...] = ("starting", "ringback", "answered")
 CAUSES = [
     (BUSY, "target_busy"),
     (NO_ANSWER, "target_no_answer"),
@@ -51,84 +51,84 @@ CAUSES = [
 
 @pytest.mark.parametrize(("cause", "reason"), CAUSES)
 def test_a_target_that_does_not_answer(cause: int, reason: str) -> None:
-    """Source and customer have each other back."""
+    """Source and customer talk again."""
     story = transferring("ringback")
     assert story.take(LegEnded(TARGET, cause)) == (
         StopHoldMusic(MAIN),
         StopRinging(PEER),
         AddToBridge(BRIDGE, (MAIN, PEER)),
     )
-    assert sessions_told(story)[-1] == ("failed", reason)
+    assert transfer_events(story)[-1] == ("failed", reason)
     assert transfer(story).ended_ms == story.now
 
 
 def test_a_target_that_cannot_be_called() -> None:
-    """Nobody waits for a leg that was never made."""
+    """A leg that never existed is not awaited."""
     story = transferring()
     story.take(LegEnded(TARGET, UNREACHABLE))
-    assert together(story) == {MAIN, PEER}
+    assert bridged_legs(story) == {MAIN, PEER}
 
 
 def test_a_target_that_rings_too_long() -> None:
-    """It is hung up once, as one that did not answer, and told so."""
+    """It is hung up once, as not answered, with an event."""
     story = transferring("ringback")
-    commands = story.due()
+    commands = story.pass_deadline()
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NO_ANSWER)]
-    assert together(story) == {MAIN, PEER}
+    assert bridged_legs(story) == {MAIN, PEER}
     story.take(LegEnded(TARGET, NO_ANSWER), 20)
-    assert story.told[-1].leg_status == "no-answer"
-    assert sessions_told(story)[-1] == ("failed", "target_no_answer")
+    assert story.emitted[-1].leg_status == "no-answer"
+    assert transfer_events(story)[-1] == ("failed", "target_no_answer")
 
 
-def test_a_target_that_leaves_again() -> None:
-    """After it has answered, its hangup brings the customer back too."""
+def test_a_target_that_hangs_up() -> None:
+    """After its answer, its hangup brings the customer back too."""
     story = transferring("answered")
     assert story.take(LegEnded(TARGET, NORMAL)) == (
         StopHoldMusic(MAIN),
         AddToBridge(BRIDGE, (MAIN,)),
     )
-    assert together(story) == {MAIN, PEER}
-    assert sessions_told(story)[-1] == ("failed", "target_hangup")
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert transfer_events(story)[-1] == ("failed", "target_hangup")
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("of", [transferring, swapped])
-def test_the_source_cancels(state: Way, of: Callable[[Way], Story]) -> None:
-    """The target is let go, whoever is the main leg; both talk again."""
+@pytest.mark.parametrize("of", [transferring, transferring_from_main])
+def test_the_source_cancels(state: Progress, of: Callable[[Progress], Story]) -> None:
+    """The target is hung up, whichever leg is the main leg; both talk again."""
     story = of(state)
     commands = story.take(cancel())
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
-    assert together(story) == {MAIN, PEER}
-    assert sessions_told(story)[-1] == ("canceled", "source_cancel")
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert transfer_events(story)[-1] == ("canceled", "source_cancel")
     assert transfer(story).ended_by == "7"
 
 
-def test_a_canceled_target_that_comes_late() -> None:
-    """It is hung up again: the request to make it may have been on its way."""
+def test_a_canceled_target_that_appears_late() -> None:
+    """It is hung up again: its originate may have been on its way."""
     story = transferring()
     story.take(cancel())
     assert story.take(LegCreated(TARGET)) == (Hangup(TARGET, NORMAL),)
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_the_customer_hangs_up(state: Way) -> None:
-    """The customer was the main leg: the transfer is abandoned and everybody is let go."""
+def test_the_customer_hangs_up(state: Progress) -> None:
+    """The customer was the main leg: the transfer is abandoned and all legs are hung up."""
     story = transferring(state)
     commands = story.hang_up()
     assert {c.leg for c in commands if isinstance(c, Hangup)} == {PEER, TARGET}
-    assert sessions_told(story)[-1] == ("abandoned", "customer_hangup")
+    assert transfer_events(story)[-1] == ("abandoned", "customer_hangup")
     assert story.state == "ending"
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_the_dialled_customer_hangs_up(state: Way) -> None:
-    """The target is let go once, and the tree goes on with the source."""
-    story = swapped(state, action=say())
+def test_the_dialled_customer_hangs_up(state: Progress) -> None:
+    """The target is hung up once, and the tree continues on the source's leg."""
+    story = transferring_from_main(state, action=say())
     commands = story.take(LegEnded(PEER, NORMAL))
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
-    assert sessions_told(story)[-1] == ("abandoned", "customer_hangup")
+    assert transfer_events(story)[-1] == ("abandoned", "customer_hangup")
     assert (story.state, story.call.main) == ("playing", MAIN)
-    assert seat(story, MAIN) == LegMedia()
+    assert media_of(story, MAIN) == LegMedia()
 
 
 def test_the_call_is_hung_up_meanwhile() -> None:
@@ -137,36 +137,36 @@ def test_the_call_is_hung_up_meanwhile() -> None:
     commands = story.take(HangupRequested("api", 21))
     hangups = [c for c in commands if isinstance(c, Hangup)]
     assert hangups == [Hangup(leg, 21) for leg in (MAIN, PEER, TARGET)]
-    assert sessions_told(story)[-1] == ("abandoned", "call_ended")
+    assert transfer_events(story)[-1] == ("abandoned", "call_ended")
 
 
-def test_the_time_for_talking_is_over() -> None:
-    """A time limit holds during a transfer too: the tree goes on with the main leg."""
-    story = talking(data={"number": BOB, "timeLimit": 15}, action=say())
+def test_the_dial_time_limit() -> None:
+    """A time limit holds during a transfer too: the tree continues on the main leg."""
+    story = bridged_call(data={"number": BOB, "timeLimit": 15}, action=say())
     story.take(transfer_to(), 10_000)
     story.take(LegCreated(TARGET))
-    commands = story.due()
+    commands = story.pass_deadline()
     assert Hangup(PEER, NORMAL) in commands
     assert Hangup(TARGET, NORMAL) in commands
-    assert sessions_told(story)[-1] == ("abandoned", "conversation_ended")
+    assert transfer_events(story)[-1] == ("abandoned", "conversation_ended")
     assert story.state == "playing"
 
 
-def test_a_hold_outlives_a_transfer_that_failed() -> None:
-    """Who held the customer is there to take it off."""
-    story = talking(BOB)
+def test_a_hold_outlives_a_failed_transfer() -> None:
+    """The party that held the customer can take it off hold."""
+    story = bridged_call(BOB)
     story.take(hold(MAIN))
     story.take(transfer_to())
     story.take(LegEnded(TARGET, BUSY))
-    assert seat(story, MAIN) == LegMedia(sound="music")
-    assert together(story) == {PEER}
+    assert media_of(story, MAIN) == LegMedia(sound="music")
+    assert bridged_legs(story) == {PEER}
     story.take(unhold(MAIN))
-    assert together(story) == {MAIN, PEER}
+    assert bridged_legs(story) == {MAIN, PEER}
 
 
 @pytest.mark.parametrize("again", [complete, cancel])
 def test_a_repeat_on_an_ended_transfer(again: Callable[..., Event]) -> None:
-    """It is harmless, and leaves a later transfer alone."""
+    """It is harmless, and does not affect a later transfer."""
     story = transferring("ringback")
     story.take(cancel())
     before = story.call
@@ -180,7 +180,7 @@ def test_a_repeat_on_an_ended_transfer(again: Callable[..., Event]) -> None:
 
 
 def test_one_transfer_follows_another() -> None:
-    """Each has a session of its own; those that ended are kept."""
+    """Each has its own session; ended ones are kept."""
     story = transferring("ringback")
     story.take(LegEnded(TARGET, BUSY))
     story.take(transfer_to())
@@ -189,19 +189,19 @@ def test_one_transfer_follows_another() -> None:
 
 
 @pytest.mark.parametrize("legs", [(PEER, TARGET), (TARGET,)])
-def test_a_target_that_cannot_be_joined(legs: tuple[str, ...]) -> None:
-    """It is let go; source and customer have each other back."""
+def test_a_target_that_cannot_be_bridged(legs: tuple[str, ...]) -> None:
+    """It is hung up; source and customer talk again."""
     story = transferring("answered")
     commands = story.take(BridgeFailed(BRIDGE, "no", legs))
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
     joined = {leg for c in commands if isinstance(c, AddToBridge) for leg in c.legs}
     assert joined == {MAIN, *legs} - {TARGET}
-    assert together(story) == {MAIN, PEER}
-    assert sessions_told(story)[-1] == ("failed", "target_unavailable")
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert transfer_events(story)[-1] == ("failed", "target_unavailable")
 
 
 def test_the_bridge_is_left_for_the_prompt() -> None:
-    """What the tree plays after a transfer is heard outside."""
+    """A prompt after a transfer is played outside the bridge."""
     story = transferring("answered", action=say())
     story.take(complete())
     assert story.take(LegEnded(TARGET, NORMAL))[0] == RemoveFromBridge(BRIDGE, MAIN)

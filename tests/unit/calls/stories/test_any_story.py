@@ -28,7 +28,7 @@ from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.replay import replay
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.unit.calls.harness.invariants import assert_sound
-from tests.unit.calls.harness.random_events import PLACES, Happenings
+from tests.unit.calls.harness.random_events import PLACES, RandomEvents
 from tests.unit.calls.harness.random_trees import TREES
 from wire.answer_detection import Detection
 from wire.verbs import Action
@@ -41,7 +41,7 @@ def parsed(verb: Any) -> Action | None:
     return None if verb is None else tree(verb)
 
 
-class AnyStory(Happenings):
+class AnyStory(RandomEvents):
     """A call, and a world that does anything it can, in any order, late, twice or wrongly."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class AnyStory(Happenings):
 
     def leg(self, place: int) -> str:
         """Choose a leg: mostly one that lives, or was asked for, or nobody's."""
-        asked = [each.leg for each in self.story.wanted(Originate)]
+        asked = [each.leg for each in self.story.commands_of(Originate)]
         legs = [*[leg.id for leg in self.story.call.legs], *asked, self.first.main, f"{ID}.l999"]
         return legs[place % len(legs)]
 
@@ -142,7 +142,7 @@ class AnyStory(Happenings):
     @invariant()
     def numbers_have_no_gaps(self) -> None:
         """Tell each fact once, numbered from 0, and the end last."""
-        told = self.story.told
+        told = self.story.emitted
         assert [each.sequence_number for each in told] == list(range(len(told)))
         assert len({each.id for each in told}) == len(told)
         ends = [place for place, each in enumerate(told) if each.event == "completed"]
@@ -151,15 +151,15 @@ class AnyStory(Happenings):
     @invariant()
     def no_leg_is_left_alone(self) -> None:
         """Hang up every leg that has no part in the call."""
-        told = {each.leg for each in self.story.wanted(Hangup)}
+        told = {each.leg for each in self.story.commands_of(Hangup)}
         for leg in self.story.call.legs:
             assert is_expected(self.story.call, leg.id) or leg.id in told
 
     @invariant()
     def ids_are_used_once(self) -> None:
         """Every leg and every request has an id of its own."""
-        asked = [each.leg for each in self.story.wanted(Originate)]
-        bridges = {each.bridge for each in self.story.wanted(AddToBridge)}
+        asked = [each.leg for each in self.story.commands_of(Originate)]
+        bridges = {each.bridge for each in self.story.commands_of(AddToBridge)}
         assert len(set(asked)) == len(asked)
         assert not bridges & set(asked)
         assert self.story.call.verbs_started <= MAX_VERBS

@@ -9,7 +9,7 @@ from engine.calls.model.commands import AddToBridge, Play, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
-from tests.unit.calls.harness.builders import MAIN, Story, talking
+from tests.unit.calls.harness.builders import MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
@@ -17,17 +17,17 @@ from tests.unit.calls.harness.control import (
     SNOOP,
     TARGET,
     THIRD,
-    after,
+    bridged_legs,
     cancel,
     coach,
     coaching,
-    conferring,
-    dialled_into,
-    swapped,
-    together,
+    dial_into,
+    in_conference,
+    take_all,
     transfer,
     transferring,
-    tuned,
+    transferring_from_main,
+    transferring_with_music,
 )
 
 
@@ -40,7 +40,7 @@ def seen(story: Story, *gone: str, **fields: object) -> PbxSnapshot:
 def recovered(story: Story, what: PbxSnapshot) -> Story:
     """Take the call up again."""
     _, events = reconcile(story.call, (), what, story.now)
-    return after(story, *events)
+    return take_all(story, *events)
 
 
 @pytest.mark.parametrize(
@@ -49,31 +49,31 @@ def recovered(story: Story, what: PbxSnapshot) -> Story:
         (transferring("answered"), PEER, {MAIN, TARGET}, "completed"),
         (transferring("answered"), TARGET, {MAIN, PEER}, "failed"),
         (transferring("ringback"), TARGET, {MAIN, PEER}, "failed"),
-        (swapped("answered"), MAIN, {PEER, TARGET}, "completed"),
+        (transferring_from_main("answered"), MAIN, {PEER, TARGET}, "completed"),
     ],
 )
 def test_who_hung_up(story: Story, gone: str, left: set[str], ended: str) -> None:
     """It has hung up now."""
     recovered(story, seen(story, gone))
-    assert (together(story), transfer(story).state) == (left, ended)
+    assert (bridged_legs(story), transfer(story).state) == (left, ended)
 
 
 def test_a_round_that_ended_in_the_outage() -> None:
     """The next begins."""
-    story = tuned()
+    story = transferring_with_music()
     (playback,) = awaited_playbacks(story.call)
     _, events = reconcile(story.call, (), seen(story), story.now)
     assert PlaybackEnded(playback) in events
     recovered(story, seen(story))
-    assert story.wanted(Play)[-1].playback != playback
+    assert story.commands_of(Play)[-1].playback != playback
 
 
 def test_a_round_that_goes_on() -> None:
     """It is neither ended nor begun again."""
-    story = tuned()
+    story = transferring_with_music()
     (playback,) = awaited_playbacks(story.call)
     what = seen(story, playbacks=frozenset({playback}))
-    play = story.wanted(Play)[-1]
+    play = story.commands_of(Play)[-1]
     redo, events = reconcile(story.call, (play,), what, story.now)
     assert (redo, events) == ((), (Recovered(),))
     assert reconcile(story.call, (play,), seen(story), story.now)[0] == (play,)
@@ -81,7 +81,7 @@ def test_a_round_that_goes_on() -> None:
 
 def test_snoops_come_and_go_in_the_outage() -> None:
     """One that is there is used; one that is lost silences its coach."""
-    story = conferring()
+    story = in_conference()
     story.take(coach(THIRD, PEER))
     there = seen(story)
     there.channels[SNOOP] = "Up"
@@ -97,20 +97,20 @@ def test_a_snoop_in_its_bridge_is_left_there() -> None:
     story = coaching()
     what = seen(story, bridges={f"{SNOOP}b": (THIRD, SNOOP), BRIDGE: (MAIN, PEER)})
     what.channels[SNOOP] = "Up"
-    before = len(story.wanted(AddToBridge))
+    before = len(story.commands_of(AddToBridge))
     recovered(story, what)
-    assert len(story.wanted(AddToBridge)) == before
+    assert len(story.commands_of(AddToBridge)) == before
 
 
 def test_an_invited_one_answered_in_the_outage() -> None:
     """It is let in."""
-    story = talking(BOB)
-    leg = dialled_into(story, state="ringback")
+    story = bridged_call(BOB)
+    leg = dial_into(story, state="ringback")
     what = seen(story)
     what.channels[leg] = "Up"
     assert LegAnswered(leg) in reconcile(story.call, (), what, story.now)[1]
     recovered(story, what)
-    assert together(story) == {MAIN, PEER, leg}
+    assert bridged_legs(story) == {MAIN, PEER, leg}
 
 
 def test_music_that_was_not_begun() -> None:

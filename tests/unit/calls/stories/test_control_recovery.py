@@ -9,44 +9,51 @@ from engine.calls.model.codec import LogEntry, StoredCall, decode_call, decode_s
 from engine.calls.model.commands import AddToBridge, RemoveFromBridge
 from engine.calls.model.events import Recovered
 from engine.calls.replay import replay
-from tests.unit.calls.harness.builders import MAIN, Story, called, outbound, say, talking
+from tests.unit.calls.harness.builders import (
+    MAIN,
+    Story,
+    answered_call,
+    bridged_call,
+    outbound,
+    say,
+)
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
     DAN,
     PEER,
-    after,
     cancel,
     coaching,
     complete,
-    conferring,
     hold,
+    in_conference,
     inviting,
     kick,
-    swapped,
+    take_all,
     transferring,
-    tuned,
-    waiting,
+    transferring_from_main,
+    transferring_with_music,
+    waiting_alone,
 )
 
 STATES: dict[str, Callable[[], Story]] = {
     "starting": transferring,
     "ringback": lambda: transferring("ringback"),
     "answered": lambda: transferring("answered"),
-    "swapped": lambda: swapped("answered"),
+    "swapped": lambda: transferring_from_main("answered"),
     "blind": lambda: transferring("ringback", mode="blind"),
     "blind and answered": lambda: transferring("answered", mode="blind"),
-    "completed": lambda: after(transferring("answered"), complete()),
-    "completed while it rings": lambda: after(transferring("ringback"), complete()),
-    "canceled": lambda: after(transferring("answered"), cancel()),
-    "with a tune": tuned,
+    "completed": lambda: take_all(transferring("answered"), complete()),
+    "completed while it rings": lambda: take_all(transferring("ringback"), complete()),
+    "canceled": lambda: take_all(transferring("answered"), cancel()),
+    "with a tune": transferring_with_music,
     "inviting": inviting,
-    "waiting": waiting,
-    "in conference": lambda: conferring(DAN),
+    "waiting": waiting_alone,
+    "in conference": lambda: in_conference(DAN),
     "coaching": coaching,
-    "one put out": lambda: after(conferring(), kick(PEER)),
-    "held": lambda: after(talking(BOB), hold(MAIN)),
-    "a prompt on hold": lambda: after(called(say()), hold(MAIN)),
+    "one put out": lambda: take_all(in_conference(), kick(PEER)),
+    "held": lambda: take_all(bridged_call(BOB), hold(MAIN)),
+    "a prompt on hold": lambda: take_all(answered_call(say()), hold(MAIN)),
 }
 
 

@@ -10,7 +10,7 @@ from engine.calls.model.call import is_expected
 from engine.calls.model.commands import Hangup, Snoop
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES, HoldMusic
 from engine.calls.model.state import Bridged
-from tests.unit.calls.harness.random_requests import People
+from tests.unit.calls.harness.random_requests import RandomRequests
 
 MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
     "transfer": TRANSFER_MOVES,
@@ -19,7 +19,7 @@ MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
 }
 
 
-class AnySteering(People):
+class AnySteering(RandomRequests):
     """A call, its PBX on paper, and people who ask for anything at any time."""
 
     @invariant()
@@ -28,12 +28,12 @@ class AnySteering(People):
         if not hasattr(self, "story"):
             return
         for leg, seat in desired_media(self.story.call).items():
-            is_snoop = leg in {each.snoop for each in self.story.wanted(Snoop)}
+            is_snoop = leg in {each.snoop for each in self.story.commands_of(Snoop)}
             assert is_snoop or self.story.call.is_up(leg)
-            assert self.rooms.bridge.get(leg, "") == seat.bridge
-            assert self.rooms.muted.get(leg, "") == seat.muted
-            assert _sound(seat) <= self.rooms.heard.get(leg, set())
-            assert not seat.bridge or not self.rooms.heard.get(leg)
+            assert self.pbx.bridge.get(leg, "") == seat.bridge
+            assert self.pbx.muted.get(leg, "") == seat.muted
+            assert _sound(seat) <= self.pbx.sounds.get(leg, set())
+            assert not seat.bridge or not self.pbx.sounds.get(leg)
 
     @invariant()
     def nobody_waits_in_silence(self) -> None:
@@ -66,7 +66,7 @@ class AnySteering(People):
         """Hang up every leg that has no part in the call."""
         if not hasattr(self, "story"):
             return
-        told = {each.leg for each in self.story.wanted(Hangup)}
+        told = {each.leg for each in self.story.commands_of(Hangup)}
         for leg in self.story.call.legs:
             assert is_expected(self.story.call, leg.id) or leg.id in told
 
@@ -80,7 +80,7 @@ class AnySteering(People):
             self.time_passes()
         assert self.story.call.is_ended
         last: dict[Any, str | None] = {}
-        for each in self.story.told:
+        for each in self.story.emitted:
             key = (each.session_id, each.channel_id if "member" in each.event else "")
             if each.event in MOVES and each.session_state != last.get(key, each.session_state):
                 assert each.session_state in MOVES[each.event].get(last[key], ())

@@ -46,23 +46,23 @@ def test_a_person_is_told_and_the_tree_runs() -> None:
     story = answered(say())
     speak(story, 400)
     assert story.state_as(Detecting).deadline_ms == story.now + 600
-    assert StopTalkDetection(MAIN, "human") in story.due()
+    assert StopTalkDetection(MAIN, "human") in story.pass_deadline()
     assert story.state == "playing"
     assert story.call.answered_by == "human"
-    [told] = [each for each in story.told if each.event == "machine-detection"]
+    [told] = [each for each in story.emitted if each.event == "machine-detection"]
     assert (told.answered_by, told.channel_id) == ("human", MAIN)
     story.hang_up()
-    assert story.told[-1].answered_by == "human"
+    assert story.emitted[-1].answered_by == "human"
 
 
 def test_a_long_greeting_is_a_machine_s() -> None:
     """Continue, the default: the tree runs all the same, and its webhook is told."""
     story = answered(HTTPS)
     story.take(TalkStarted(MAIN), 300)
-    story.due()
+    story.pass_deadline()
     assert story.now == NOW + 5_000 + 300 + 1_500 + 200
     assert story.state == "awaiting-instructions"
-    body = json.loads(story.wanted(SendWebhook)[-1].body)
+    body = json.loads(story.commands_of(SendWebhook)[-1].body)
     assert (body["event"], body["answeredBy"]) == ("start", "machine")
 
 
@@ -70,20 +70,20 @@ def test_silence_is_a_machine_s() -> None:
     """Nothing for initialSilence: as AMD has it, a machine; keys change nothing."""
     story = answered(say())
     story.take(DigitPressed(MAIN, "1", story.now), 100)
-    story.due()
+    story.pass_deadline()
     assert (story.now, story.call.answered_by) == (NOW + 7_500, "machine")
 
 
 def test_a_machine_is_hung_up() -> None:
     """OnMachine hangup: the call ends with the reason `machine`; a person is talked to."""
     story = answered(say(), "hangup")
-    assert Hangup(MAIN, 16) in story.due()
+    assert Hangup(MAIN, 16) in story.pass_deadline()
     story.hang_up()
-    assert story.told[-1].reason == "machine"
+    assert story.emitted[-1].reason == "machine"
     assert story.status == "completed"
     person = answered(say(), "hangup")
     speak(person, 400)
-    person.due()
+    person.pass_deadline()
     assert person.state_as(Playing).verb == tree(say())
 
 
@@ -92,22 +92,22 @@ def test_a_machine_runs_an_action_of_its_own() -> None:
     message = tree(say("Call us back."))
     assert not isinstance(message, str)
     story = answered(say(), message)
-    assert story.wanted(PrefetchMedia) == [
+    assert story.commands_of(PrefetchMedia) == [
         PrefetchMedia((Speech("hello"), Speech("Call us back.")))
     ]
-    story.due()
+    story.pass_deadline()
     assert story.state_as(Playing).verb == message
     asked = answered(say(), HTTPS)
-    asked.due()
+    asked.pass_deadline()
     assert asked.state_as(AwaitingInstructions)
-    assert asked.wanted(SendWebhook)[-1].url == HTTPS
+    assert asked.commands_of(SendWebhook)[-1].url == HTTPS
 
 
 def test_no_time_left_is_unknown() -> None:
     """A word too late to be judged: unknown, and the tree runs."""
     story = answered(say(), "hangup")
     story.take(TalkStarted(MAIN), 2_400)
-    story.due()
+    story.pass_deadline()
     assert (story.now, story.call.answered_by) == (NOW + 9_000, "unknown")
     assert story.state == "playing"
 
@@ -127,7 +127,7 @@ def test_others_sounds_are_nothing() -> None:
     story.take(TalkStarted("other"), 100)
     story.take(TalkEnded("other", 3_000), 100)
     assert story.call is before
-    story.due()
+    story.pass_deadline()
     after = story.call
     story.take(TalkEnded(MAIN, 3_000), 100)
     assert story.call is after

@@ -20,17 +20,24 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import DeadlinePassed, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.state import Dialing
-from tests.unit.calls.harness.builders import HTTPS, MAIN, called, dialing, say, talking
-from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND, result
+from tests.unit.calls.harness.builders import (
+    HTTPS,
+    MAIN,
+    answered_call,
+    bridged_call,
+    dialing_call,
+    say,
+)
+from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND, dial_result
 
 
 def test_a_number_is_called() -> None:
     """The waiting party hears ringing; the dialled one sees the call's caller id."""
-    story = dialing(BOB, timeout=20)
-    assert story.wanted(StartRinging) == [StartRinging(MAIN)]
-    assert story.wanted(Originate)[-1] == Originate(FIRST, BOB, "+4799")
+    story = dialing_call(BOB, timeout=20)
+    assert story.commands_of(StartRinging) == [StartRinging(MAIN)]
+    assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, "+4799")
     assert story.state_as(Dialing).deadline_ms == story.now + 20_000
-    assert story.told[-1].event == "leg-initiated"
+    assert story.emitted[-1].event == "leg-initiated"
     assert story.take(LegCreated(FIRST), 400) == (Dial(FIRST, 20),)
     assert story.state_as(Dialing).deadline_ms == story.now + 20_000
     story.take(LegRinging(FIRST), 900)
@@ -40,26 +47,26 @@ def test_a_number_is_called() -> None:
 
 def test_a_caller_id_of_its_own() -> None:
     """dial.data: callerId."""
-    story = dialing(data={"number": BOB, "callerId": "4755"})
-    assert story.wanted(Originate)[-1].caller_id == "4755"
+    story = dialing_call(data={"number": BOB, "callerId": "4755"})
+    assert story.commands_of(Originate)[-1].caller_id == "4755"
 
 
 def test_an_agent_is_called() -> None:
     """agent_id alone names an agent; it and reference_id are told with the leg's events."""
-    story = dialing(data={"agent_id": "7", "reference_id": "ticket 9"}, action=HTTPS)
-    assert story.wanted(Originate)[-1].party == "agent:7"
-    assert (story.told[-1].agent_id, story.told[-1].reference_id) == ("7", "ticket 9")
+    story = dialing_call(data={"agent_id": "7", "reference_id": "ticket 9"}, action=HTTPS)
+    assert story.commands_of(Originate)[-1].party == "agent:7"
+    assert (story.emitted[-1].agent_id, story.emitted[-1].reference_id) == ("7", "ticket 9")
     story.take(LegAnswered(FIRST))
     story.take(LegEnded(FIRST, NORMAL), 4_000)
-    assert result(story)["agent_id"] == "7"
-    assert result(story)["reference_id"] == "ticket 9"
-    assert "number" not in result(story)
+    assert dial_result(story)["agent_id"] == "7"
+    assert dial_result(story)["reference_id"] == "ticket 9"
+    assert "number" not in dial_result(story)
 
 
 def test_a_number_with_an_agent_id_is_called_by_number() -> None:
     """agent_id beside a number is only a tracking value."""
-    story = dialing(data={"number": BOB, "agent_id": "7"})
-    assert [each.party for each in story.wanted(Originate)[1:]] == [BOB]
+    story = dialing_call(data={"number": BOB, "agent_id": "7"})
+    assert [each.party for each in story.commands_of(Originate)[1:]] == [BOB]
 
 
 @pytest.mark.parametrize(
@@ -67,33 +74,33 @@ def test_a_number_with_an_agent_id_is_called_by_number() -> None:
 )
 def test_music_on_hold(more: dict[str, Any]) -> None:
     """moh.enable turns on music while bridging, instead of ringing; it ends with the answer."""
-    story = dialing(BOB, **more)
-    assert story.wanted(StartHoldMusic) == [StartHoldMusic(MAIN)]
-    assert story.wanted(StartRinging) == []
+    story = dialing_call(BOB, **more)
+    assert story.commands_of(StartHoldMusic) == [StartHoldMusic(MAIN)]
+    assert story.commands_of(StartRinging) == []
     assert story.take(LegAnswered(FIRST))[0] == StopHoldMusic(MAIN)
 
 
 def test_the_answer_bridges() -> None:
     """The waiting tone stops, then both legs are joined."""
-    story = dialing(BOB)
+    story = dialing_call(BOB)
     story.take(LegCreated(FIRST), 10)
     story.take(LegRinging(FIRST), 10)
     assert story.take(LegAnswered(FIRST), 2_000) == (
         StopRinging(MAIN),
         AddToBridge(BRIDGE, (MAIN, FIRST)),
     )
-    legs = [event.event for event in story.told[-3:]]
+    legs = [event.event for event in story.emitted[-3:]]
     assert legs == ["leg-initiated", "leg-ringing", "leg-answered"]
     assert story.call.status == "in-progress"
 
 
 def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
     """Nested action runs after the dial leg ends; it is told how long they talked."""
-    story = talking(BOB, action=HTTPS)
+    story = bridged_call(BOB, action=HTTPS)
     commands = story.take(LegEnded(FIRST, NORMAL), 7_900)
     assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert isinstance(commands[2], SendWebhook)
-    assert result(story) == {
+    assert dial_result(story) == {
         "status": "completed",
         "cause": 16,
         "duration": 7,
@@ -104,25 +111,25 @@ def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
 
 def test_the_caller_hangs_up_first() -> None:
     """The main leg's end is the call's: the other leg is hung up and no action runs."""
-    story = talking(BOB, action=HTTPS)
+    story = bridged_call(BOB, action=HTTPS)
     assert story.hang_up() == (DestroyBridge(BRIDGE), Hangup(FIRST, NORMAL))
     story.take(LegEnded(FIRST, NORMAL), 10)
     assert story.call.is_ended
-    assert story.wanted(SendWebhook) == []
-    assert [event.event for event in story.told[-2:]] == ["leg-completed", "completed"]
+    assert story.commands_of(SendWebhook) == []
+    assert [event.event for event in story.emitted[-2:]] == ["leg-completed", "completed"]
 
 
 def test_nobody_answers_in_time() -> None:
     """timeout: seconds for the dial leg; then the leg is hung up and the action runs."""
-    story = dialing(BOB, timeout=20, action=HTTPS)
-    commands = story.due()
+    story = dialing_call(BOB, timeout=20, action=HTTPS)
+    commands = story.pass_deadline()
     assert commands[:2] == (StopRinging(MAIN), Hangup(FIRST, NO_ANSWER))
-    assert (result(story)["status"], result(story)["cause"]) == ("no-answer", NO_ANSWER)
+    assert (dial_result(story)["status"], dial_result(story)["cause"]) == ("no-answer", NO_ANSWER)
 
 
 def test_a_dial_rings_for_a_minute_by_itself() -> None:
     """Without a timeout a dial rings 60 s."""
-    story = dialing(BOB)
+    story = dialing_call(BOB)
     assert story.state_as(Dialing).deadline_ms == story.now + 60_000
     assert story.take(LegCreated(FIRST)) == (Dial(FIRST, 60),)
 
@@ -133,30 +140,30 @@ def test_a_dial_rings_for_a_minute_by_itself() -> None:
 )
 def test_a_party_that_does_not_answer(cause: int, status: str) -> None:
     """The causes give the status (17 busy; 18, 19 no-answer); the next action runs."""
-    story = dialing(BOB, action=HTTPS)
+    story = dialing_call(BOB, action=HTTPS)
     assert story.take(LegEnded(FIRST, cause, 486), 500)[0] == StopRinging(MAIN)
-    assert result(story)["status"] == status
-    ended = story.told[-1]
+    assert dial_result(story)["status"] == status
+    ended = story.emitted[-1]
     assert (ended.event, ended.leg_status, ended.duration) == ("leg-completed", status, 0)
     assert ended.sip_code == 486
 
 
 def test_an_answer_after_the_dial_gave_up() -> None:
     """An answered leg is bridged or hung up: one that comes too late is hung up again."""
-    story = dialing(BOB, timeout=20, action=say())
-    story.due()
+    story = dialing_call(BOB, timeout=20, action=say())
+    story.pass_deadline()
     assert story.state == "playing"
     for event in (LegCreated(FIRST), LegRinging(FIRST), LegAnswered(FIRST)):
         assert story.take(event, 5) == (Hangup(FIRST, NORMAL),)
     story.take(LegEnded(FIRST, NO_ANSWER), 5)
-    assert story.told[-1].leg_status == "no-answer"
+    assert story.emitted[-1].leg_status == "no-answer"
     assert story.state == "playing"
 
 
 def test_dials_follow_each_other() -> None:
     """A dial that fails may lead to another."""
     second = {"type": "dial", "data": {"number": EVE}}
-    story = dialing(BOB, timeout=5, action=second)
+    story = dialing_call(BOB, timeout=5, action=second)
     story.take(DeadlinePassed(), 5_000)
     assert story.state_as(Dialing).legs == (SECOND,)
     story.take(LegEnded(FIRST, NO_ANSWER))
@@ -165,4 +172,4 @@ def test_dials_follow_each_other() -> None:
 
 def test_a_dial_may_run_a_flow() -> None:
     """Dial with flowId runs a stored flow (the originate schema's second form)."""
-    assert called({"type": "dial", "data": {"flowId": "f"}}).state == "awaiting-instructions"
+    assert answered_call({"type": "dial", "data": {"flowId": "f"}}).state == "awaiting-instructions"

@@ -6,14 +6,14 @@ from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_F
 from engine.calls.model.commands import AddToBridge, Hangup, Originate, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.state import Bridged
-from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing
-from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, result
+from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing_call
+from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, dial_result
 
 
 def test_simultaneous_ring() -> None:
     """Number may be a list: the first to answer wins, the others are hung up."""
-    story = dialing(BOB, EVE, action=HTTPS)
-    assert [each.leg for each in story.wanted(Originate)[1:]] == [FIRST, SECOND]
+    story = dialing_call(BOB, EVE, action=HTTPS)
+    assert [each.leg for each in story.commands_of(Originate)[1:]] == [FIRST, SECOND]
     commands = story.take(LegAnswered(SECOND), 2_000)
     assert commands == (
         StopRinging(MAIN),
@@ -21,14 +21,14 @@ def test_simultaneous_ring() -> None:
         Hangup(FIRST, NORMAL),
     )
     story.take(LegEnded(FIRST, NORMAL), 20)
-    assert story.told[-1].leg_status == "canceled"
+    assert story.emitted[-1].leg_status == "canceled"
     story.take(LegEnded(SECOND, NORMAL), 1_000)
-    assert result(story)["number"] == EVE
+    assert dial_result(story)["number"] == EVE
 
 
 def test_two_who_answer_at_once() -> None:
     """The second to answer is hung up, though it was told so before: it is not left alone."""
-    story = dialing(BOB, EVE)
+    story = dialing_call(BOB, EVE)
     story.take(LegAnswered(SECOND))
     assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
     assert story.state_as(Bridged).leg == SECOND
@@ -36,8 +36,8 @@ def test_two_who_answer_at_once() -> None:
 
 def test_a_number_twice_is_called_once() -> None:
     """Doubles in a list ring one phone."""
-    story = dialing(BOB, EVE, BOB)
-    assert [each.party for each in story.wanted(Originate)[1:]] == [BOB, EVE]
+    story = dialing_call(BOB, EVE, BOB)
+    assert [each.party for each in story.commands_of(Originate)[1:]] == [BOB, EVE]
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,18 @@ def test_a_number_twice_is_called_once() -> None:
 )
 def test_several_that_do_not_answer(first: int, second: int, status: str) -> None:
     """The cause that says most is told: busy, then silence."""
-    story = dialing(BOB, EVE, action=HTTPS)
+    story = dialing_call(BOB, EVE, action=HTTPS)
     assert story.take(LegEnded(FIRST, first)) == ()
     story.take(LegEnded(SECOND, second))
-    assert result(story)["status"] == status
+    assert dial_result(story)["status"] == status
 
 
 def test_numbers_that_cannot_be_called() -> None:
     """When each originate is refused, the dial has failed and the action runs."""
-    story = dialing(BOB, EVE, action=HTTPS)
+    story = dialing_call(BOB, EVE, action=HTTPS)
     story.take(LegEnded(FIRST, TEMPORARY_FAILURE))
     story.take(LegEnded(SECOND, TEMPORARY_FAILURE))
-    assert (result(story)["status"], result(story)["cause"]) == ("failed", TEMPORARY_FAILURE)
+    assert (dial_result(story)["status"], dial_result(story)["cause"]) == (
+        "failed",
+        TEMPORARY_FAILURE,
+    )

@@ -15,9 +15,9 @@ from engine.calls.model.requests import DialRequested
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
 from engine.flows.document import resolve_node
 from engine.runtime.io.flow_cache import call_variables
-from tests.unit.calls.harness.builders import ID, MAIN, called, say
-from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, said
-from tests.unit.calls.harness.flows import RUN, heard, outline, run, walk
+from tests.unit.calls.harness.builders import ID, MAIN, answered_call, say
+from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, spoken_text
+from tests.unit.calls.harness.flows import RUN, load_nodes, outline, run_flow, skip_prompt
 from wire.flow import SayNode
 from wire.tree import DEFAULT_LIMITS
 from wire.verbs import SayData
@@ -26,24 +26,24 @@ from wire.verbs import SayData
 def test_a_flow_runs_node_after_node_then_what_comes_after() -> None:
     """Say → hangup by exits; a node without next ends the flow, then the nested action runs."""
     flow = outline("a", a=say("first", next="b"), b=say("second"))
-    story = run(flow, action=say("after"))
-    assert said(story) == "first"
-    assert said(heard(story, flow)) == "second"
-    assert said(heard(story, flow)) == "after"
-    assert [each.node for each in story.wanted(LoadFlowNode)] == ["a", "b"]
-    story.fetched(())
+    story = run_flow(flow, action=say("after"))
+    assert spoken_text(story) == "first"
+    assert spoken_text(skip_prompt(story, flow)) == "second"
+    assert spoken_text(skip_prompt(story, flow)) == "after"
+    assert [each.node for each in story.commands_of(LoadFlowNode)] == ["a", "b"]
+    story.deliver_media(())
     assert story.state == "ending"
 
 
 def test_a_flow_that_ends_hangs_up() -> None:
     """After the last node of the last flow nothing is left."""
-    assert heard(run(flow := outline("a", a=say("x"))), flow).state == "ending"
-    assert run(outline("a", a={"type": "hangup"})).state == "ending"
+    assert skip_prompt(run_flow(flow := outline("a", a=say("x"))), flow).state == "ending"
+    assert run_flow(outline("a", a={"type": "hangup"})).state == "ending"
 
 
 def test_a_node_that_cannot_be_read_ends_the_call() -> None:
     """Without the node there is nothing to go on with."""
-    story = called(RUN)
+    story = answered_call(RUN)
     story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
     assert story.call.state.deadline_ms == story.now + LOAD_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
     story.take(ActionFailed(f"{ID}.r2", "no version 1"))
@@ -54,10 +54,10 @@ def test_a_dial_brings_how_it_ended() -> None:
     """`{{dial.status}}` says how; whom it reached and why not are there too."""
     dial = {"type": "dial", "data": {"number": "+4712"}, "timeout": 5, "next": "after"}
     flow = outline("sales", sales=dial, after=say("{{dial.status}} {{dial.number}}"))
-    story = run(flow)
-    leg = story.wanted(Originate)[-1].leg
+    story = run_flow(flow)
+    leg = story.commands_of(Originate)[-1].leg
     story.take(LegCreated(leg))
-    assert said(walk(story, flow, story.take(LegEnded(leg, 17)))) == "busy +4712"
+    assert spoken_text(load_nodes(story, flow, story.take(LegEnded(leg, 17)))) == "busy +4712"
     assert story.call.variables["dial.cause"] == 17
 
 
@@ -70,38 +70,38 @@ def test_flows_nest_and_share_variables() -> None:
         c=say("{{vars.y}}"),
     )
     inner = outline("a", a={"type": "set", "variables": {"y": "{{vars.x}}2"}})
-    story = run(outer)
-    entered = FlowStarted(story.wanted(LoadFlow)[-1].request, "inner", 7, "a")
+    story = run_flow(outer)
+    entered = FlowStarted(story.commands_of(LoadFlow)[-1].request, "inner", 7, "a")
     [asked] = story.take(entered)
     assert isinstance(asked, LoadFlowNode)
     node = resolve_node(inner, asked.node, call_variables(story.call), DEFAULT_LIMITS)
-    walk(story, outer, story.take(FlowNodeLoaded(asked.request, "a", node)))
-    assert said(story) == "12"
-    assert [each.version for each in story.wanted(LoadFlowNode)] == [1, 1, 7, 1]
-    last = story.wanted(LoadFlowNode)[-1]
+    load_nodes(story, outer, story.take(FlowNodeLoaded(asked.request, "a", node)))
+    assert spoken_text(story) == "12"
+    assert [each.version for each in story.commands_of(LoadFlowNode)] == [1, 1, 7, 1]
+    last = story.commands_of(LoadFlowNode)[-1]
     assert (last.flow_id, last.node) == ("support", "c")
 
 
 def test_a_conversation_does_not_lose_the_flow() -> None:
     """A party who is called in while an API is asked: the answer is kept for afterwards."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     story.take(DialRequested("+4755", 20))
-    leg = story.wanted(Originate)[-1].leg
+    leg = story.commands_of(Originate)[-1].leg
     story.take(LegCreated(leg))
     story.take(LegAnswered(leg))
     assert story.state == "bridged"
     story.take(ApiRequestSucceeded(f"{ID}.r3", 200, {"name": "Ada"}))
     assert story.state == "bridged"
-    assert said(walk(story, LOOKUP_FLOW, story.take(LegEnded(leg, 16)))) == "Ada"
+    assert spoken_text(load_nodes(story, LOOKUP_FLOW, story.take(LegEnded(leg, 16)))) == "Ada"
 
 
 @pytest.mark.parametrize("comes", ["during", "after"])
 def test_a_node_that_comes_into_a_conversation(comes: str) -> None:
     """A flow, and a node, that are read while people talk begin when they have done."""
     flow = outline("a", a=say("first"))
-    story = called(RUN)
+    story = answered_call(RUN)
     story.take(DialRequested("+4755", 20))
-    leg = story.wanted(Originate)[-1].leg
+    leg = story.commands_of(Originate)[-1].leg
     if comes == "during":
         story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
     for event in (LegCreated(leg), LegAnswered(leg)):
@@ -110,16 +110,18 @@ def test_a_node_that_comes_into_a_conversation(comes: str) -> None:
         story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
     else:
         story.take(
-            FlowNodeLoaded(story.wanted(LoadFlowNode)[0].request, "a", SayNode(SayData("first")))
+            FlowNodeLoaded(
+                story.commands_of(LoadFlowNode)[0].request, "a", SayNode(SayData("first"))
+            )
         )
     assert story.state == "bridged"
-    assert said(walk(story, flow, story.take(LegEnded(leg, 16)))) == "first"
+    assert spoken_text(load_nodes(story, flow, story.take(LegEnded(leg, 16)))) == "first"
 
 
 def test_the_caller_hangs_up_in_a_flow() -> None:
     """The call is over; nothing of the flow runs any more."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     story.hang_up()
     assert story.call.is_ended
     assert story.take(ApiRequestSucceeded(f"{ID}.r3", 200, {})) == ()
-    assert not story.wanted(Hangup) or story.wanted(Hangup)[0].leg == MAIN
+    assert not story.commands_of(Hangup) or story.commands_of(Hangup)[0].leg == MAIN

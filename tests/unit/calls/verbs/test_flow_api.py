@@ -14,8 +14,8 @@ from engine.calls.recovery.reconcile import reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.verbs.flow import API_TIMEOUT_MS
 from tests.unit.calls.harness.builders import ID, MAIN
-from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, said
-from tests.unit.calls.harness.flows import API, answered, run, silent, walk
+from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, spoken_text
+from tests.unit.calls.harness.flows import API, answer_request, load_nodes, pass_deadline, run_flow
 from tests.unit.calls.harness.recoveries import outbox
 from wire.flow import SayNode
 from wire.verbs import SayData
@@ -23,17 +23,17 @@ from wire.verbs import SayData
 
 def test_an_api_request_and_its_answer() -> None:
     """The request is asked for by its id; its values are variables, and `success` follows."""
-    story = run(LOOKUP_FLOW)
-    assert story.wanted(SendApiRequest) == [SendApiRequest(f"{ID}.r3", API)]
-    assert said(answered(story, LOOKUP_FLOW, name="Ada", tier=None)) == "Ada"
+    story = run_flow(LOOKUP_FLOW)
+    assert story.commands_of(SendApiRequest) == [SendApiRequest(f"{ID}.r3", API)]
+    assert spoken_text(answer_request(story, LOOKUP_FLOW, name="Ada", tier=None)) == "Ada"
     assert story.call.variables == {"answers.lookup.name": "Ada", "answers.lookup.status": 200}
 
 
 def test_an_api_request_that_fails() -> None:
     """`failure` follows, which can tell why; earlier answers of the node are forgotten."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     wanted = story.take(ApiRequestFailed(f"{ID}.r3", "status_404", 404))
-    assert said(walk(story, LOOKUP_FLOW, wanted)) == "status_404"
+    assert spoken_text(load_nodes(story, LOOKUP_FLOW, wanted)) == "status_404"
     assert story.call.variables == {
         "answers.lookup.status": 404,
         "answers.lookup.reason": "status_404",
@@ -42,29 +42,29 @@ def test_an_api_request_that_fails() -> None:
 
 def test_an_api_request_without_an_answer() -> None:
     """A state that waits has a deadline, which is a failure too."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     assert story.call.state.deadline_ms == story.now + API_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
-    assert said(silent(story, LOOKUP_FLOW)) == "timeout"
+    assert spoken_text(pass_deadline(story, LOOKUP_FLOW)) == "timeout"
 
 
 def test_an_api_request_that_is_given_up_is_not_asked_again() -> None:
     """A takeover asks once more for what is waited for; with other values it would be another."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     seen, box = PbxSnapshot({MAIN: "Up"}), outbox(story, SendApiRequest)
     assert reconcile(story.call, box, seen, story.now)[0] == box
-    silent(story, LOOKUP_FLOW)
+    pass_deadline(story, LOOKUP_FLOW)
     assert reconcile(story.call, box, seen, story.now)[0] == ()
 
 
 def test_answers_that_there_is_no_room_for() -> None:
     """They are a failure of the request, not of the call."""
-    story = run(LOOKUP_FLOW)
-    assert said(answered(story, LOOKUP_FLOW, name="x" * 2_000)) == "too_many_variables"
+    story = run_flow(LOOKUP_FLOW)
+    assert spoken_text(answer_request(story, LOOKUP_FLOW, name="x" * 2_000)) == "too_many_variables"
 
 
 def test_another_requests_answer_moves_nothing() -> None:
     """An answer that is not waited for is ignored."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     before = story.call
     for event in (
         ApiRequestSucceeded("other", 200, {}),
@@ -78,11 +78,11 @@ def test_another_requests_answer_moves_nothing() -> None:
 
 def test_a_recovery_waits_again() -> None:
     """The outbox asks again with the same key; the wait begins anew, at the same node."""
-    story = run(LOOKUP_FLOW)
+    story = run_flow(LOOKUP_FLOW)
     record = decode_stored_call(encode(StoredCall(story.call)))
     assert record.call == story.call
     assert record.call.continuation[0] == Frame(
         "support", 1, "lookup", (("success", "good"), ("failure", "bad"))
     )
     assert story.take(Recovered(), 16_000) == ()
-    assert said(answered(story, LOOKUP_FLOW, name="Ada")) == "Ada"
+    assert spoken_text(answer_request(story, LOOKUP_FLOW, name="Ada")) == "Ada"

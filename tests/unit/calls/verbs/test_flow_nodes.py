@@ -8,8 +8,8 @@ from engine.calls.dispatch import MAX_VERBS
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS, MAX_VARIABLES
 from engine.calls.verbs.flow import MAX_VISITS
 from tests.unit.calls.harness.builders import say
-from tests.unit.calls.harness.flow_calls import said
-from tests.unit.calls.harness.flows import outline, pressed, run, silent
+from tests.unit.calls.harness.flow_calls import spoken_text
+from tests.unit.calls.harness.flows import outline, pass_deadline, press_digit, run_flow
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}
@@ -24,24 +24,27 @@ def test_a_menu_branches_by_keys(keys: str, text: str) -> None:
 
     Fewer than the longest branch has wait for one more.
     """
-    story = run(MENU_FLOW)
+    story = run_flow(MENU_FLOW)
     for key in keys:
-        pressed(story, MENU_FLOW, key)
-    story = silent(story, MENU_FLOW) if story.state == "gathering" else story
-    assert said(story) == text
+        press_digit(story, MENU_FLOW, key)
+    story = pass_deadline(story, MENU_FLOW) if story.state == "gathering" else story
+    assert spoken_text(story) == text
     assert story.call.variables["digits"] == keys
 
 
 def test_silence_in_a_menu() -> None:
     """Nobody presses a key: `noInput`."""
-    assert said(silent(run(MENU_FLOW), MENU_FLOW)) == "no"
+    assert spoken_text(pass_deadline(run_flow(MENU_FLOW), MENU_FLOW)) == "no"
 
 
 def test_digits_are_a_variable() -> None:
     """What a gather collected is `{{digits}}` for every later node."""
     keys = {"type": "gather", "data": {"maxDigits": 2}, "next": "back"}
     flow = outline("keys", keys=keys, back=say("you pressed {{digits}}"))
-    assert said(pressed(pressed(run(flow), flow, "4"), flow, "2")) == "you pressed 42"
+    assert (
+        spoken_text(press_digit(press_digit(run_flow(flow), flow, "4"), flow, "2"))
+        == "you pressed 42"
+    )
 
 
 def test_a_condition_takes_the_first_case_that_holds() -> None:
@@ -57,7 +60,7 @@ def test_a_condition_takes_the_first_case_that_holds() -> None:
         **ENDS,
     )
     for contact, text in (({"tier": "gold"}, "one"), ({"tier": "tin"}, "two"), ({}, "no")):
-        assert said(run(flow, contact=contact)) == text
+        assert spoken_text(run_flow(flow, contact=contact)) == text
 
 
 def test_variables_are_set_and_taken_away() -> None:
@@ -68,8 +71,8 @@ def test_variables_are_set_and_taken_away() -> None:
         b={"type": "set", "variables": {"t": None, "m": "{{vars.t}}!"}, "next": "c"},
         c=say("{{vars.n}} {{vars.m}} {{vars.t}}{{call.to}}"),
     )
-    story = run(flow, custom_data={"n": 3})
-    assert said(story) == "3 n=3! +4711111111"
+    story = run_flow(flow, custom_data={"n": 3})
+    assert spoken_text(story) == "3 n=3! +4711111111"
     assert story.call.variables == {"vars.n": 3, "vars.m": "n=3!"}
 
 
@@ -81,7 +84,7 @@ def test_variables_are_set_and_taken_away() -> None:
 def test_variables_are_bounded(variables: dict[str, str]) -> None:
     """They are stored with each step: more than there is room for ends the call, loudly."""
     flow = outline("a", a={"type": "set", "variables": variables})
-    story = run(flow)
+    story = run_flow(flow)
     assert (story.state, story.call.reason) == ("ending", "too_many_variables")
 
 
@@ -93,33 +96,33 @@ def test_variables_are_counted() -> None:
         a={"type": "set", "variables": full, "next": "b"},
         b={"type": "set", "variables": {"more": 1}},
     )
-    assert run(flow).call.reason == "too_many_variables"
+    assert run_flow(flow).call.reason == "too_many_variables"
 
 
 def test_goto_goes_so_often_and_then_on() -> None:
     """Its limit counts the call's visits; then its `next`, if it has one."""
     again = {"type": "goto", "node": "menu", "limit": 2, "next": "no"}
     flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
-    story = run(flow)
+    story = run_flow(flow)
     for _ in range(3):
         assert story.state == "gathering"
-        silent(story, flow)
-    assert said(story) == "no"
+        pass_deadline(story, flow)
+    assert spoken_text(story) == "no"
 
 
 def test_goto_without_a_way_on_ends_loudly() -> None:
     """Nothing stands for what comes after the last round: `too_many_loops`."""
     again = {"type": "goto", "node": "menu", "limit": 1}
     flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
-    story = silent(silent(run(flow), flow), flow)
+    story = pass_deadline(pass_deadline(run_flow(flow), flow), flow)
     assert (story.state, story.call.reason) == ("ending", "too_many_loops")
 
 
 def test_a_flow_that_goes_round_for_ever() -> None:
     """Visits of each node are counted, whatever leads there."""
     flow = outline("menu", menu={**MENU, "noInput": "menu", "invalid": "menu"}, **ENDS)
-    story, rounds = run(flow), 0
+    story, rounds = run_flow(flow), 0
     while story.state == "gathering":
-        rounds, _ = rounds + 1, silent(story, flow)
+        rounds, _ = rounds + 1, pass_deadline(story, flow)
     assert (rounds, story.call.reason) == (MAX_VISITS, "too_many_loops")
     assert story.call.verbs_started < MAX_VERBS

@@ -4,8 +4,8 @@ from engine.calls.model.commands import StopPlayback
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS, MAX_GATHER_MS
-from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, called, say
-from tests.unit.calls.harness.gathers import HOOK, gathering, result
+from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, answered_call, say
+from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
 
 
 def test_the_terminator_ends_it_at_once() -> None:
@@ -14,7 +14,7 @@ def test_the_terminator_ends_it_at_once() -> None:
     story.press("1")
     story.press("2")
     assert [type(each) for each in story.press("#")] == [SendWebhook]
-    assert result(story) == {
+    assert gather_result(story) == {
         "event": "gather",
         "callId": ID,
         "dtmf": "12",
@@ -29,7 +29,7 @@ def test_the_terminator_may_come_first() -> None:
     """A terminator as the first key is an empty answer, not a silence."""
     story = gathering(fallback=say())
     story.press("#")
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("", "terminator")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "terminator")
 
 
 def test_an_empty_terminator_is_none() -> None:
@@ -37,7 +37,7 @@ def test_an_empty_terminator_is_none() -> None:
     story = gathering(terminator="", maxDigits=2)
     story.press("#")
     story.press("*")
-    assert result(story)["dtmf"] == "#*"
+    assert gather_result(story)["dtmf"] == "#*"
 
 
 def test_max_digits_completes() -> None:
@@ -46,24 +46,24 @@ def test_max_digits_completes() -> None:
     for digit in "123":
         assert story.press(digit) == ()
     story.press("4")
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("1234", "max-digits")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1234", "max-digits")
 
 
 def test_the_first_digit_has_its_own_clock() -> None:
     """timeout: ms until the first digit; without a fallback the webhook is told of the silence."""
     story = gathering(timeout=3_000)
     began = story.now
-    story.due()
+    story.pass_deadline()
     assert story.now == began + 3_000 + GRACE_MS
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("", "timeout")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "timeout")
 
 
 def test_the_fallback_runs_on_no_input() -> None:
     """When gather times out with no input, the fallback verb supplied by the caller runs."""
     story = gathering(timeout=3_000, fallback=say("nobody?"))
-    assert [type(each) for each in story.due()] == [FetchMedia]
-    assert story.wanted(SendWebhook) == []
-    assert story.told[-1].reason == "timeout"
+    assert [type(each) for each in story.pass_deadline()] == [FetchMedia]
+    assert story.commands_of(SendWebhook) == []
+    assert story.emitted[-1].reason == "timeout"
 
 
 def test_the_gap_between_digits_has_its_own_clock() -> None:
@@ -72,9 +72,9 @@ def test_the_gap_between_digits_has_its_own_clock() -> None:
     story.press("1")
     story.press("2", 900)
     began = story.now
-    story.due()
+    story.pass_deadline()
     assert story.now == began + 1_000 + GRACE_MS
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("12", "digit-timeout")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("12", "digit-timeout")
 
 
 def test_a_key_that_went_down_in_time_counts() -> None:
@@ -88,7 +88,7 @@ def test_a_key_that_went_down_too_late_does_not() -> None:
     """A press after the phase's time is the timeout, though the timer has not fired yet."""
     story = gathering(timeout=3_000)
     story.press("1", after_ms=3_100, held_ms=20)
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("", "timeout")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "timeout")
 
 
 def test_a_late_second_key_does_not_count() -> None:
@@ -96,31 +96,31 @@ def test_a_late_second_key_does_not_count() -> None:
     story = gathering(digitTimeout=1_000)
     story.press("1")
     story.press("2", after_ms=1_100, held_ms=20)
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "digit-timeout")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1", "digit-timeout")
 
 
 def test_the_whole_has_a_limit() -> None:
     """The verb's timeout, in seconds, stands over everything, a playing prompt too."""
     story = gathering(verb_timeout=2.0, audioUrl=HTTPS)
-    story.fetched()
-    assert [type(each) for each in story.due()] == [StopPlayback, SendWebhook]
-    assert result(story)["reason"] == "timeout"
+    story.deliver_media()
+    assert [type(each) for each in story.pass_deadline()] == [StopPlayback, SendWebhook]
+    assert gather_result(story)["reason"] == "timeout"
 
 
 def test_the_limit_keeps_what_was_collected() -> None:
     """Digits before the limit are told, and no fallback runs then."""
     story = gathering(verb_timeout=2.0, fallback=say())
     story.press("1", 1_900)
-    story.due()
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "timeout")
+    story.pass_deadline()
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1", "timeout")
 
 
 def test_a_key_that_went_down_before_the_limit_counts() -> None:
     """The limit, too, is compared with the press, and given the grace of a key that is down."""
     story = gathering(verb_timeout=2.0)
     story.press("1", 1_950)
-    story.due()
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "timeout")
+    story.pass_deadline()
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1", "timeout")
 
 
 def test_no_gather_lasts_for_ever() -> None:
@@ -133,12 +133,12 @@ def test_zero_timeouts_are_immediate() -> None:
     """Timeout 0: no wait but for the grace of a key that is down."""
     story = gathering(timeout=0)
     began = story.now
-    story.due()
+    story.pass_deadline()
     assert story.now == began + GRACE_MS
 
 
 def test_custom_data_goes_to_the_webhook() -> None:
     """CustomData is passed to all action endpoints."""
-    story = called({"type": "gather", "action": HOOK}, custom_data={"order": 7})
+    story = answered_call({"type": "gather", "action": HOOK}, custom_data={"order": 7})
     story.press("#")
-    assert result(story)["customData"] == {"order": 7}
+    assert gather_result(story)["customData"] == {"order": 7}

@@ -9,15 +9,15 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import AwaitingInstructions, Gathering
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing, say
-from tests.unit.calls.harness.gathers import HOOK, gathering, result
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing_call, say
+from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
 
 
 def test_a_gather_whose_action_is_no_address() -> None:
     """An action object, or none, runs without a webhook."""
     story = gathering(action=say(), maxDigits=1)
     assert [type(each) for each in story.press("1")] == [FetchMedia]
-    assert story.told[-1].dtmf == "1"
+    assert story.emitted[-1].dtmf == "1"
     story = gathering(action=None, maxDigits=1)
     assert story.press("1") == (Hangup(MAIN, 16),)
 
@@ -28,7 +28,7 @@ def test_a_failing_webhook_runs_the_fallback() -> None:
     story.press("#")
     fallback = story.state_as(AwaitingInstructions).fallback
     assert fallback is not None
-    assert [type(each) for each in story.due()] == [FetchMedia]
+    assert [type(each) for each in story.pass_deadline()] == [FetchMedia]
 
 
 def test_a_caller_who_hangs_up_is_told_to_the_webhook() -> None:
@@ -36,8 +36,8 @@ def test_a_caller_who_hangs_up_is_told_to_the_webhook() -> None:
     story = gathering()
     story.press("1")
     assert [type(each) for each in story.hang_up()] == [SendWebhook]
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("1", "hangup")
-    assert [event.event for event in story.told[-2:]] == ["gathered", "completed"]
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1", "hangup")
+    assert [event.event for event in story.emitted[-2:]] == ["gathered", "completed"]
     assert story.call.is_ended
 
 
@@ -45,7 +45,7 @@ def test_a_caller_who_hangs_up_without_a_webhook() -> None:
     """Only the events tell it then."""
     story = gathering(action=None)
     assert story.hang_up() == ()
-    assert story.told[-2].reason == "hangup"
+    assert story.emitted[-2].reason == "hangup"
 
 
 def test_an_unknown_leg_is_not_listened_to() -> None:
@@ -54,24 +54,24 @@ def test_an_unknown_leg_is_not_listened_to() -> None:
     assert story.state == "playing"
     story = gathering(channelId="0-pbx1-abcdefgh.l9")
     assert story.state == "awaiting-instructions"
-    assert (result(story)["dtmf"], result(story)["reason"]) == ("", "hangup")
+    assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "hangup")
 
 
 def test_resuming_on_the_same_leg() -> None:
     """channelId: resume on same leg."""
     story = gathering(channelId=MAIN, maxDigits=1)
     story.press("5")
-    assert result(story)["to"] == {"channelId": MAIN}
+    assert gather_result(story)["to"] == {"channelId": MAIN}
 
 
 def test_another_leg_that_goes_ends_its_gather() -> None:
     """A leg that hangs up has nothing more to press."""
     gather = {"type": "gather", "data": {"channelId": f"{ID}.l1"}, "action": HOOK}
-    story = dialing("+4712345678", action=gather)
-    story.due()
+    story = dialing_call("+4712345678", action=gather)
+    story.pass_deadline()
     assert story.state_as(Gathering).leg == f"{ID}.l1"
     story.take(LegEnded(f"{ID}.l1", 16), 10)
-    assert result(story)["reason"] == "hangup"
+    assert gather_result(story)["reason"] == "hangup"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_recovery_gives_the_phase_its_time_again(phase: str) -> None:
     """An outage is not the caller's silence."""
     story = gathering(timeout=3_000, digitTimeout=1_000, audioUrl=HTTPS)
     if phase != "fetch":
-        story.fetched(())
+        story.deliver_media(())
     if phase == "between":
         story.press("1")
     given = {"fetch": FETCH_TIMEOUT_MS, "first": 3_000 + GRACE_MS, "between": 1_000 + GRACE_MS}
@@ -109,7 +109,7 @@ def test_gathers_may_nest_in_fallbacks() -> None:
     """The fallback of a gather may be a gather; both clocks run, then the call ends."""
     inner = {"type": "gather", "data": {"timeout": 1_000, "fallback": say("bye")}}
     story = gathering(fallback=inner, timeout=1_000)
-    story.due()
+    story.pass_deadline()
     assert story.state == "gathering"
-    story.due()
+    story.pass_deadline()
     assert story.state == "playing"

@@ -19,7 +19,7 @@ from tests.unit.calls.harness.builders import (
     MAIN,
     NOW,
     Story,
-    called,
+    answered_call,
     say,
 )
 from tests.unit.calls.harness.control import hold, unhold
@@ -30,9 +30,9 @@ DATA = {"timeout": 4_000, "digitTimeout": 1_500, "maxDigits": 3}
 def gathering(phase: str, **more: Any) -> Story:
     """Make a call in a phase of a gather."""
     prompt = {} if phase in {"first", "between"} else {"audioUrl": HTTPS}
-    story = called({"type": "gather", "data": DATA | prompt, "action": HTTPS, **more})
+    story = answered_call({"type": "gather", "data": DATA | prompt, "action": HTTPS, **more})
     if phase == "prompt":
-        story.fetched()
+        story.deliver_media()
     if phase == "between":
         story.press("1")
     assert story.state_as(Gathering).phase == phase
@@ -80,7 +80,7 @@ def test_held_while_the_prompt_is_fetched() -> None:
     """It waits until the leg can hear it."""
     story = gathering("fetch")
     story.take(hold(MAIN))
-    assert story.fetched() == ()
+    assert story.deliver_media() == ()
     assert isinstance(story.take(unhold(MAIN), 60_000)[-1], Play)
 
 
@@ -88,7 +88,7 @@ def test_a_prompt_that_cannot_be_had() -> None:
     """The first digit has its whole time, once the leg is back."""
     story = gathering("fetch")
     story.take(hold(MAIN))
-    assert story.fetched(()) == ()
+    assert story.deliver_media(()) == ()
     story.take(unhold(MAIN), 60_000)
     assert story.state_as(Gathering).phase == "first"
     assert story.state_as(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
@@ -125,9 +125,9 @@ def test_the_verbs_own_time() -> None:
 
 def test_a_gather_that_begins_on_hold() -> None:
     """It waits for its leg from the beginning."""
-    story = called(say(action={"type": "gather", "data": DATA, "action": HTTPS}))
+    story = answered_call(say(action={"type": "gather", "data": DATA, "action": HTTPS}))
     story.take(hold(MAIN))
-    story.fetched(())
+    story.deliver_media(())
     assert story.state_as(Gathering).suspended
     story.take(unhold(MAIN), 60_000)
     assert story.state_as(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
@@ -150,4 +150,4 @@ def test_a_key_that_was_down_before() -> None:
     story.take(unhold(MAIN))
     story.press("3")
     story.press("#")
-    assert b'"13"' in story.wanted(SendWebhook)[-1].body
+    assert b'"13"' in story.commands_of(SendWebhook)[-1].body

@@ -11,21 +11,21 @@ from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN
-from tests.unit.calls.harness.gathers import PROMPT, gathering, prompting, result
+from tests.unit.calls.harness.gathers import PROMPT, gather_result, gathering, playing_prompt
 
 
 def test_the_prompt_is_played_first() -> None:
     """The first-digit timer starts when the prompt ends."""
     story = gathering(audioUrl=HTTPS, timeout=3_000)
     assert story.state_as(Gathering).phase == "fetch"
-    assert story.fetched() == (Play(MAIN, PROMPT, CLIPS),)
+    assert story.deliver_media() == (Play(MAIN, PROMPT, CLIPS),)
     story.take(PlaybackEnded(PROMPT), 4_000)
     assert story.state_as(Gathering).deadline_ms == story.now + 3_000 + GRACE_MS
 
 
 def test_a_digit_stops_the_prompt() -> None:
     """Barge-in: a digit stops the prompt and starts the inter-digit timer."""
-    story = prompting(digitTimeout=1_000)
+    story = playing_prompt(digitTimeout=1_000)
     assert story.press("1") == (StopPlayback(PROMPT),)
     assert story.state_as(Gathering).deadline_ms == story.now + 1_000 + GRACE_MS
     assert story.take(PlaybackEnded(PROMPT), 10) == ()
@@ -35,9 +35,9 @@ def test_a_digit_stops_the_prompt() -> None:
 @pytest.mark.parametrize(("key", "dtmf"), [("1", "1"), ("#", "")])
 def test_the_last_key_during_the_prompt(key: str, dtmf: str) -> None:
     """MaxDigits or the terminator during the prompt: it is stopped and the webhook asked."""
-    story = prompting(maxDigits=1)
+    story = playing_prompt(maxDigits=1)
     assert [type(each) for each in story.press(key)] == [StopPlayback, SendWebhook]
-    assert result(story)["dtmf"] == dtmf
+    assert gather_result(story)["dtmf"] == dtmf
 
 
 def test_a_digit_before_the_prompt_makes_it_needless() -> None:
@@ -51,7 +51,7 @@ def test_a_digit_before_the_prompt_makes_it_needless() -> None:
 def test_a_prompt_that_cannot_be_had_is_passed_over() -> None:
     """Without audio it listens at once."""
     story = gathering(audioUrl=HTTPS)
-    assert story.fetched(()) == ()
+    assert story.deliver_media(()) == ()
     assert story.state_as(Gathering).phase == "first"
 
 
@@ -59,16 +59,16 @@ def test_a_prompt_that_never_comes() -> None:
     """The fetch has a deadline, after which it listens."""
     story = gathering(audioUrl=HTTPS)
     began = story.now
-    story.due()
+    story.pass_deadline()
     assert story.now == began + FETCH_TIMEOUT_MS
     assert story.state_as(Gathering).phase == "first"
 
 
 def test_a_prompt_that_never_ends_is_stopped() -> None:
     """A prompt that outlives its length is stopped, then it listens."""
-    story = prompting()
+    story = playing_prompt()
     began = story.now
-    assert story.due() == (StopPlayback(PROMPT),)
+    assert story.pass_deadline() == (StopPlayback(PROMPT),)
     assert story.now == began + 4_000 + PLAYBACK_GRACE_MS
     assert story.state_as(Gathering).phase == "first"
 
@@ -77,13 +77,13 @@ def test_the_limit_stands_over_the_fetch_of_the_prompt() -> None:
     """A prompt that can't be had in time does not keep the caller beyond the verb's timeout."""
     story = gathering(verb_timeout=2.0, audioUrl=HTTPS)
     began = story.now
-    story.due()
-    assert (story.now, result(story)["reason"]) == (began + 2_000 + GRACE_MS, "timeout")
+    story.pass_deadline()
+    assert (story.now, gather_result(story)["reason"]) == (began + 2_000 + GRACE_MS, "timeout")
 
 
 def test_a_recovery_leaves_a_prompt_alone() -> None:
     """Media plays on while an engine is away."""
-    story = prompting()
+    story = playing_prompt()
     before = story.call
     story.take(Recovered(), 500)
     assert story.call is before

@@ -8,7 +8,7 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Playing
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS, HANGUP_GRACE_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, called, say
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from wire.media import Audio, Speech
 
 PLAYBACK = f"{ID}.p1"
@@ -17,21 +17,21 @@ LENGTH_MS = 4_000
 
 def playing(**more: object) -> Story:
     """Make a call that plays one address, then speaks."""
-    return called({"type": "play", "data": {"audioUrl": HTTPS}, "action": say(), **more})
+    return answered_call({"type": "play", "data": {"audioUrl": HTTPS}, "action": say(), **more})
 
 
 def test_audio_is_fetched_then_played() -> None:
     """The clips are played to the main leg under an id that we chose."""
     story = playing()
-    assert story.wanted(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
-    assert story.fetched() == (Play(MAIN, PLAYBACK, CLIPS),)
+    assert story.commands_of(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
+    assert story.deliver_media() == (Play(MAIN, PLAYBACK, CLIPS),)
     assert story.state_as(Playing).ends_ms == story.now + LENGTH_MS
 
 
 def test_the_nested_action_runs_after_the_playback() -> None:
     """Nested action runs after playback ends."""
     story = playing()
-    story.fetched()
+    story.deliver_media()
     assert story.take(PlaybackEnded(PLAYBACK), LENGTH_MS) == (
         FetchMedia(f"{ID}.p2", (Speech("hello"),)),
     )
@@ -39,21 +39,21 @@ def test_the_nested_action_runs_after_the_playback() -> None:
 
 def test_several_addresses_are_one_playback() -> None:
     """A list is played one after another."""
-    story = called({"type": "play", "data": {"audioUrl": [HTTPS, HTTPS + "b"]}})
-    assert story.wanted(FetchMedia)[0].sources == (Audio(HTTPS), Audio(HTTPS + "b"))
+    story = answered_call({"type": "play", "data": {"audioUrl": [HTTPS, HTTPS + "b"]}})
+    assert story.commands_of(FetchMedia)[0].sources == (Audio(HTTPS), Audio(HTTPS + "b"))
 
 
 def test_speech_carries_voice_and_language() -> None:
     """say.data: text, voice, language, ssml."""
     data = {"text": "namaste", "voice": "asha", "language": "hi-IN", "ssml": True}
-    story = called({"type": "say", "data": data})
-    assert story.wanted(FetchMedia)[0].sources == (Speech("namaste", "asha", "hi-IN", True),)
+    story = answered_call({"type": "say", "data": data})
+    assert story.commands_of(FetchMedia)[0].sources == (Speech("namaste", "asha", "hi-IN", True),)
 
 
 def test_audio_that_cannot_be_had_is_passed_over() -> None:
     """A media error is no end of the call: the next action runs."""
     story = playing()
-    assert isinstance(story.fetched(())[0], FetchMedia)
+    assert isinstance(story.deliver_media(())[0], FetchMedia)
     assert story.state_as(Playing).request == f"{ID}.p2"
 
 
@@ -61,7 +61,7 @@ def test_a_fetch_that_never_ends_is_given_up() -> None:
     """Every state that waits has a deadline."""
     story = playing()
     began = story.now
-    commands = story.due()
+    commands = story.pass_deadline()
     assert story.now == began + FETCH_TIMEOUT_MS
     assert [type(each) for each in commands] == [FetchMedia]
 
@@ -69,28 +69,28 @@ def test_a_fetch_that_never_ends_is_given_up() -> None:
 def test_a_playback_that_never_ends_is_stopped() -> None:
     """A playback that outlives its length by the grace is given up."""
     story = playing()
-    story.fetched()
+    story.deliver_media()
     began = story.now
-    assert story.due()[0] == StopPlayback(PLAYBACK)
+    assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
     assert story.now == began + LENGTH_MS + GRACE_MS
 
 
 def test_a_timeout_cuts_it_short() -> None:
     """The verb's own timeout, in seconds, ends the playback."""
     story = playing(timeout=1.5)
-    story.fetched()
+    story.deliver_media()
     began = story.now
-    assert story.due()[0] == StopPlayback(PLAYBACK)
+    assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
     assert story.now == began + 1_500
 
 
 def test_a_failed_playback_is_passed_over() -> None:
     """PlaybackFinished with state `failed` goes on, once the leg has had time to be gone."""
     story = playing()
-    story.fetched()
+    story.deliver_media()
     failed_ms = story.now
     assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
-    story.due()
+    story.pass_deadline()
     assert story.now == failed_ms + HANGUP_GRACE_MS
     assert story.state_as(Playing).request == f"{ID}.p2"
 
@@ -98,10 +98,10 @@ def test_a_failed_playback_is_passed_over() -> None:
 def test_nothing_begins_when_a_playback_failed_because_the_caller_left() -> None:
     """Asterisk tells the failed playback first and the hangup a moment later."""
     story = playing()
-    story.fetched()
+    story.deliver_media()
     story.take(PlaybackEnded(PLAYBACK, failed=True))
     story.hang_up()
-    assert story.wanted(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
+    assert story.commands_of(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_nothing_begins_when_a_playback_failed_because_the_caller_left() -> None
 def test_what_does_not_concern_a_playback_is_ignored(event: MediaFetched) -> None:
     """Another request's audio, the same audio again, digits, a recovery: it plays on."""
     story = playing()
-    story.fetched()
+    story.deliver_media()
     before = story.call
     assert story.take(event) == ()
     assert story.call is before
@@ -132,6 +132,6 @@ def test_a_recovery_gives_the_fetch_its_time_again() -> None:
 
 def test_after_the_last_the_call_hangs_up() -> None:
     """After the last action the call hangs up."""
-    story = called(say())
-    story.fetched()
+    story = answered_call(say())
+    story.deliver_media()
     assert story.take(PlaybackEnded(PLAYBACK), 1_000)[0] == Hangup(MAIN, 16)

@@ -19,7 +19,7 @@ from tests.unit.calls.harness.builders import (
     MAIN,
     NOW,
     Story,
-    called,
+    answered_call,
     say,
 )
 from tests.unit.calls.harness.control import hold, unhold
@@ -30,8 +30,8 @@ FIRST, SECOND = CLIPS  # 3 s and 1 s
 
 def playing(**more: Any) -> Story:
     """Make a call that plays two clips, of 4 s together."""
-    story = called(say(**more))
-    story.fetched()
+    story = answered_call(say(**more))
+    story.deliver_media()
     return story
 
 
@@ -47,7 +47,7 @@ def test_a_hold_stops_the_prompt() -> None:
     story = playing()
     request = story.state_as(Playing).request
     assert story.take(hold(MAIN), 1_000) == (StopPlayback(request), StartHoldMusic(MAIN))
-    assert (story.told[-1].event, story.told[-1].channel_id) == ("leg-held", MAIN)
+    assert (story.emitted[-1].event, story.emitted[-1].channel_id) == ("leg-held", MAIN)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_it_goes_on_where_it_was(heard_ms: int, clips: tuple[Clip, ...], offset_
     story = held(heard_ms)
     commands = story.take(unhold(MAIN), 60_000)
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p2", clips, offset_ms))
-    assert story.told[-1].event == "leg-unheld"
+    assert story.emitted[-1].event == "leg-unheld"
     state = story.state_as(Playing)
     assert state.ends_ms == story.now + 4_000 - heard_ms
     assert state.deadline_ms == state.ends_ms + GRACE_MS
@@ -108,7 +108,7 @@ def test_a_timeout_counts_what_is_heard() -> None:
     story = held(2_000, timeout=3)
     story.take(unhold(MAIN), 60_000)
     assert story.state_as(Playing).deadline_ms == story.now + 1_000
-    assert story.due()[0] == StopPlayback(f"{ID}.p2")
+    assert story.pass_deadline()[0] == StopPlayback(f"{ID}.p2")
 
 
 @pytest.mark.parametrize("again", [hold, unhold])
@@ -124,9 +124,9 @@ def test_the_same_again(again: Callable[[str], Event]) -> None:
 
 def test_held_while_it_is_fetched() -> None:
     """The prompt waits for the leg, when it is there."""
-    story = called(say())
+    story = answered_call(say())
     assert story.take(hold(MAIN)) == (StartHoldMusic(MAIN),)
-    assert story.fetched() == ()
+    assert story.deliver_media() == ()
     assert story.state_as(Playing).deadline_ms == NOW + LONGEST_MS
     commands = story.take(unhold(MAIN), 60_000)
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p1", CLIPS, 0))
@@ -134,30 +134,30 @@ def test_held_while_it_is_fetched() -> None:
 
 def test_held_and_freed_while_it_is_fetched() -> None:
     """The prompt is heard when it is there, as ever."""
-    story = called(say())
+    story = answered_call(say())
     story.take(hold(MAIN))
     assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
-    assert story.fetched() == (Play(MAIN, f"{ID}.p1", CLIPS, 0),)
+    assert story.deliver_media() == (Play(MAIN, f"{ID}.p1", CLIPS, 0),)
 
 
 def test_audio_that_cannot_be_had() -> None:
     """The tree goes on, the leg stays on hold; the next prompt waits too."""
-    story = called(say(action=say()))
+    story = answered_call(say(action=say()))
     story.take(hold(MAIN))
-    assert isinstance(story.fetched(())[-1], FetchMedia)
+    assert isinstance(story.deliver_media(())[-1], FetchMedia)
     assert story.state_as(Playing).suspended
-    assert story.fetched() == ()
+    assert story.deliver_media() == ()
     assert isinstance(story.take(unhold(MAIN))[-1], Play)
 
 
 def test_audio_that_never_comes() -> None:
     """Fetching has its own time, on hold or not."""
-    story = called(say(action=HTTPS))
+    story = answered_call(say(action=HTTPS))
     story.take(hold(MAIN))
     assert story.state_as(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
-    story.due()
+    story.pass_deadline()
     assert story.state_as(AwaitingInstructions)
-    assert len(story.wanted(SendWebhook)) == 1
+    assert len(story.commands_of(SendWebhook)) == 1
 
 
 def test_it_is_fetched_twice() -> None:

@@ -14,13 +14,19 @@ from engine.calls.model.state import Playing, RecordingVoicemail
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.sessions.preconditions import check_request
-from tests.unit.calls.harness.builders import ID, MAIN, called
-from tests.unit.calls.harness.voicemails import ARCHIVE, MESSAGE, ended, leaving, name_of
+from tests.unit.calls.harness.builders import ID, MAIN, answered_call
+from tests.unit.calls.harness.voicemails import (
+    ARCHIVE,
+    RECORD,
+    end_voicemail,
+    recording_voicemail,
+    voicemail_name,
+)
 
 
 def test_a_message_is_not_held() -> None:
     """Music would be heard instead of it: a hold is refused."""
-    story = leaving()
+    story = recording_voicemail()
     refusal = check_request(story.call, HoldRequested(MAIN, True))
     assert refusal is not None
     assert refusal.code == "message_being_left"
@@ -29,8 +35,8 @@ def test_a_message_is_not_held() -> None:
 
 def test_a_conversation_that_comes_upon_a_message() -> None:
     """It ends there and is kept; afterwards another is recorded."""
-    story = leaving()
-    first = name_of(story)
+    story = recording_voicemail()
+    first = voicemail_name(story)
     story.take(DialRequested("+4744444444", 30), 1_000)
     leg = story.call.invited[0]
     story.take(LegCreated(leg), 5)
@@ -38,14 +44,14 @@ def test_a_conversation_that_comes_upon_a_message() -> None:
     story.take(LegEnded(leg, 16), 5_000)
     assert story.state == "recording"
     story.hang_up()
-    second = story.wanted(StartVoicemail)[1].name
-    assert [each.names for each in story.wanted(ArchiveRecordings)] == [(first,), (second,)]
+    second = story.commands_of(StartVoicemail)[1].name
+    assert [each.names for each in story.commands_of(ArchiveRecordings)] == [(first,), (second,)]
 
 
 def test_a_message_is_taken_up_again() -> None:
     """Live on the PBX it goes on; ended meanwhile it is told so; never begun, it begins."""
-    story = leaving()
-    name, start = name_of(story), story.wanted(StartVoicemail)[0]
+    story = recording_voicemail()
+    name, start = voicemail_name(story), story.commands_of(StartVoicemail)[0]
     here = {MAIN: "Up"}
     live = PbxSnapshot(here, voicemails=frozenset({name}))
     assert reconcile(story.call, (start,), live, story.now) == ((), (Recovered(),))
@@ -56,19 +62,19 @@ def test_a_message_is_taken_up_again() -> None:
 
 def test_filing_is_waited_for_again_after_an_outage() -> None:
     """Its errand is done again: the next engine gives it its time."""
-    story = leaving()
+    story = recording_voicemail()
     story.press("#")
-    ended(story, 5)
+    end_voicemail(story, 5)
     story.take(Recovered(), 60_000)
     assert story.state_as(RecordingVoicemail).deadline_ms == story.now + 5_000
 
 
 def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
     """As that of any verb; the message begins anew with it."""
-    story = called(
+    story = answered_call(
         {"type": "record", "data": {"text": "Speak now."}}, recording_destination=ARCHIVE
     )
-    story.fetched()
+    story.deliver_media()
     request = story.state_as(Playing).request
     story.take(DialRequested("+4744444444", 30), 100)
     leg = story.call.invited[0]
@@ -78,18 +84,18 @@ def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
 
 def test_a_party_who_answers_into_a_message() -> None:
     """The message is stopped before they are joined: a leg that leaves one can't be bridged."""
-    story = leaving()
+    story = recording_voicemail()
     story.take(DialRequested("+4787654321", 40), 500)
     party = story.call.legs[-1].id
     commands = story.take(LegAnswered(party), 500)
-    assert commands[0] == StopVoicemail(name_of(story))
+    assert commands[0] == StopVoicemail(voicemail_name(story))
     assert isinstance(commands[1], AddToBridge)
 
 
 def test_nobody_leaves_a_message_on_hold() -> None:
     """Who was put on hold before is taken off it when the recording begins."""
-    story = called(
-        {"type": "dial", "data": {"number": "+4712345678"}, "action": MESSAGE},
+    story = answered_call(
+        {"type": "dial", "data": {"number": "+4712345678"}, "action": RECORD},
         recording_destination=ARCHIVE,
     )
     story.take(HoldRequested(MAIN, held=True), 100)

@@ -27,20 +27,20 @@ from tests.unit.calls.harness.screenings import (
     FIRST,
     SECOND,
     WHISPER,
-    fetched,
-    greeted,
-    greeting,
-    pressed,
-    result,
+    deliver_media,
+    dial_result,
+    press_digit,
+    screening_call,
+    screening_of,
 )
 
 
 def test_a_hangup_while_greeted() -> None:
     """The called party: an ordinary end of its leg; the caller: of the call."""
-    story = greeting(**CONFIRM)
+    story = screening_call(**CONFIRM)
     story.take(LegEnded(FIRST, NORMAL), 700)
-    assert result(story)["cause"] == NORMAL
-    caller = greeting(**CONFIRM)
+    assert dial_result(story)["cause"] == NORMAL
+    caller = screening_call(**CONFIRM)
     assert Hangup(FIRST, NORMAL) in caller.hang_up()
     caller.take(LegEnded(FIRST, NORMAL))
     assert caller.call.is_ended
@@ -48,17 +48,17 @@ def test_a_hangup_while_greeted() -> None:
 
 def test_a_stage_has_an_end() -> None:
     """A whisper of hours is cut, a confirmation with such a prompt refused."""
-    story = greeting(**WHISPER)
-    state = greeted(story).state
+    story = screening_call(**WHISPER)
+    state = screening_of(story).state
     assert isinstance(state, Playing)
     story.take(MediaFetched(state.request, CLIPS * 100))
-    assert StopPlayback(state.request) in story.due()
+    assert StopPlayback(state.request) in story.pass_deadline()
     assert story.state == "bridged"
-    silent = greeting(**CONFIRM)
-    prompt = greeted(silent).state
+    silent = screening_call(**CONFIRM)
+    prompt = screening_of(silent).state
     assert isinstance(prompt, Gathering)
     silent.take(MediaFetched(prompt.request, CLIPS * 100))
-    commands = silent.due()
+    commands = silent.pass_deadline()
     assert commands[0] == StopPlayback(prompt.request)
     assert Hangup(FIRST, REJECTED) in commands
     assert silent.now == story.now
@@ -66,48 +66,48 @@ def test_a_stage_has_an_end() -> None:
 
 def test_detection_before_whisper_before_confirmation() -> None:
     """One after another, each told to the PBX as it comes."""
-    story = greeting(**DETECT, **WHISPER, **CONFIRM)
-    assert story.wanted(StartTalkDetection) == [StartTalkDetection(FIRST, 200)]
-    assert isinstance(greeted(story).state, Detecting)
+    story = screening_call(**DETECT, **WHISPER, **CONFIRM)
+    assert story.commands_of(StartTalkDetection) == [StartTalkDetection(FIRST, 200)]
+    assert isinstance(screening_of(story).state, Detecting)
     story.take(TalkStarted(FIRST), 300)
     story.take(TalkEnded(FIRST, 400), 600)
-    assert StopTalkDetection(FIRST, "human") in story.due()
-    assert greeted(story).stage == "whispering"
-    story.take(PlaybackEnded(fetched(story)), 4_000)
-    assert greeted(story).stage == "confirming"
-    fetched(story)
-    pressed(story, "1")
+    assert StopTalkDetection(FIRST, "human") in story.pass_deadline()
+    assert screening_of(story).stage == "whispering"
+    story.take(PlaybackEnded(deliver_media(story)), 4_000)
+    assert screening_of(story).stage == "confirming"
+    deliver_media(story)
+    press_digit(story, "1")
     assert story.state_as(Bridged).answered_by == "human"
     story.take(LegEnded(FIRST, NORMAL), 1_000)
-    assert result(story)["answeredBy"] == "human"
+    assert dial_result(story)["answeredBy"] == "human"
     assert story.call.answered_by is None
 
 
 def test_a_machine_is_connected_or_refused() -> None:
     """onMachine: continue, the default, or hangup, which goes on with the others."""
-    story = greeting(**DETECT)
-    story.due()
+    story = screening_call(**DETECT)
+    story.pass_deadline()
     assert story.state_as(Bridged).answered_by == "machine"
-    [told] = [each for each in story.told if each.event == "machine-detection"]
+    [told] = [each for each in story.emitted if each.event == "machine-detection"]
     assert (told.channel_id, told.answered_by) == (FIRST, "machine")
-    refusing = greeting(BOB, EVE, machineDetection={"onMachine": "hangup"})
-    assert Hangup(FIRST, REJECTED) in refusing.due()
+    refusing = screening_call(BOB, EVE, machineDetection={"onMachine": "hangup"})
+    assert Hangup(FIRST, REJECTED) in refusing.pass_deadline()
     assert refusing.state_as(Dialing).legs == (SECOND,)
     refusing.take(LegEnded(SECOND, NO_ANSWER), 100)
-    assert result(refusing)["answeredBy"] == "machine"
+    assert dial_result(refusing)["answeredBy"] == "machine"
 
 
 def test_detection_that_is_off() -> None:
     """Enable false is as if it were not there."""
-    story = greeting(machineDetection={"enable": False})
+    story = screening_call(machineDetection={"enable": False})
     assert story.state == "bridged"
-    assert "answeredBy" not in json.dumps([each.event for each in story.told])
+    assert "answeredBy" not in json.dumps([each.event for each in story.emitted])
 
 
 def test_a_party_that_is_called_in_is_greeted_too() -> None:
     """It is one of those who are dialled, and has its own time to ring."""
-    story = greeting(timeout=3, **CONFIRM)
-    fetched(story)
+    story = screening_call(timeout=3, **CONFIRM)
+    deliver_media(story)
     story.take(DialRequested(EVE, 30), 5_000)
     assert story.state_as(Dialing).deadline_ms == story.now + 30_000
     called_in = story.state_as(Dialing).legs[-1]
@@ -118,7 +118,7 @@ def test_a_party_that_is_called_in_is_greeted_too() -> None:
 
 def test_who_is_greeted_can_t_be_held() -> None:
     """There is no conversation yet to be held in; the caller can be."""
-    story = greeting(**WHISPER)
+    story = screening_call(**WHISPER)
     refusal = check_request(story.call, HoldRequested(FIRST, True))
     assert isinstance(refusal, Rejection)
     assert refusal.code == "not_connected"
@@ -127,11 +127,11 @@ def test_who_is_greeted_can_t_be_held() -> None:
 
 def test_what_concerns_nobody_changes_nothing() -> None:
     """Keys of others, an answer told twice, an audio of another: the very same call."""
-    story = greeting(BOB, EVE, **CONFIRM)
-    fetched(story)
+    story = screening_call(BOB, EVE, **CONFIRM)
+    deliver_media(story)
     before = story.call
-    pressed(story, "1", MAIN)
-    pressed(story, "1", SECOND)
+    press_digit(story, "1", MAIN)
+    press_digit(story, "1", SECOND)
     story.take(LegAnswered(FIRST))
     story.take(MediaFetched("other", CLIPS))
     assert story.call is before
@@ -139,12 +139,12 @@ def test_what_concerns_nobody_changes_nothing() -> None:
 
 def test_an_outage_is_not_their_silence() -> None:
     """The key's time is given again, a stage's too; detection is over."""
-    story = greeting(**CONFIRM)
-    story.take(PlaybackEnded(fetched(story)), 4_000)
+    story = screening_call(**CONFIRM)
+    story.take(PlaybackEnded(deliver_media(story)), 4_000)
     story.take(Recovered(), 60_000)
-    assert greeted(story).state.deadline_ms == story.now + 10_120
-    assert greeted(story).limit_ms == story.now + MAX_STAGE_MS
-    detecting = greeting(**DETECT, **CONFIRM)
+    assert screening_of(story).state.deadline_ms == story.now + 10_120
+    assert screening_of(story).limit_ms == story.now + MAX_STAGE_MS
+    detecting = screening_call(**DETECT, **CONFIRM)
     detecting.take(Recovered(), 60_000)
-    assert greeted(detecting).stage == "confirming"
-    assert detecting.told[-1].answered_by == "unknown"
+    assert screening_of(detecting).stage == "confirming"
+    assert detecting.emitted[-1].answered_by == "unknown"

@@ -20,7 +20,7 @@ from tests.unit.calls.harness.builders import (
     MAIN,
     NOW,
     Story,
-    called,
+    answered_call,
     inbound,
     outbound,
     say,
@@ -36,7 +36,7 @@ def test_an_outbound_call_originates_its_main_leg() -> None:
     assert story.state_as(Starting).deadline_ms == NOW + 30_700
     assert story.take(LegCreated(MAIN), 100) == ()
     assert story.call.status == "initiated"
-    assert [event.event for event in story.told] == ["initiated"]
+    assert [event.event for event in story.emitted] == ["initiated"]
 
 
 def test_an_inbound_call_is_answered() -> None:
@@ -72,19 +72,19 @@ def test_the_main_leg_goes_through_its_states() -> None:
     story.take(LegAnswered(MAIN), 10)
     story.take(LegRinging(MAIN), 10)
     assert story.status == "in-progress"
-    assert [event.event for event in story.told] == ["initiated", "ringing", "answered"]
-    assert [event.sequence_number for event in story.told] == [0, 1, 2]
+    assert [event.event for event in story.emitted] == ["initiated", "ringing", "answered"]
+    assert [event.sequence_number for event in story.emitted] == [0, 1, 2]
 
 
 def test_nobody_answers() -> None:
     """When the originate's timeout passes, the leg is hung up and the call is no-answer."""
     story = Story(outbound())
     story.take(CallOpened())
-    assert story.due() == (Hangup(MAIN, NO_ANSWER),)
+    assert story.pass_deadline() == (Hangup(MAIN, NO_ANSWER),)
     assert story.now == NOW + 30_000
     story.take(LegEnded(MAIN, NORMAL), 50)
     assert (story.call.status, story.call.cause) == ("no-answer", NO_ANSWER)
-    assert story.told[-1].ended_by == "system"
+    assert story.emitted[-1].ended_by == "system"
 
 
 def test_a_busy_party() -> None:
@@ -94,7 +94,7 @@ def test_a_busy_party() -> None:
     assert story.take(LegEnded(MAIN, BUSY, 486), 900) == ()
     assert story.call.is_ended
     assert story.call.status == "busy"
-    last = story.told[-1]
+    last = story.emitted[-1]
     assert (last.event, last.hangup_cause, last.sip_code) == ("completed", BUSY, 486)
     assert (last.ended_by, last.duration) == ("callee", 0)
 
@@ -104,7 +104,7 @@ def test_a_party_that_rejects() -> None:
     story = Story(outbound())
     story.take(CallOpened())
     story.hang_up(REJECTED)
-    assert (story.call.status, story.told[-1].reason) == ("failed", "rejected")
+    assert (story.call.status, story.emitted[-1].reason) == ("failed", "rejected")
 
 
 def test_hangup_requested_while_starting() -> None:
@@ -138,8 +138,8 @@ def test_other_events_leave_a_starting_call_alone() -> None:
 
 def test_without_an_action_the_call_hangs_up() -> None:
     """After the last action the call hangs up."""
-    story = called()
-    assert story.wanted(Hangup) == [Hangup(MAIN, NORMAL)]
+    story = answered_call()
+    assert story.commands_of(Hangup) == [Hangup(MAIN, NORMAL)]
     story.hang_up()
     assert (story.call.status, story.call.ended_by) == ("completed", "action")
 

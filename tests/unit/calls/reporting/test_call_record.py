@@ -1,4 +1,4 @@
-"""The record of a call, told with its end: who, when, how long, and all that was done meanwhile."""
+"""The call record, which the completed event carries: parties, times, sessions."""
 
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
@@ -10,44 +10,44 @@ from tests.unit.calls.harness.builders import (
     MAIN,
     NOW,
     Story,
-    called,
-    dialing,
+    answered_call,
+    bridged_call,
+    dialing_call,
     inbound,
     outbound,
     say,
-    talking,
 )
 from tests.unit.calls.harness.control import (
     BOB,
     CAROL,
     PEER,
     TARGET,
-    came,
-    conferring,
+    in_conference,
+    progress,
     transferring,
 )
 from wire.record import CallRecord
 
 
 def record(story: Story) -> CallRecord:
-    """Give the record, which must add up."""
-    assert not list(faults_of(story.told))
-    found = story.told[-1].record
+    """Return the call record, after checking its sums."""
+    assert not list(faults_of(story.emitted))
+    found = story.emitted[-1].record
     assert found is not None
     return found
 
 
 def ended(story: Story) -> CallRecord:
-    """Let everybody hang up."""
+    """Hang up all legs and return the record."""
     story.hang_up()
     for leg in story.call.legs:
         story.take(LegEnded(leg.id, 16), 10)
     return record(story)
 
 
-def test_a_conversation_is_told_whole() -> None:
+def test_record_of_a_conversation() -> None:
     """Ids, parties, times and both legs."""
-    told = ended(talking(BOB, action=say(), labels={"clientId": "c-7"}))
+    told = ended(bridged_call(BOB, action=say(), labels={"clientId": "c-7"}))
     assert (told.call_id, told.account_id, told.node, told.slot) == (ID, "acme", "pbx1", 0)
     assert (told.direction, told.from_, told.to, told.caller_id) == (
         "outbound", "+4799", "+4711111111", "+4799",
@@ -62,13 +62,13 @@ def test_a_conversation_is_told_whole() -> None:
     assert told.labels == {"clientId": "c-7"}
 
 
-def test_legs_stand_in_the_order_in_which_they_were_called() -> None:
-    """Whoever hangs up first."""
-    story = talking(BOB, action=say())
+def test_legs_are_ordered_by_request() -> None:
+    """In whatever order they end."""
+    story = bridged_call(BOB, action=say())
     story.take(LegEnded(MAIN, 16), 10)
     for leg in story.call.legs:
         story.take(LegEnded(leg.id, 16), 10)
-    other = talking(BOB, action=say())
+    other = bridged_call(BOB, action=say())
     other.hang_up()
     for leg in reversed(other.call.legs):
         other.take(LegEnded(leg.id, 16), 10)
@@ -79,7 +79,7 @@ def test_legs_stand_in_the_order_in_which_they_were_called() -> None:
 
 def test_time_on_hold_counts_once() -> None:
     """A leg's holds are added up; the call was on hold while any leg was."""
-    story = talking(BOB)
+    story = bridged_call(BOB)
     story.take(HoldRequested(MAIN, held=True), 1_000)
     story.take(HoldRequested(PEER, held=True), 500)
     story.take(HoldRequested(MAIN, held=False), 500)
@@ -91,8 +91,8 @@ def test_time_on_hold_counts_once() -> None:
 
 
 def test_a_hold_ends_with_its_leg() -> None:
-    """Who hangs up while on hold was on hold until then."""
-    story = talking(BOB, action=say())
+    """A leg that hangs up on hold was on hold until then."""
+    story = bridged_call(BOB, action=say())
     story.take(HoldRequested(PEER, held=True), 1_000)
     story.take(LegEnded(PEER, 16), 3_000)
     story.take(HangupRequested("api"), 2_000)
@@ -101,7 +101,7 @@ def test_a_hold_ends_with_its_leg() -> None:
     assert told.ended_by == "api"
 
 
-def test_a_call_that_nobody_answered_only_rang() -> None:
+def test_an_unanswered_call() -> None:
     """Its main leg has the call's own status."""
     story = Story(outbound())
     story.take(CallOpened())
@@ -114,8 +114,8 @@ def test_a_call_that_nobody_answered_only_rang() -> None:
     assert (leg.status, leg.ring_ms, leg.sip_code) == ("busy", 9_900, 486)
 
 
-def test_a_caller_who_gave_up() -> None:
-    """A call that came in and was not answered is canceled, and so is its leg."""
+def test_a_caller_who_hangs_up_early() -> None:
+    """An unanswered inbound call is canceled, and so is its leg."""
     story = Story(inbound())
     story.take(CallOpened())
     story.take(LegEnded(CHANNEL, 16), 3_000)
@@ -126,12 +126,12 @@ def test_a_caller_who_gave_up() -> None:
 
 
 def test_agents_are_named() -> None:
-    """Who was called as an agent, for which reference, and by which name in a session."""
-    story = dialing(data={"agent_id": "7", "reference_id": "ref-1"})
+    """A leg has its agent, its reference and the agent's name from the session."""
+    story = dialing_call(data={"agent_id": "7", "reference_id": "ref-1"})
     story.take(LegAnswered(PEER), 2_000)
     wish = TransferRequested("attended", PEER, MAIN, "agent:9", target_name="Nina")
     story.take(wish, 1_000)
-    came(story, TARGET, "ringback")
+    progress(story, TARGET, "ringback")
     told = ended(story)
     _main, agent, target = sorted(told.legs, key=lambda leg: leg.channel_id)
     assert (agent.agent_id, agent.reference_id, agent.agent_name) == ("7", "ref-1", None)
@@ -139,32 +139,32 @@ def test_agents_are_named() -> None:
     assert told.dialed_numbers == ("+4711111111",)
 
 
-def test_sessions_are_told() -> None:
-    """Each transfer and each conference, with who was in it."""
+def test_sessions_are_recorded() -> None:
+    """Each transfer and each conference, with its members."""
     (transfer,) = ended(transferring("answered")).transfers
     assert (transfer.mode, transfer.party, transfer.state) == ("attended", CAROL, "abandoned")
     assert transfer.source_agent_id == "7"
-    (conference,) = ended(conferring()).conferences
+    (conference,) = ended(in_conference()).conferences
     assert conference.state == "completed"
     assert [member.agent_name for member in conference.members] == [None, None, "Carol"]
 
 
-def test_digits_are_told() -> None:
-    """What each gather collected, from whom, and why it ended."""
-    story = called({"type": "gather", "data": {"maxDigits": 2}})
+def test_digits_are_recorded() -> None:
+    """What each gather collected, on which leg, and why it ended."""
+    story = answered_call({"type": "gather", "data": {"maxDigits": 2}})
     story.press("4")
     story.press("2")
     (gathered,) = ended(story).gathered
     assert (gathered.dtmf, gathered.reason, gathered.channel_id) == ("42", "max-digits", MAIN)
 
 
-def test_a_call_of_a_great_many_legs() -> None:
-    """The first of them are counted, not listed: a call's state must stay small."""
+def test_a_call_with_very_many_legs() -> None:
+    """The first ones are counted, not listed: a call's state must stay small."""
     numbers = [f"+47{10_000_000 + place}" for place in range(10)]
     tree: object = None
     for _ in range(12):
         tree = {"type": "dial", "data": {"number": numbers}, "action": tree or say()}
-    story = called(tree)
+    story = answered_call(tree)
     while story.state == "dialing":
         for leg in story.call.legs[1:]:
             story.take(LegEnded(leg.id, 19), 10)

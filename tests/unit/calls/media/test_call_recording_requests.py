@@ -1,0 +1,61 @@
+"""Recording by request: started, paused, resumed, stopped, or rejected."""
+
+from engine.calls.model.commands import (
+    ArchiveRecordings,
+    MuteRecording,
+    StartRecording,
+    StopRecording,
+)
+from engine.calls.model.events import CallOpened, LegAnswered
+from engine.calls.model.requests import RecordingAction, RecordingRequested
+from engine.calls.sessions.preconditions import check_request
+from tests.unit.calls.harness.builders import CHANNEL, MAIN, Story, answered_call, inbound, say
+from tests.unit.calls.harness.recordings import (
+    ARCHIVE,
+    URL,
+    end_and_archive,
+    recorded_call,
+    recording_commands,
+    request_recording,
+)
+
+
+def test_a_recording_is_paused_and_resumed() -> None:
+    """The recording is muted meanwhile; a repeat changes nothing; each emits an event."""
+    story = recorded_call()
+    request_recording(story, "pause", "pause", "resume", "resume")
+    assert recording_commands(story)[1:] == [MuteRecording(MAIN, True), MuteRecording(MAIN, False)]
+    told = [each.event for each in story.emitted if each.event.startswith("recording")]
+    assert told == ["recording-paused", "recording-resumed"]
+
+
+def test_a_recording_is_started_and_stopped() -> None:
+    """Each start creates a part; all parts become one file."""
+    story = answered_call(say(), recording_destination=ARCHIVE)
+    request_recording(story, "start", "start", "stop", "stop", "start")
+    first, second = story.commands_of(StartRecording)
+    assert recording_commands(story) == [first, StopRecording(MAIN, first.name), second]
+    end_and_archive(story)
+    assert story.commands_of(ArchiveRecordings)[0].names == (first.name, second.name)
+    assert story.emitted[-1].recording_url == URL
+
+
+def test_a_pause_before_the_answer_holds() -> None:
+    """After a pause before its start, the recording starts muted."""
+    story = Story(inbound(say(), recording_destination=ARCHIVE, recording_enabled=True))
+    story.take(CallOpened())
+    request_recording(story, "pause")
+    story.take(LegAnswered(CHANNEL), 70)
+    assert [type(each) for each in recording_commands(story)] == [StartRecording, MuteRecording]
+
+
+def test_rejected_recording_requests() -> None:
+    """Without an archive nothing is recorded; only a running recording can be paused or stopped."""
+    bare, idle = answered_call(say()), answered_call(say(), recording_destination=ARCHIVE)
+    wishes: tuple[RecordingAction, ...] = ("start", "pause", "resume", "stop")
+    refusals = [check_request(bare.call, RecordingRequested(each)) for each in wishes]
+    assert [each.code if each else "" for each in refusals] == ["no_archive"] * 4
+    refusals = [check_request(idle.call, RecordingRequested(each)) for each in wishes]
+    assert [each.code if each else "" for each in refusals] == ["", *["not_recorded"] * 3]
+    request_recording(idle, "pause")
+    assert recording_commands(idle) == []
