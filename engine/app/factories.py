@@ -1,4 +1,4 @@
-"""The parts of an engine, each built from the settings; `app` puts them together."""
+"""Builds the parts of an engine from its settings; `engine.py` connects them."""
 
 import ipaddress
 import os
@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 import aiohttp
-import structlog
+from msgspec import Struct
 
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
@@ -29,19 +29,21 @@ from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
 from engine.media.tts.provider import TtsProvider
 from engine.observe.telemetry import Telemetry
-from engine.runtime.admission.limits import CapacityLimits, RateLimiter
+from engine.runtime.admission.limits import CapacityLimits, ClusterLoad
 from engine.runtime.admission.routes import DefaultTargetLookup, no_default_target
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
-from engine.runtime.cluster.membership import Membership
+from engine.runtime.base.context import EngineContext
 from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.io.instrumentation import MeteredActionClient, MeteredApiRequests
-from engine.runtime.io.runner import ActionSource as AskerPort
-from engine.runtime.io.runner import IoRunner
-from engine.runtime.pbx.traced import TracedActionClient
+from engine.runtime.io.instrumentation import (
+    MeteredActionClient,
+    MeteredApiRequests,
+    TracedActionClient,
+)
+from engine.runtime.io.runner import ActionSource, IoRunner
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.service import CallService
 from engine.store.redis.store import RedisStore
@@ -54,108 +56,173 @@ from engine.webhooks.signatures import Signer
 from wire.callback_targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.tree import Limits
 
-log = structlog.get_logger()
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
+class Assembly(Struct, frozen=True):
+    """What the parts of an engine are built from; `stack` closes them."""
+
+    settings: Settings
+    stack: AsyncExitStack
+    context: EngineContext
+    telemetry: Telemetry
+
+
 def store(settings: Settings) -> RedisStore:
-    """Build the way to Redis; nothing is asked of it yet."""
-    bounds = StreamLimits(settings.stream_events, settings.stream_ceiling)
-    return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=bounds)
+    """Build the connection to Redis; nothing is sent yet."""
+    limits = StreamLimits(settings.stream_events, settings.stream_ceiling)
+    return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=limits)
 
 
-async def library(settings: Settings, house: AsyncExitStack, seen: Telemetry) -> ClipCache:
-    """Open the audio library, with the voices that this machine has."""
-    limits = MediaLimits()
+def assembly(
+    settings: Settings, stack: AsyncExitStack, store: Store, clock: Clock, telemetry: Telemetry
+) -> Assembly:
+    """Build what all parts share."""
+    context = EngineContext(store, clock, telemetry.metrics)
+    if telemetry.traces is not None:
+        context = EngineContext(
+            store, clock, telemetry.metrics, link_call=telemetry.traces.link_call
+        )
+    return Assembly(settings, stack, context, telemetry)
+
+
+async def clip_cache(parts: Assembly) -> ClipCache:
+    """Open the audio cache, with the text-to-speech providers that this machine has."""
+    settings, limits = parts.settings, MediaLimits()
     espeak = await find_espeak()
-    speakers: list[TtsProvider] = [Hibari(limits), *([espeak] if espeak else [])]
-    session = await house.enter_async_context(guarded_session(_networks(settings.media_allow)))
-    return await house.enter_async_context(
-        open_clip_cache(settings.media_dir, session, speakers, _now_ms, limits, meter=seen.metrics)
+    providers: list[TtsProvider] = [Hibari(limits), *([espeak] if espeak else [])]
+    session = await parts.stack.enter_async_context(
+        guarded_session(_networks(settings.media_allow))
+    )
+    return await parts.stack.enter_async_context(
+        open_clip_cache(
+            settings.media_dir,
+            session,
+            providers,
+            _now_ms,
+            limits,
+            meter=parts.context.metrics,
+        )
     )
 
 
-async def io_runner(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
-    settings: Settings,
-    house: AsyncExitStack,
-    audio: ClipCache,
-    store: Store,
-    limits: Limits,
-    seen: Telemetry,
-) -> IoRunner:
-    """Build what runs calls' errands; its session asks customers' servers and nobody else."""
-    signer = _signer(settings)
-    # No limit of ours: each question belongs to a live call, and those are limited.
-    session = await house.enter_async_context(
-        guarded_session(_networks(settings.webhook_allow), limit=0, limit_per_host=0)
+async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunner:
+    """Build what runs calls' I/O commands; its session connects to customers' servers only."""
+    store = parts.context.store
+    # No limit on connections: each request belongs to a live call, and those are limited.
+    session = await parts.stack.enter_async_context(
+        guarded_session(_networks(parts.settings.webhook_allow), limit=0, limit_per_host=0)
     )
-    trace = seen.traces.headers if seen.traces else dict[str, str]
-    apis = ApiRequestRunner(store, ApiSender(session, time.time, random.random, trace=trace))
-    running = IoRunner(
-        audio,
-        _asker(session, limits, signer, seen),
+    traces = parts.telemetry.traces
+    trace = traces.headers if traces else dict[str, str]
+    api_requests = ApiRequestRunner(
+        store, ApiSender(session, time.time, random.random, trace=trace)
+    )
+    runner = IoRunner(
+        clips,
+        _action_client(parts, session, limits),
         FlowCache(store, limits),
-        MeteredApiRequests(apis, seen.metrics),
+        MeteredApiRequests(api_requests, parts.context.metrics),
     )
-    house.push_async_callback(running.close)
-    return running
+    parts.stack.push_async_callback(runner.close)
+    return runner
 
 
 def callback_targets(settings: Settings, store: Store) -> CallbackTargets:
-    """Build what knows where accounts' callbacks go."""
+    """Build the lookup of accounts' callback targets."""
     return CallbackTargets(store.outbox, _now_ms, os.urandom, _signer(settings))
 
 
-async def callback_dispatcher(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
-    settings: Settings,
-    house: AsyncExitStack,
-    store: Store,
-    known: CallbackTargets,
-    clock: Clock,
-    seen: Telemetry,
-) -> CallbackDispatcher:
-    """Build what brings to customers what calls tell; each target's lane is its own limit."""
+async def callback_dispatcher(parts: Assembly, targets: CallbackTargets) -> CallbackDispatcher:
+    """Build what delivers callbacks; the queue of each target limits its own connections."""
+    settings, context = parts.settings, parts.context
+    store, metrics = context.store, context.metrics
     allowed = _networks(settings.webhook_allow)
-    session = await house.enter_async_context(guarded_session(allowed, limit=0, limit_per_host=0))
-    by_grpc = GrpcTransport(AddressGuard(allowed))
-    house.push_async_callback(by_grpc.close)
+    session = await parts.stack.enter_async_context(
+        guarded_session(allowed, limit=0, limit_per_host=0)
+    )
+    grpc = GrpcTransport(AddressGuard(allowed))
+    parts.stack.push_async_callback(grpc.close)
     schedule = RetrySchedule(settings.callback_retries_s)
-    apis = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
-    boxes: dict[int, SlotOutbox] = {}
+    api_requests = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
+    outboxes: dict[int, SlotOutbox] = {}
     delivery = Delivery(
-        known,
+        targets,
         {
             HttpsTarget: HttpTransport(session),
-            GrpcTarget: by_grpc,
-            ApiRequestTarget: ApiRequestTransport(apis),
+            GrpcTarget: grpc,
+            ApiRequestTarget: ApiRequestTransport(api_requests),
         },
         schedule,
         clock=time.time,
-        now_ms=clock.now_ms,
+        now_ms=context.clock.now_ms,
         random=random.random,
-        meter=seen.metrics,
+        metrics=metrics,
     )
-    turns = DeliveryWorker(store.outbox, delivery, boxes)
-    circuit = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
-    lanes = TargetQueues(turns, circuit, time.monotonic, random.random)
-    running = CallbackDispatcher(store.outbox, lanes, boxes, schedule, seen.metrics)
-    house.push_async_callback(running.close)
-    return running
+    worker = DeliveryWorker(store.outbox, delivery, outboxes)
+    circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
+    queues = TargetQueues(worker, circuit_breaker, time.monotonic, random.random)
+    dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)
+    parts.stack.push_async_callback(dispatcher.close)
+    return dispatcher
+
+
+def directory(parts: Assembly) -> Directory:
+    """Build the directory of agents."""
+    settings, context = parts.settings, parts.context
+    built = Directory(
+        context.store, context.clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint
+    )
+    parts.stack.push_async_callback(built.close)
+    return built
+
+
+def call_service(
+    parts: Assembly,
+    directory: Directory,
+    cluster: ClusterLoad,
+    default_target: DefaultTargetLookup = no_default_target,
+) -> CallService:
+    """Build the engine's calls, without nodes yet."""
+    settings = parts.settings
+    recordings_url = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
+    call_settings = CallSettings(
+        settings.slots,
+        settings.longest_call_s * 1000,
+        settings.caller_id,
+        recordings_url,
+        CapacityLimits(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s),
+        settings.max_calls,
+        settings.max_calls_per_s,
+    )
+    return CallService(parts.context, call_settings, directory, cluster, default_target)
+
+
+def agent_status(directory: Directory, service: CallService) -> AgentStatus:
+    """Build the status of agents."""
+    return AgentStatus(directory, service.calls)
+
+
+def dial_policy(parts: Assembly) -> DialPolicy:
+    """Build what decides which parties accounts may dial."""
+    context = parts.context
+    policy = DialPolicy(context.store.dial_policies, context.clock.now_ms, parts.settings.caller_id)
+    parts.stack.push_async_callback(policy.close)
+    return policy
+
+
+def _action_client(parts: Assembly, session: aiohttp.ClientSession, limits: Limits) -> ActionSource:
+    traces = parts.telemetry.traces
+    trace = traces.headers if traces else dict[str, str]
+    signer = _signer(parts.settings)
+    client = ActionClient(session, limits, signer, time.time, random.random, trace=trace)
+    metered = MeteredActionClient(client, parts.context.metrics)
+    return TracedActionClient(metered, traces) if traces else metered
 
 
 def _signer(settings: Settings) -> Signer:
     secret = settings.webhook_secret
     return Signer(*([secret.get_secret_value()] if secret else []))
-
-
-def _asker(
-    session: aiohttp.ClientSession, limits: Limits, signer: Signer, seen: Telemetry
-) -> AskerPort:
-    traces = seen.traces
-    trace = traces.headers if traces else dict[str, str]
-    asker = ActionClient(session, limits, signer, time.time, random.random, trace=trace)
-    metered = MeteredActionClient(asker, seen.metrics)
-    return TracedActionClient(metered, traces) if traces else metered
 
 
 def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:
@@ -164,44 +231,3 @@ def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:
 
 def _now_ms() -> int:
     return int(time.time() * 1000)
-
-
-def roster(  # noqa: PLR0913, PLR0917 - the parts that an engine is put together from
-    settings: Settings,
-    house: AsyncExitStack,
-    store: Store,
-    clock: Clock,
-    peers: Membership,
-    seen: Telemetry,
-    told: DefaultTargetLookup = no_default_target,
-) -> AgentStatus:
-    """Build the directory of agents and the switch, without nodes yet."""
-    directory = Directory(store, clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint)
-    house.push_async_callback(directory.close)
-    told_as = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
-    longest_ms = settings.longest_call_s * 1000
-    trunk = CapacityLimits(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s)
-    rules = CallSettings(settings.slots, longest_ms, settings.caller_id, told_as, trunk)
-    gate = RateLimiter(clock, settings.max_calls_per_s, settings.max_calls)
-    switch = CallService(
-        store,
-        clock,
-        gate,
-        rules,
-        directory=directory,
-        others=peers,
-        meter=seen.metrics,
-        told=told,
-    )
-    if seen.traces is not None:
-        switch.follow = seen.traces.link_call
-    return AgentStatus(directory, switch)
-
-
-def dial_policy(
-    settings: Settings, house: AsyncExitStack, store: Store, clock: Clock
-) -> DialPolicy:
-    """Build what knows what accounts may dial."""
-    book = DialPolicy(store.dial_policies, clock.now_ms, settings.caller_id)
-    house.push_async_callback(book.close)
-    return book

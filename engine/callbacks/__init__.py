@@ -1,1 +1,1 @@
-"""Status callbacks: what calls tell is brought to customers, in order, until it has arrived."""
+"""Status callbacks: delivers call events to customers, in order, until they arrive."""

@@ -1,4 +1,4 @@
-"""One try to deliver an event: where it goes now, signed, and what follows from the outcome."""
+"""One delivery attempt: resolves the target, signs the event, and decides what follows."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -25,22 +25,20 @@ from wire.callback_targets import (
 
 log = structlog.get_logger()
 TARGET_KINDS: Mapping[type, str] = {
-    HttpsTarget: "https",
-    GrpcTarget: "grpc",
-    ApiRequestTarget: "request",
-}
+    HttpsTarget: "https", GrpcTarget: "grpc", ApiRequestTarget: "request"
+}  # fmt: skip
 
 
 class DeliveryDecision(Struct, frozen=True):
-    """What follows from a try: the event has arrived, is tried again, or is given up, or all are.
+    """What follows an attempt: the event arrived, is retried or given up, or all events are.
 
-    `is_answered` tells the circuit how the target does; None: it was not asked.
+    `is_target_up` updates the circuit breaker; None: the target was not contacted.
     """
 
     is_target_up: bool | None
-    reason: str = ""  # why it has not arrived
-    retry_after_s: float | None = None  # to be tried again
-    give_up_reason: str = ""  # why the call's events are all given up
+    reason: str = ""  # why the event has not arrived
+    retry_after_s: float | None = None
+    give_up_reason: str = ""  # why all the call's events are given up
     rate_limit: RateLimit | None = None
 
 
@@ -52,93 +50,95 @@ _decode_timestamp = msgspec.json.Decoder(_Timestamp).decode
 
 
 class Delivery:
-    """Tries; `clock` gives wall-clock seconds, `now_ms` the time by which events are dated."""
+    """Makes attempts; `clock` gives wall-clock seconds, `now_ms` the clock that dates events."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
-        accounts: CallbackTargets,
-        carriers: Mapping[type, Transport],
+        targets: CallbackTargets,
+        transports: Mapping[type, Transport],
         schedule: RetrySchedule,
         *,
         clock: Callable[[], float],
         now_ms: Callable[[], int],
         random: Callable[[], float],
-        meter: Metrics,
+        metrics: Metrics,
     ) -> None:
-        self._targets = accounts
-        self._transports = carriers
+        self._targets = targets
+        self._transports = transports
         self._schedule = schedule
         self._clock = clock
         self._now_ms = now_ms
         self._random = random
-        self._metrics = meter.callbacks
+        self._metrics = metrics.callbacks
 
-    async def deliver(self, line: CallQueue, event: tuple[int, bytes]) -> DeliveryDecision:
-        """Try to deliver a line's first event; raises StoreDown before it has."""
-        name, _, target = line.delivery_key.partition(" ")
-        account = await self._targets.settings(name)
-        place = await self._targets.resolve(name, target)
-        if place is None:
-            is_stopped = account is not None and account.is_stopped
-            return self._give_up_all(line, "stopped" if is_stopped else "no_target")
-        parcel = self._sign(name, account, f"{line.call_id}.e{event[0]}", event[1])
-        outcome = await self._attempt(line, place, parcel)
-        verdict = self._decide(line, outcome, parcel.id)
-        if isinstance(outcome, Gone) and target == AUTO_SET:
-            with suppress(StoreDown):  # it says so again
-                await self._targets.stop(name, place)
-        return msgspec.structs.replace(verdict, rate_limit=_rate_limit(account))
+    async def deliver(self, call: CallQueue, event: tuple[int, bytes]) -> DeliveryDecision:
+        """Try to deliver a call's first event; raises StoreDown before the attempt only."""
+        account, _, name = call.delivery_key.partition(" ")
+        settings = await self._targets.settings(account)
+        target = await self._targets.resolve(account, name)
+        if target is None:
+            is_stopped = settings is not None and settings.is_stopped
+            return self._give_up_all(call, "stopped" if is_stopped else "no_target")
+        signed = self._sign(account, settings, f"{call.call_id}.e{event[0]}", event[1])
+        outcome = await self._attempt(call, target, signed)
+        decision = self._decide(call, outcome, signed.id)
+        if isinstance(outcome, Gone) and name == AUTO_SET:
+            with suppress(StoreDown):  # the target answers 410 again next time
+                await self._targets.stop(account, target)
+        return msgspec.structs.replace(decision, rate_limit=_rate_limit(settings))
 
-    async def rate_limit(self, line: CallQueue) -> RateLimit:
-        """Tell what a line's target bears; raises StoreDown."""
-        return _rate_limit(await self._targets.settings(line.delivery_key.partition(" ")[0]))
+    async def rate_limit(self, call: CallQueue) -> RateLimit:
+        """Return the limits of a call's target; raises StoreDown."""
+        return _rate_limit(await self._targets.settings(call.delivery_key.partition(" ")[0]))
 
     def _sign(
-        self, name: str, account: CallbackSettings | None, event_id: str, body: bytes
+        self, account: str, settings: CallbackSettings | None, event_id: str, body: bytes
     ) -> SignedEvent:
-        headers = self._targets.signer_of(account).headers(event_id, self._clock(), body)
-        return SignedEvent(name, event_id, body, headers)
+        headers = self._targets.signer_of(settings).headers(event_id, self._clock(), body)
+        return SignedEvent(account, event_id, body, headers)
 
     async def _attempt(
-        self, line: CallQueue, place: DeliveryTarget, parcel: SignedEvent
+        self, call: CallQueue, target: DeliveryTarget, event: SignedEvent
     ) -> Outcome:
-        kind = TARGET_KINDS[type(place)]
-        if line.tries:
+        kind = TARGET_KINDS[type(target)]
+        if call.tries:
             self._metrics.retried.table()[kind] += 1
-        elif not line.is_due:
-            late_ms = self._now_ms() - _decode_timestamp(parcel.body).timestamp
+        elif not call.is_due:
+            late_ms = self._now_ms() - _decode_timestamp(event.body).timestamp
             self._metrics.queue_time.series(kind).observe(max(0, late_ms) / 1000)
-        began_s = perf_counter()
-        outcome = await self._transports[type(place)].deliver(place, parcel)
+        started_s = perf_counter()
+        outcome = await self._transports[type(target)].deliver(target, event)
         if isinstance(outcome, Failed):
             self._metrics.failed.table(kind)[outcome.reason] += 1
         else:
             self._metrics.delivered.table()[kind] += 1
-        self._metrics.attempt_duration.series(kind).observe(perf_counter() - began_s)
+        self._metrics.attempt_duration.series(kind).observe(perf_counter() - started_s)
         return outcome
 
-    def _decide(self, line: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
+    def _decide(self, call: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
         match outcome:
             case Delivered():
                 return DeliveryDecision(is_target_up=True)
             case Gone():
-                return msgspec.structs.replace(self._give_up_all(line, "gone"), is_target_up=True)
-            case Failed(reason, asked_s):
-                tries, age_s = line.tries + 1, line.age_ms / 1000
-                after_s = self._schedule.next_delay_s(tries, age_s, asked_s, self._random())
-                said = log.bind(call_id=line.call_id, event=event_id, reason=reason, tries=tries)
-                if after_s is None:
+                return msgspec.structs.replace(self._give_up_all(call, "gone"), is_target_up=True)
+            case Failed(reason, retry_after_s):
+                tries, age_s = call.tries + 1, call.age_ms / 1000
+                delay_s = self._schedule.next_delay_s(tries, age_s, retry_after_s, self._random())
+                event_log = log.bind(
+                    call_id=call.call_id, event=event_id, reason=reason, tries=tries
+                )
+                if delay_s is None:
                     self._metrics.dead_lettered.table()[reason] += 1
-                    said.warning("callback given up")
+                    event_log.warning("callback given up")
                 else:
-                    said.info("callback failed", again_s=round(after_s, 1))
-                return DeliveryDecision(is_target_up=False, reason=reason, retry_after_s=after_s)
+                    event_log.info("callback failed", retry_in_s=round(delay_s, 1))
+                return DeliveryDecision(is_target_up=False, reason=reason, retry_after_s=delay_s)
 
-    def _give_up_all(self, line: CallQueue, reason: str) -> DeliveryDecision:
+    def _give_up_all(self, call: CallQueue, reason: str) -> DeliveryDecision:
         self._metrics.dead_lettered.table()[reason] += 1
-        log.warning("callbacks given up", call_id=line.call_id, reason=reason)
+        log.warning("callbacks given up", call_id=call.call_id, reason=reason)
         return DeliveryDecision(is_target_up=None, give_up_reason=reason)
 
 
-def _rate_limit(account: CallbackSettings | None) -> RateLimit:
-    return RateLimit() if account is None else RateLimit(account.concurrency, account.per_s)
+def _rate_limit(settings: CallbackSettings | None) -> RateLimit:
+    return RateLimit() if settings is None else RateLimit(settings.concurrency, settings.per_s)

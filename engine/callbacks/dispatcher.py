@@ -1,7 +1,7 @@
-"""The courier: hands what calls tell to their customers as soon as it is stored, until it arrives.
+"""Delivers committed events to customers, and those the store holds when they are due.
 
-Events go from memory, in order for each call; the store has them until they have arrived. What has
-failed, and what its target can't take now, waits there alone, and is looked for every second.
+Events are delivered from memory, in order for each call; the store keeps them until they arrive.
+Events that failed, or that their target cannot take yet, wait in the store, polled every second.
 """
 
 import asyncio
@@ -21,84 +21,83 @@ from engine.store.outbox import DueCall, Outbox, OutboxLimits, Settlement
 log = structlog.get_logger()
 POLL_INTERVAL_S = 1.0
 MAX_CLAIMED_CALLS = 500
-CLAIM_AHEAD_MS = OutboxLimits().claim_ms  # as long as a dead owner may have had something in hand
+CLAIM_AHEAD_MS = OutboxLimits().claim_ms  # as long as a dead owner's claim may still run
 
 
 class CallbackDispatcher:
-    """Delivers for the slots that are open here; `run` looks for what is due."""
+    """Delivers events of the slots that are open here; `run` polls the store."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         outbox: Outbox,
-        lanes: TargetQueues,
-        boxes: dict[int, SlotOutbox],
+        targets: TargetQueues,
+        outboxes: dict[int, SlotOutbox],
         schedule: RetrySchedule,
-        meter: Metrics,
+        metrics: Metrics,
         *,
-        look_s: float = POLL_INTERVAL_S,
+        poll_interval_s: float = POLL_INTERVAL_S,
     ) -> None:
-        self._poll_interval_s = look_s
+        self._poll_interval_s = poll_interval_s
         self._outbox = outbox
-        self._targets = lanes
-        self._outboxes = boxes
+        self._targets = targets
+        self._outboxes = outboxes
         self._schedule = schedule
-        self._metrics = meter.callbacks
+        self._metrics = metrics.callbacks
         self._closing: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
 
     def open_slot(self, slot: int, lease: LeaseView) -> None:
-        """Deliver for a slot from now on, first what its last owner left."""
+        """Start to deliver for a slot, first what its last owner left."""
         self.close_slot(slot)
-        self._outboxes[slot] = SlotOutbox(
-            slot, lease, SettlementWriter(self._outbox, slot, lease.token)
-        )
+        settlements = SettlementWriter(self._outbox, slot, lease.token)
+        self._outboxes[slot] = SlotOutbox(slot, lease, settlements)
         self._wake.set()
 
     def close_slot(self, slot: int) -> None:
         """Leave a slot to its next owner."""
-        box = self._outboxes.pop(slot, None)
-        if box is not None:
+        outbox = self._outboxes.pop(slot, None)
+        if outbox is not None:
             self._metrics.clear_slot(slot)
-            closing = asyncio.get_running_loop().create_task(box.close())
+            closing = asyncio.get_running_loop().create_task(outbox.close())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 
     async def drain(self, slot: int) -> None:
-        """Begin nothing more for a slot, and wait until what was delivered is noted."""
-        box = self._outboxes.get(slot)
-        if box is not None:
-            box.is_closing = True
-            await box.flush()
+        """Start no more deliveries for a slot, and wait until finished ones are settled."""
+        outbox = self._outboxes.get(slot)
+        if outbox is not None:
+            outbox.is_closing = True
+            await outbox.flush()
 
     def enqueue(self, slot: int, change: Change) -> None:
-        """Hand on what was told just now, and is stored."""
-        box = self._outboxes.get(slot)
-        if box is None or box.is_closing:
+        """Deliver the callbacks of a committed change."""
+        outbox = self._outboxes.get(slot)
+        if outbox is None or outbox.is_closing:
             return
-        line = box.queues.get(change.call_id)
-        is_waiting = line is None or line.is_idle
-        if line is None:
+        call = outbox.queues.get(change.call_id)
+        is_waiting = call is None or call.is_idle
+        if call is None:
             if not self._targets.get(change.delivery_key).has_room():
-                box.discard(change.call_id)
+                outbox.discard(change.call_id)
                 return
-            line = box.create_queue(change.call_id, change.delivery_key, change.first_seq)
-            box.add(line)
-        line.add(enumerate(change.callbacks, change.first_seq), ends=not change.live)
+            call = outbox.create_queue(change.call_id, change.delivery_key, change.first_seq)
+            outbox.add(call)
+        call.add(enumerate(change.callbacks, change.first_seq), no_more_events=not change.live)
         if is_waiting:
-            self._targets.enqueue(line)
+            self._targets.enqueue(call)
 
     def record_overflow(self, slot: int, count: int) -> None:
-        """Note loudly that events found no room, and became dead letters."""
+        """Record that the outbox was full and events became dead letters."""
         self._metrics.dead_lettered.table()["overflow"] += count
-        log.error("callbacks given up: too many wait", slot=slot, events=count)
+        log.error("callbacks given up: outbox full", slot=slot, events=count)
 
     async def run(self) -> None:
-        """Look for what is due, until cancelled."""
+        """Poll the store for due events until cancelled."""
         while True:
             self._wake.clear()
-            for box in list(self._outboxes.values()):
-                if box.is_open:
-                    await self._claim_due(box)
+            for outbox in list(self._outboxes.values()):
+                if outbox.is_open:
+                    await self._claim_due(outbox)
             self._targets.remove_unused()
             self._metrics.open_circuits.table()[""] = self._targets.open_circuits
             try:
@@ -108,43 +107,42 @@ class CallbackDispatcher:
                 pass
 
     async def close(self) -> None:
-        """Stop; what is on its way is delivered again by the next owner."""
+        """Stop; the next owner redelivers events in flight."""
         for slot in list(self._outboxes):
             self.close_slot(slot)
         await self._targets.close()
         await asyncio.gather(*self._closing, return_exceptions=True)
 
-    async def _claim_due(self, box: SlotOutbox) -> None:
-        ahead_ms = CLAIM_AHEAD_MS if box.is_new else 0
+    async def _claim_due(self, outbox: SlotOutbox) -> None:
+        ahead_ms = CLAIM_AHEAD_MS if outbox.is_new else 0
+        token = outbox.lease.token
         try:
-            taken = await self._outbox.claim_due(
-                box.slot, box.lease.token, ahead_ms, MAX_CLAIMED_CALLS
-            )
+            batch = await self._outbox.claim_due(outbox.slot, token, ahead_ms, MAX_CLAIMED_CALLS)
         except (StoreDown, Fenced):
-            return  # the next look, or the keeper, sees
-        self._metrics.set_pending(box.slot, taken.pending, taken.oldest_ms)
-        for due in taken.calls:
-            self._accept(box, due)
-        is_all = len(taken.calls) < MAX_CLAIMED_CALLS
-        box.is_new = box.is_new and not is_all
+            return  # the next poll retries, or the lease manager closes the slot
+        self._metrics.set_pending(outbox.slot, batch.pending, batch.oldest_ms)
+        for due in batch.calls:
+            self._accept(outbox, due)
+        is_all = len(batch.calls) < MAX_CLAIMED_CALLS
+        outbox.is_new = outbox.is_new and not is_all
         if not is_all:
             self._wake.set()
 
-    def _accept(self, box: SlotOutbox, due: DueCall) -> None:
-        line = box.queues.get(due.call_id)
-        if line is not None:
-            line.is_due = line.is_due_again = True  # whoever has it in hand sees to it
+    def _accept(self, outbox: SlotOutbox, due: DueCall) -> None:
+        call = outbox.queues.get(due.call_id)
+        if call is not None:
+            call.is_due = call.is_due_again = True  # the worker that holds it sees this
             return
-        lane = self._targets.get(due.delivery_key)
-        if lane.has_room():
-            line = CallQueue(box.slot, due.call_id, due.delivery_key)
-            line.age_ms, line.is_due = due.age_ms, True
-            box.add(line)
-            self._targets.enqueue(line)
+        target = self._targets.get(due.delivery_key)
+        if target.has_room():
+            call = CallQueue(outbox.slot, due.call_id, due.delivery_key)
+            call.age_ms, call.is_due = due.age_ms, True
+            outbox.add(call)
+            self._targets.enqueue(call)
         elif self._schedule.is_expired(due.age_ms / 1000):
             self._metrics.dead_lettered.table()["circuit_open"] += 1
             log.warning("callbacks given up", call_id=due.call_id, reason="circuit_open")
-            box.settle(Settlement(due.call_id, give_up_reason="circuit_open"))
+            outbox.settle(Settlement(due.call_id, give_up_reason="circuit_open"))
         else:
-            after_ms = int(self._targets.retry_delay_s(lane) * 1000)
-            box.settle(Settlement(due.call_id, retry_after_ms=after_ms))
+            retry_after_ms = int(self._targets.retry_delay_s(target) * 1000)
+            outbox.settle(Settlement(due.call_id, retry_after_ms=retry_after_ms))

@@ -1,4 +1,4 @@
-"""One event on its way, and what can become of it."""
+"""A signed event, and the outcomes of one delivery attempt."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -9,7 +9,7 @@ from wire.callback_targets import DeliveryTarget
 
 
 class SignedEvent(Struct, frozen=True):
-    """An event: whose, its id, its JSON, and the headers that sign it."""
+    """An event: its account, its id, its JSON, and the headers that sign it."""
 
     account: str
     id: str
@@ -18,26 +18,26 @@ class SignedEvent(Struct, frozen=True):
 
 
 class Delivered(Struct, frozen=True):
-    """It has arrived."""
+    """The event has arrived."""
 
 
 class Failed(Struct, frozen=True):
-    """It has not; the reason in one word, and for how long the server asked to be left alone."""
+    """The attempt failed: a reason in one word, and the delay that the server requested."""
 
     reason: str
     retry_after_s: float | None = None
 
 
 class Gone(Struct, frozen=True):
-    """The target wants nothing more."""
+    """The target accepts no more events."""
 
 
 Outcome = Delivered | Failed | Gone
 
 
 class Transport(Protocol):
-    """A way to one kind of place."""
+    """Delivers to one kind of target."""
 
-    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
-        """Try once; never raises but when cancelled."""
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        """Try once; raises only when cancelled."""
         ...

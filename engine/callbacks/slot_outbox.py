@@ -1,30 +1,22 @@
-"""A slot's box: which calls are in hand, and what is noted of them."""
+"""A slot's outbox in this engine: the calls being delivered, and the settlements to store."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 from engine.callbacks.call_queue import CallQueue
 from engine.store.errors import Fenced, StoreDown
 from engine.store.lease import LeaseView
-from engine.store.outbox import Settlement
+from engine.store.outbox import Outbox, Settlement
 
 MAX_BATCH = 256
 RETRY_DELAY_S = 0.2
 OnSettled = Callable[[], None]
 
 
-class SettlementStore(Protocol):
-    """Where it is noted."""
-
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
-        """Note what became of events; raises Fenced, StoreDown."""
-
-
 class SettlementWriter:
-    """Notes for one slot and one token; once that is stale, it notes nothing more."""
+    """Stores settlements for one slot and token; stops when the token is stale."""
 
-    def __init__(self, outbox: SettlementStore, slot: int, token: int) -> None:
+    def __init__(self, outbox: Outbox, slot: int, token: int) -> None:
         self._outbox = outbox
         self._slot = slot
         self._token = token
@@ -32,21 +24,21 @@ class SettlementWriter:
         self._writing: asyncio.Task[None] | None = None
         self.is_stale = False
 
-    def add(self, settlement: Settlement, noted: OnSettled) -> None:
-        """Note something soon, then call `noted`."""
+    def add(self, settlement: Settlement, on_settled: OnSettled) -> None:
+        """Store a settlement soon, then call `on_settled`."""
         if self.is_stale:
             return
-        self._pending.append((settlement, noted))
+        self._pending.append((settlement, on_settled))
         if self._writing is None:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     async def flush(self) -> None:
-        """Wait until all is noted, or the slot is another's."""
+        """Wait until every settlement is stored or the token is stale."""
         while self._writing is not None and not self.is_stale:
             await asyncio.wait([self._writing])
 
     async def close(self) -> None:
-        """Stop; what is not noted is delivered again, by the next owner."""
+        """Stop; the next owner redelivers unsettled events."""
         self.is_stale = True
         if self._writing is not None:
             self._writing.cancel()
@@ -58,8 +50,8 @@ class SettlementWriter:
                 batch = self._pending[:MAX_BATCH]
                 if await self._try([settlement for settlement, _ in batch]):
                     del self._pending[: len(batch)]
-                    for _, noted in batch:
-                        noted()
+                    for _, on_settled in batch:
+                        on_settled()
                 else:
                     await asyncio.sleep(RETRY_DELAY_S)
         except Fenced:
@@ -77,76 +69,70 @@ class SettlementWriter:
 
 
 def _nothing() -> None:
-    """Nobody waits."""
+    pass
 
 
 class SlotOutbox:
-    """What an engine holds of one slot's outbox."""
+    """The calls of one slot whose events this engine delivers."""
 
-    def __init__(self, slot: int, lease: LeaseView, ledger: SettlementWriter) -> None:
+    def __init__(self, slot: int, lease: LeaseView, settlements: SettlementWriter) -> None:
         self.slot = slot
         self.lease = lease
-        self.queues: dict[str, CallQueue] = {}  # of the calls in hand
-        self.is_new = True  # what its last owner had in hand is to be taken, too
+        self.queues: dict[str, CallQueue] = {}  # of the calls being delivered
+        self.is_new = True  # the last owner's claims are still to be claimed
         self.is_closing = False
-        self._settlements = ledger
-        self._next_seq: dict[
-            str, int
-        ] = {}  # of calls of which all is delivered: the number to come
+        self._settlements = settlements
+        self._next_seq: dict[str, int] = {}  # of calls whose events are all delivered
 
     @property
     def is_open(self) -> bool:
-        """Whether events may go."""
+        """Whether events may be delivered."""
         return self.lease.holds and not self.is_closing
 
-    def create_queue(self, call_id: str, way: str, first: int) -> CallQueue:
-        """Make the line of a call that was not in hand; its events are here if none is due."""
-        line = CallQueue(self.slot, call_id, way)
-        if first == 0 or self._next_seq.get(call_id) == first:
-            line.is_complete, line.next_seq = True, first
-        return line
+    def create_queue(self, call_id: str, delivery_key: str, first_seq: int) -> CallQueue:
+        """Create the queue of a call without one; it is complete if no older event is due."""
+        call = CallQueue(self.slot, call_id, delivery_key)
+        if first_seq == 0 or self._next_seq.get(call_id) == first_seq:
+            call.is_complete, call.next_seq = True, first_seq
+        return call
 
-    def add(self, line: CallQueue) -> None:
-        """Take a call in hand."""
-        self.queues[line.call_id] = line
-        self._next_seq.pop(line.call_id, None)
+    def add(self, call: CallQueue) -> None:
+        """Start to deliver a call's events."""
+        self.queues[call.call_id] = call
+        self._next_seq.pop(call.call_id, None)
 
-    def contains(self, line: CallQueue) -> bool:
-        """Tell whether a line is still this call's."""
-        return self.queues.get(line.call_id) is line
+    def contains(self, call: CallQueue) -> bool:
+        """Return whether this queue is still the call's current one."""
+        return self.queues.get(call.call_id) is call
 
-    def release(self, line: CallQueue) -> None:
-        """Remove the call, unless another line of it is in hand; keep the number to come."""
-        if not self.contains(line):
+    def release(self, call: CallQueue) -> None:
+        """Remove a finished queue if it is the current one; remember the next event's number."""
+        if not self.contains(call):
             return
-        del self.queues[line.call_id]
-        if (
-            line.is_complete
-            and not line.events
-            and not line.no_more_events
-            and line.next_seq is not None
-        ):
-            self._next_seq[line.call_id] = line.next_seq
+        del self.queues[call.call_id]
+        is_finished = call.is_complete and not call.events
+        if is_finished and not call.no_more_events and call.next_seq is not None:
+            self._next_seq[call.call_id] = call.next_seq
 
     def discard(self, call_id: str) -> None:
-        """Let a call go whose events lie in the store until their moment comes."""
+        """Remove a call whose events stay in the store until they are due."""
         self.queues.pop(call_id, None)
         self._next_seq.pop(call_id, None)
 
-    def discard_queue(self, line: CallQueue) -> None:
-        """Forget a line's call, unless another line of it is in hand."""
-        if self.contains(line):
-            self.discard(line.call_id)
+    def discard_queue(self, call: CallQueue) -> None:
+        """Discard a queue's call if the queue is the current one."""
+        if self.contains(call):
+            self.discard(call.call_id)
 
-    def settle(self, settlement: Settlement, noted: Callable[[], None] = _nothing) -> None:
-        """Note what became of events."""
-        self._settlements.add(settlement, noted)
+    def settle(self, settlement: Settlement, on_settled: OnSettled = _nothing) -> None:
+        """Store a settlement soon, then call `on_settled`."""
+        self._settlements.add(settlement, on_settled)
 
     async def flush(self) -> None:
-        """Wait until all is noted."""
+        """Wait until every settlement is stored."""
         await self._settlements.flush()
 
     async def close(self) -> None:
-        """Note nothing more."""
+        """Stop delivering and settling."""
         self.is_closing = True
         await self._settlements.close()

@@ -1,4 +1,4 @@
-"""A target's lane: so many events at once and a second, apart from all other targets'."""
+"""A target's queue: limits its concurrency and rate, apart from all other targets."""
 
 from collections import deque
 from collections.abc import Callable
@@ -8,82 +8,83 @@ from msgspec import Struct
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import CircuitBreaker
 
-MAX_READY_CALLS = 1_000  # lines; more stay in the store
+MAX_READY_CALLS = 1_000  # more stay in the store
 FULL_RETRY_DELAY_S = 2.0
 
 
 class RateLimit(Struct, frozen=True):
-    """What a target bears: at once, and a second."""
+    """What a target accepts: concurrent deliveries, and deliveries a second."""
 
     concurrency: int = 32
     per_s: float | None = None
 
 
-INITIAL_RATE_LIMIT = RateLimit(concurrency=1)  # until it is known what the target bears
+INITIAL_RATE_LIMIT = RateLimit(concurrency=1)  # until the target's own limit is known
 
 
 class TargetQueue:
-    """Lines that wait for their turn, and the circuit of who they go to."""
+    """Calls with events for one target, and the target's circuit breaker."""
 
-    def __init__(self, way: str, circuit: CircuitBreaker, monotonic: Callable[[], float]) -> None:
-        self.delivery_key = way
+    def __init__(
+        self, delivery_key: str, circuit: CircuitBreaker, monotonic: Callable[[], float]
+    ) -> None:
+        self.delivery_key = delivery_key
         self.circuit = circuit
         self.rate_limit = INITIAL_RATE_LIMIT
         self.ready: deque[CallQueue] = deque()
         self.in_flight = 0
         self.last_used_s = monotonic()
-        self.has_timer = False  # it is looked at when its pace allows the next
+        self.has_timer = False  # set to go off when the rate limit allows the next delivery
         self._monotonic = monotonic
-        self._next_start_s = 0.0  # the next may begin
+        self._next_start_s = 0.0
 
     def has_room(self) -> bool:
-        """Tell whether one more line may wait here."""
+        """Return whether one more call may wait here."""
         now_s = self._monotonic()
         if not self.circuit.is_closed:
             return self.circuit.allows(now_s) and not self.ready
         return len(self.ready) < MAX_READY_CALLS
 
     def retry_delay_s(self) -> float:
-        """Tell after which time somebody who found no room may look again."""
+        """Return when a call that found no room may try again."""
         return self.circuit.wait_s(self._monotonic()) or FULL_RETRY_DELAY_S
 
     def start_next(self) -> CallQueue | None:
-        """Give the line whose turn it is, if one may begin now."""
+        """Take the next call if the limits allow a delivery now."""
         now_s = self._monotonic()
-        may = self.in_flight < self.rate_limit.concurrency and now_s >= self._next_start_s
-        if not (self.ready and may and self.circuit.allows(now_s)):
+        is_within_limits = self.in_flight < self.rate_limit.concurrency
+        is_within_limits = is_within_limits and now_s >= self._next_start_s
+        if not (self.ready and is_within_limits and self.circuit.allows(now_s)):
             return None
         if self.rate_limit.per_s is not None:
-            self._next_start_s = (
-                max(self._next_start_s, now_s - 1 / self.rate_limit.per_s)
-                + 1 / self.rate_limit.per_s
-            )
+            interval_s = 1 / self.rate_limit.per_s
+            self._next_start_s = max(self._next_start_s, now_s - interval_s) + interval_s
         self.in_flight += 1
         self.last_used_s = now_s
         self.circuit.record_start()
         return self.ready.popleft()
 
-    def record_result(self, *, is_answered: bool) -> bool:
-        """Tell the circuit how the target does; tells whether it has opened by that."""
-        if is_answered:
+    def record_result(self, *, is_target_up: bool) -> bool:
+        """Update the circuit; returns whether this opened it."""
+        if is_target_up:
             self.circuit.record_success()
             return False
         return self.circuit.record_failure(self._monotonic())
 
     def rate_limit_wait_s(self) -> float | None:
-        """Tell when the next may begin, where only the pace holds it back."""
+        """Return when the next delivery may start, if only the rate delays it."""
         wait_s = self._next_start_s - self._monotonic()
-        held = self.ready and self.in_flight < self.rate_limit.concurrency
-        return wait_s if held and wait_s > 0 else None
+        is_waiting = self.ready and self.in_flight < self.rate_limit.concurrency
+        return wait_s if is_waiting and wait_s > 0 else None
 
     def take_blocked(self) -> list[CallQueue]:
-        """Give up the lines that wait, once nothing may go."""
+        """Remove and return the waiting calls while the circuit is open."""
         if self.circuit.allows(self._monotonic()) or not self.ready:
             return []
         ready, self.ready = list(self.ready), deque()
         return ready
 
     def is_unused(self, for_s: float) -> bool:
-        """Tell whether nothing has gone here for so long, and nothing is known of it."""
-        quiet = self._monotonic() - self.last_used_s > for_s
-        return quiet and not self.ready and not self.in_flight
+        """Return whether no delivery started for so long and none waits."""
+        is_quiet = self._monotonic() - self.last_used_s > for_s
+        return is_quiet and not self.ready and not self.in_flight

@@ -1,4 +1,4 @@
-"""All lanes: each target's events go at the target's own pace, and no other waits for them."""
+"""All target queues: a slow target delays no other."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,82 +12,83 @@ IDLE_TIMEOUT_S = 120.0
 
 
 class TargetQueues:
-    """Runs the turns of lines, as many at once as each lane allows."""
+    """Runs deliveries, as many at once as each target's limits allow."""
 
     def __init__(
         self,
-        turns: DeliveryWorker,
-        circuit: Callable[[], CircuitBreaker],
+        worker: DeliveryWorker,
+        create_circuit: Callable[[], CircuitBreaker],
         monotonic: Callable[[], float],
         random: Callable[[], float],
     ) -> None:
-        self._worker = turns
-        self._create_circuit = circuit
+        self._worker = worker
+        self._create_circuit = create_circuit
         self._monotonic = monotonic
         self._random = random
         self._queues: dict[str, TargetQueue] = {}
         self._running: set[asyncio.Task[None]] = set()
 
-    def get(self, way: str) -> TargetQueue:
-        """Give a target's lane."""
-        lane = self._queues.get(way)
-        if lane is None:
-            lane = self._queues[way] = TargetQueue(way, self._create_circuit(), self._monotonic)
-        return lane
+    def get(self, delivery_key: str) -> TargetQueue:
+        """Return a target's queue."""
+        target = self._queues.get(delivery_key)
+        if target is None:
+            target = TargetQueue(delivery_key, self._create_circuit(), self._monotonic)
+            self._queues[delivery_key] = target
+        return target
 
-    def enqueue(self, line: CallQueue) -> None:
-        """Let a line have its turn."""
-        line.is_idle = False
-        lane = self.get(line.delivery_key)
-        lane.ready.append(line)
-        self._pump(lane)
+    def enqueue(self, call: CallQueue) -> None:
+        """Let a call's first event be delivered when the target's limits allow it."""
+        call.is_idle = False
+        target = self.get(call.delivery_key)
+        target.ready.append(call)
+        self._start_ready(target)
 
-    def retry_delay_s(self, lane: TargetQueue) -> float:
-        """Tell when a line may come back that finds no room; not all at the same moment."""
-        return lane.retry_delay_s() + self._random()
+    def retry_delay_s(self, target: TargetQueue) -> float:
+        """Return when a call that found no room may try again; with jitter."""
+        return target.retry_delay_s() + self._random()
 
     @property
     def open_circuits(self) -> int:
-        """How many targets are left alone just now."""
-        return sum(not lane.circuit.is_closed for lane in self._queues.values())
+        """Number of targets whose circuit is open."""
+        return sum(not target.circuit.is_closed for target in self._queues.values())
 
     def remove_unused(self) -> None:
-        """Forget targets that nothing has gone to for long."""
-        for way in [way for way, lane in self._queues.items() if lane.is_unused(IDLE_TIMEOUT_S)]:
-            del self._queues[way]
+        """Remove targets without a recent delivery."""
+        for key in [key for key, queue in self._queues.items() if queue.is_unused(IDLE_TIMEOUT_S)]:
+            del self._queues[key]
 
     async def close(self) -> None:
-        """Give up what is on its way."""
+        """Cancel deliveries in flight."""
         running = tuple(self._running)
-        for lane in self._queues.values():
-            lane.ready.clear()
+        for target in self._queues.values():
+            target.ready.clear()
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _pump(self, lane: TargetQueue) -> None:
-        while (line := lane.start_next()) is not None:
-            task = asyncio.get_running_loop().create_task(self._deliver(lane, line))
+    def _start_ready(self, target: TargetQueue) -> None:
+        while (call := target.start_next()) is not None:
+            task = asyncio.get_running_loop().create_task(self._deliver(target, call))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
-        for line in lane.take_blocked():
-            self._worker.postpone(line, self.retry_delay_s(lane))
-        wait_s = lane.rate_limit_wait_s()
-        if wait_s is not None and not lane.has_timer:
-            lane.has_timer = True
-            asyncio.get_running_loop().call_later(wait_s, self._on_rate_limit, lane)
+        for call in target.take_blocked():
+            self._worker.postpone(call, self.retry_delay_s(target))
+        wait_s = target.rate_limit_wait_s()
+        if wait_s is not None and not target.has_timer:
+            target.has_timer = True
+            asyncio.get_running_loop().call_later(wait_s, self._on_rate_limit, target)
 
-    def _on_rate_limit(self, lane: TargetQueue) -> None:
-        lane.has_timer = False
-        self._pump(lane)
+    def _on_rate_limit(self, target: TargetQueue) -> None:
+        target.has_timer = False
+        self._start_ready(target)
 
-    async def _deliver(self, lane: TargetQueue, line: CallQueue) -> None:
+    async def _deliver(self, target: TargetQueue, call: CallQueue) -> None:
         try:
-            if lane.rate_limit is INITIAL_RATE_LIMIT:
-                lane.rate_limit = await self._worker.rate_limit(line)
-                self._pump(lane)
-            if await self._worker.deliver_next(lane, line):
-                lane.ready.append(line)
+            if target.rate_limit is INITIAL_RATE_LIMIT:
+                target.rate_limit = await self._worker.rate_limit(call)
+                self._start_ready(target)
+            if await self._worker.deliver_next(target, call):
+                target.ready.append(call)
         finally:
-            lane.in_flight -= 1
-        self._pump(lane)
+            target.in_flight -= 1
+        self._start_ready(target)

@@ -1,4 +1,4 @@
-"""Accounts' callbacks: where `auto-set` leads, what signs, and how much may go at once."""
+"""Callback settings of accounts: the target of `auto-set`, signing secrets and limits."""
 
 import base64
 from collections.abc import Callable
@@ -19,7 +19,7 @@ ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
 
 
 class CallbackSettings(Struct, frozen=True, omit_defaults=True):
-    """What is stored of an account."""
+    """The stored callback settings of an account."""
 
     secret: str
     made_ms: int
@@ -31,75 +31,75 @@ class CallbackSettings(Struct, frozen=True, omit_defaults=True):
     is_stopped: bool = False  # its target has answered 410
 
     def secrets(self, now_ms: int) -> tuple[str, ...]:
-        """Give the secrets that sign now."""
-        is_both = self.previous and now_ms < self.previous_until_ms
-        return (self.secret, self.previous) if is_both else (self.secret,)
+        """Return the secrets that sign now."""
+        is_overlapping = self.previous and now_ms < self.previous_until_ms
+        return (self.secret, self.previous) if is_overlapping else (self.secret,)
 
 
 UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
 
 
 class CallbackSettingsStore(Protocol):
-    """Where accounts' configurations are stored."""
+    """The part of the store that keeps callback settings."""
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Store a configuration in place of the one that was read; False when that is not there."""
+        """Replace settings if they are unchanged since they were read; False otherwise."""
 
     async def account(self, account: str) -> bytes | None:
-        """Read an account's configuration."""
+        """Read an account's settings."""
 
 
 class CallbackTargets:
-    """Remembers what it reads for a moment: a busy account costs one read a second."""
+    """Reads and changes settings; caches them, so a busy account costs one read a second."""
 
     def __init__(
         self,
-        documents: CallbackSettingsStore,
+        store: CallbackSettingsStore,
         now_ms: Callable[[], int],
         random_bytes: Callable[[int], bytes],
         fallback: Signer,
     ) -> None:
-        self._store = documents
+        self._store = store
         self._now_ms = now_ms
         self._random_bytes = random_bytes
         self._fallback = fallback  # signs for accounts that have no secret of their own
         self._cache: dict[str, tuple[int, CallbackSettings | None]] = {}
 
     async def settings(self, account: str) -> CallbackSettings | None:
-        """Give an account's configuration; raises StoreDown."""
-        at_ms, known = self._cache.get(account, (0, None))
-        if at_ms + CACHE_TTL_MS > self._now_ms():
-            return known
+        """Return an account's settings; raises StoreDown."""
+        read_ms, cached = self._cache.get(account, (0, None))
+        if read_ms + CACHE_TTL_MS > self._now_ms():
+            return cached
         return await self._read(account)
 
     async def auto_set(self, account: str) -> str | None:
-        """Name the target of an account's calls that name none; raises StoreDown."""
-        found = await self.settings(account)
-        return AUTO_SET if found and found.target and not found.is_stopped else None
+        """Return the default target of an account's calls, if any; raises StoreDown."""
+        settings = await self.settings(account)
+        return AUTO_SET if settings and settings.target and not settings.is_stopped else None
 
     async def resolve(self, account: str, target: str) -> DeliveryTarget | None:
-        """Find where a target leads; None: nowhere now. Raises StoreDown."""
+        """Resolve a call's target; None: there is none now. Raises StoreDown."""
         if target != AUTO_SET:
             return parse_delivery_target(target, "target")
-        found = await self.settings(account)
-        if found is None or found.target is None or found.is_stopped:
+        settings = await self.settings(account)
+        if settings is None or settings.target is None or settings.is_stopped:
             return None
-        return parse_delivery_target(found.target, "target")
+        return parse_delivery_target(settings.target, "target")
 
-    def signer_of(self, found: CallbackSettings | None) -> Signer:
-        """Give what signs for an account."""
-        return Signer(*found.secrets(self._now_ms())) if found else self._fallback
+    def signer_of(self, settings: CallbackSettings | None) -> Signer:
+        """Return the signer for an account's settings."""
+        return Signer(*settings.secrets(self._now_ms())) if settings else self._fallback
 
-    async def put(self, account: str, asked: PutCallback) -> tuple[CallbackSettings, bool]:
-        """Store what was asked; tells whether its secret is new."""
-        made = CallbackSettings(self._new_secret(), self._now_ms())
+    async def put(self, account: str, request: PutCallback) -> tuple[CallbackSettings, bool]:
+        """Store new settings; also returns whether the secret is new."""
+        initial = CallbackSettings(self._new_secret(), self._now_ms())
 
         def put(before: CallbackSettings | None) -> CallbackSettings:
             return replace(
-                before or made,
-                target=asked.target,
-                concurrency=asked.concurrency,
-                per_s=asked.per_s,
+                before or initial,
+                target=request.target,
+                concurrency=request.concurrency,
+                per_s=request.per_s,
                 is_stopped=False,
             )
 
@@ -107,10 +107,10 @@ class CallbackTargets:
         return after, before is None
 
     async def rotate_secret(self, account: str) -> CallbackSettings | None:
-        """Make a new secret; the one before signs along for a day. None: there is no account."""
+        """Create a new secret; the previous one signs for another day. None: unknown account."""
         secret, now_ms = self._new_secret(), self._now_ms()
 
-        def rotated(before: CallbackSettings | None) -> CallbackSettings | None:
+        def rotate(before: CallbackSettings | None) -> CallbackSettings | None:
             return before and replace(
                 before,
                 secret=secret,
@@ -119,28 +119,28 @@ class CallbackTargets:
                 previous_until_ms=now_ms + ROTATION_OVERLAP_MS,
             )
 
-        return (await self._update(account, rotated))[1]
+        return (await self._update(account, rotate))[1]
 
     async def remove(self, account: str) -> bool:
-        """Forget an account's configuration; tells whether there was one."""
+        """Delete an account's settings; returns whether there were any."""
         before, _ = await self._update(account, lambda _before: None)
         return before is not None
 
-    async def stop(self, account: str, place: DeliveryTarget) -> None:
-        """Send an account's target nothing more, until it is put again; another goes on."""
+    async def stop(self, account: str, target: DeliveryTarget) -> None:
+        """Stop callbacks to this target until settings are put again; another target goes on."""
 
-        def stopped(before: CallbackSettings | None) -> CallbackSettings | None:
-            is_it = (
-                before and before.target and parse_delivery_target(before.target, "target") == place
-            )
-            return replace(before, is_stopped=True) if before and is_it else before
+        def stop(before: CallbackSettings | None) -> CallbackSettings | None:
+            if before is None or before.target is None:
+                return before
+            is_same = parse_delivery_target(before.target, "target") == target
+            return replace(before, is_stopped=True) if is_same else before
 
-        await self._update(account, stopped)
+        await self._update(account, stop)
 
     async def _update(
         self, account: str, change: Callable[[CallbackSettings | None], UpdatedSettings]
     ) -> tuple[CallbackSettings | None, UpdatedSettings]:
-        """Change what is stored: of two at once, the second sees what the first has done."""
+        """Change stored settings; of two changes at once, the second sees the first's result."""
         while True:
             body = await self._store.account(account)
             before = _decode(body)
@@ -151,14 +151,14 @@ class CallbackTargets:
                 return before, after
 
     async def _read(self, account: str) -> CallbackSettings | None:
-        found = _decode(await self._store.account(account))
-        self._remember(account, found)
-        return found
+        settings = _decode(await self._store.account(account))
+        self._remember(account, settings)
+        return settings
 
-    def _remember(self, account: str, found: CallbackSettings | None) -> None:
+    def _remember(self, account: str, settings: CallbackSettings | None) -> None:
         if len(self._cache) > MAX_CACHED:
             self._cache.clear()
-        self._cache[account] = self._now_ms(), found
+        self._cache[account] = self._now_ms(), settings
 
     def _new_secret(self) -> str:
         return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()

@@ -1,4 +1,4 @@
-"""A line's turn: its first event is tried, and what became of it is noted."""
+"""Delivers a call's first event and settles the outcome."""
 
 from collections.abc import Mapping
 
@@ -12,120 +12,122 @@ from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement
 
 log = structlog.get_logger()
-LAST_EVENT_MARK = (
-    b'"event":"completed"'  # a call's last; found in its data, it costs one look at the store
-)
+# Marks a call's last event; where its data contains this text, it costs one read of the store.
+LAST_EVENT_MARK = b'"event":"completed"'
 
 
 class DeliveryWorker:
-    """Takes turns for the boxes that are open."""
+    """Delivers for the slots that are open."""
 
-    def __init__(self, outbox: Outbox, delivery: Delivery, boxes: Mapping[int, SlotOutbox]) -> None:
+    def __init__(
+        self, outbox: Outbox, delivery: Delivery, outboxes: Mapping[int, SlotOutbox]
+    ) -> None:
         self._outbox = outbox
         self._delivery = delivery
-        self._outboxes = boxes
+        self._outboxes = outboxes
 
-    async def deliver_next(self, lane: TargetQueue, line: CallQueue) -> bool:
-        """Take a line's turn; tells whether it is to have another."""
-        box = self._outboxes.get(line.slot)
-        verdict = None
+    async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:
+        """Try to deliver a call's first event; returns whether the next one may follow."""
+        outbox = self._outboxes.get(call.slot)
+        decision = None
         try:
-            if box is not None and await self._has_event(box, line):
-                verdict = await self._delivery.deliver(line, line.events[0])
+            if outbox is not None and await self._has_event(outbox, call):
+                decision = await self._delivery.deliver(call, call.events[0])
         except StoreDown:
-            self._discard(line)  # it is looked for again when it was not noted for a while
+            self._discard(call)  # due again in the store when its claim expires
         except Exception:
-            log.exception("callback failed within", call_id=line.call_id)
-            self._discard(line)
-        self._update_target(lane, line, verdict)
-        return box is not None and verdict is not None and self._settle(box, line, verdict)
+            log.exception("callback delivery: internal error", call_id=call.call_id)
+            self._discard(call)
+        self._update_target(target, call, decision)
+        if outbox is None or decision is None:
+            return False
+        return self._settle(outbox, call, decision)
 
-    async def rate_limit(self, line: CallQueue) -> RateLimit:
-        """Tell what a line's target bears, as far as the store says it."""
+    async def rate_limit(self, call: CallQueue) -> RateLimit:
+        """Return the limits of a call's target; the defaults while the store is down."""
         try:
-            return await self._delivery.rate_limit(line)
+            return await self._delivery.rate_limit(call)
         except StoreDown:
             return RateLimit()
 
-    def postpone(self, line: CallQueue, wait_s: float, tries: int = -1) -> None:
-        """Leave a line's events to the store for a while."""
-        box = self._outboxes.get(line.slot)
-        if box is not None and box.contains(line):
-            line.is_due_again = False
-            after = Settlement(line.call_id, tries=tries, retry_after_ms=int(wait_s * 1000))
-            box.settle(after, lambda: _release_postponed(box, line))
+    def postpone(self, call: CallQueue, wait_s: float, tries: int = -1) -> None:
+        """Leave a call's events in the store for a while."""
+        outbox = self._outboxes.get(call.slot)
+        if outbox is not None and outbox.contains(call):
+            call.is_due_again = False
+            settlement = Settlement(call.call_id, tries=tries, retry_after_ms=int(wait_s * 1000))
+            outbox.settle(settlement, lambda: _release_postponed(outbox, call))
 
-    def _discard(self, line: CallQueue) -> None:
-        box = self._outboxes.get(line.slot)
-        if box is not None:
-            box.discard_queue(line)
+    def _discard(self, call: CallQueue) -> None:
+        outbox = self._outboxes.get(call.slot)
+        if outbox is not None:
+            outbox.discard_queue(call)
 
-    async def _has_event(self, box: SlotOutbox, line: CallQueue) -> bool:
-        """Read a line's events where they are not all here; tell whether one is to be tried."""
-        if not box.contains(line):
+    async def _has_event(self, outbox: SlotOutbox, call: CallQueue) -> bool:
+        """Read a call's events unless all are in memory; return whether one is to be delivered."""
+        if not outbox.contains(call):
             return False
-        is_there = line.head is not None or line.is_complete or await self._load(box, line)
-        if not (is_there and box.is_open):
-            box.discard_queue(line)
-        elif line.head is None:
-            box.release(line)
-        return box.contains(line)
+        is_loaded = call.head is not None or call.is_complete or await self._load(outbox, call)
+        if not (is_loaded and outbox.is_open):
+            outbox.discard_queue(call)
+        elif call.head is None:
+            outbox.release(call)
+        return outbox.contains(call)
 
-    async def _load(self, box: SlotOutbox, line: CallQueue) -> bool:
-        """Read a line's events; False when its first has failed, and its moment has not come."""
-        await box.flush()  # else what was delivered would be read again
-        line.has_gap = False
-        found = await self._outbox.pending_events(box.slot, line.call_id, MAX_BUFFERED_EVENTS)
-        line.tries = found.tries
-        line.load(found.events)
-        return line.is_due or not found.tries
+    async def _load(self, outbox: SlotOutbox, call: CallQueue) -> bool:
+        """Read a call's events; False when the first one failed and is not due yet."""
+        await outbox.flush()  # otherwise delivered events would be read again
+        call.has_gap = False
+        pending = await self._outbox.pending_events(outbox.slot, call.call_id, MAX_BUFFERED_EVENTS)
+        call.tries = pending.tries
+        call.load(pending.events)
+        return call.is_due or not pending.tries
 
     @staticmethod
     def _update_target(
-        lane: TargetQueue, line: CallQueue, verdict: DeliveryDecision | None
+        target: TargetQueue, call: CallQueue, decision: DeliveryDecision | None
     ) -> None:
-        if verdict is None or verdict.is_target_up is None:
-            lane.circuit.record_cancel()
-        elif lane.record_result(is_answered=verdict.is_target_up):
-            log.warning("callback target left alone", call_id=line.call_id, reason=verdict.reason)
-        if verdict is not None and verdict.rate_limit is not None:
-            lane.rate_limit = verdict.rate_limit
+        if decision is None or decision.is_target_up is None:
+            target.circuit.record_cancel()
+        elif target.record_result(is_target_up=decision.is_target_up):
+            log.warning("callback circuit opened", call_id=call.call_id, reason=decision.reason)
+        if decision is not None and decision.rate_limit is not None:
+            target.rate_limit = decision.rate_limit
 
-    def _settle(self, box: SlotOutbox, line: CallQueue, verdict: DeliveryDecision) -> bool:
-        if verdict.give_up_reason:
-            box.settle(
-                Settlement(line.call_id, give_up_reason=verdict.give_up_reason),
-                lambda: box.discard_queue(line),
-            )
+    def _settle(self, outbox: SlotOutbox, call: CallQueue, decision: DeliveryDecision) -> bool:
+        if decision.give_up_reason:
+            settlement = Settlement(call.call_id, give_up_reason=decision.give_up_reason)
+            outbox.settle(settlement, lambda: outbox.discard_queue(call))
             return False
-        if verdict.retry_after_s is not None:
-            self.postpone(line, verdict.retry_after_s, line.tries + 1)
+        if decision.retry_after_s is not None:
+            self.postpone(call, decision.retry_after_s, call.tries + 1)
             return False
-        return self._advance(box, line, verdict.reason)
+        return self._advance(outbox, call, decision.reason)
 
     @staticmethod
-    def _advance(box: SlotOutbox, line: CallQueue, reason: str) -> bool:
-        """Note that the first is delivered, or given up; tell whether others are left."""
-        seq, body = line.events.popleft()
-        line.no_more_events = line.no_more_events or LAST_EVENT_MARK in body
-        given = (GivenUp(seq, reason, line.tries + 1),) if reason else ()
-        done = () if reason else (seq,)
-        settlement = Settlement(line.call_id, done, given, tries=0 if line.tries else -1)
-        line.tries, line.is_idle = 0, not line.events and line.is_complete
-        line.unsettled += 1
-        box.settle(settlement, lambda: _release_if_settled(box, line))
-        return not line.is_idle
+    def _advance(outbox: SlotOutbox, call: CallQueue, reason: str) -> bool:
+        """Settle the first event as delivered, or given up; return whether others are left."""
+        seq, body = call.events.popleft()
+        call.no_more_events = call.no_more_events or LAST_EVENT_MARK in body
+        given_up = (GivenUp(seq, reason, call.tries + 1),) if reason else ()
+        delivered = () if reason else (seq,)
+        tries = 0 if call.tries else -1
+        settlement = Settlement(call.call_id, delivered, given_up, tries=tries)
+        call.tries, call.is_idle = 0, not call.events and call.is_complete
+        call.unsettled += 1
+        outbox.settle(settlement, lambda: _release_if_settled(outbox, call))
+        return not call.is_idle
 
 
-def _release_if_settled(box: SlotOutbox, line: CallQueue) -> None:
-    """Release a line that has nothing left to do, once all of it is settled."""
-    line.unsettled -= 1
-    if line.is_idle and not line.unsettled:
-        box.release(line)
+def _release_if_settled(outbox: SlotOutbox, call: CallQueue) -> None:
+    """Release an idle call once all of its settlements are stored."""
+    call.unsettled -= 1
+    if call.is_idle and not call.unsettled:
+        outbox.release(call)
 
 
-def _release_postponed(box: SlotOutbox, line: CallQueue) -> None:
-    """Let a line go that is put off; its moment may have come while that was being noted."""
-    box.discard_queue(line)
-    if line.is_due_again:
-        box.settle(Settlement(line.call_id, retry_after_ms=0))
+def _release_postponed(outbox: SlotOutbox, call: CallQueue) -> None:
+    """Release a postponed call; make it due now if it became due while that was being stored."""
+    outbox.discard_queue(call)
+    if call.is_due_again:
+        outbox.settle(Settlement(call.call_id, retry_after_ms=0))

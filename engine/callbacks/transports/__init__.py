@@ -1,1 +1,1 @@
-"""How status callbacks travel: API requests over HTTP, and gRPC."""
+"""Transports of status callbacks: HTTPS, gRPC and stored API requests."""

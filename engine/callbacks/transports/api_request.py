@@ -1,4 +1,4 @@
-"""Events told by API requests: the account's own request, filled in with the event."""
+"""Delivers events by the account's own stored API request, filled in with the event."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -15,29 +15,29 @@ GONE_REASON = "status_410"
 
 
 class ApiRequestSender(Protocol):
-    """Who sends accounts' stored API requests."""
+    """Sends accounts' stored API requests."""
 
     async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
-        """Tell an event by a request; raises WebhookFailed."""
+        """Deliver an event by a request; raises WebhookFailed."""
 
 
 class ApiRequestTransport:
-    """The way to where an API request leads; the event's id is its idempotency key.
+    """Sends API requests; the event's id is the idempotency key.
 
-    It carries no signature of ours: the account says itself, by its headers and secrets, how its
-    server knows it.
+    The request carries no signature of ours: the account authenticates it by its own headers and
+    secrets.
     """
 
-    def __init__(self, apis: ApiRequestSender, clock: Callable[[], float] = time.time) -> None:
-        self._sender = apis
+    def __init__(self, sender: ApiRequestSender, clock: Callable[[], float] = time.time) -> None:
+        self._sender = sender
         self._clock = clock
 
-    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
-        """See Carrier."""
-        assert isinstance(place, ApiRequestTarget)  # noqa: S101 - narrows for mypy
-        event = msgspec.json.decode(parcel.body, type=dict[str, Any])
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        """See Transport."""
+        assert isinstance(target, ApiRequestTarget)  # noqa: S101 - narrows for mypy
+        fields = msgspec.json.decode(event.body, type=dict[str, Any])
         try:
-            await self._sender.deliver(parcel.account, place.id, event, parcel.id)
+            await self._sender.deliver(event.account, target.id, fields, event.id)
         except WebhookFailed as error:
             if error.reason == GONE_REASON:
                 return Gone()

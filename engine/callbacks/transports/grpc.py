@@ -1,4 +1,4 @@
-"""A customer's gRPC server: one unary call with a deadline, signed in its metadata."""
+"""Delivers events over gRPC: one unary call with a deadline, signed in its metadata."""
 
 import asyncio
 import socket
@@ -21,7 +21,7 @@ MAX_CHANNELS = 256
 PUSHBACK_KEY = "grpc-retry-pushback-ms"  # gRPC's proposal A6
 CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
-    ("grpc.enable_retries", 0),  # the schedule is ours
+    ("grpc.enable_retries", 0),  # retries follow our own schedule
     ("grpc.max_receive_message_length", 4_096),
     ("grpc.max_reconnect_backoff_ms", 5_000),
     ("grpc.use_local_subchannel_pool", 1),
@@ -30,29 +30,29 @@ Deliver = Callable[..., Any]
 
 
 class GrpcTransport:
-    """Keeps a channel to each target; the address is checked before it is made."""
+    """Keeps a channel to each target; checks the address before it opens one."""
 
     def __init__(
         self,
         guard: AddressGuard,
         *,
-        answer_s: float = RESPONSE_TIMEOUT_S,
+        response_timeout_s: float = RESPONSE_TIMEOUT_S,
         roots: bytes | None = None,
     ) -> None:
         self._guard = guard
-        self._timeout_s = answer_s
+        self._timeout_s = response_timeout_s
         self._roots = roots  # certificates to trust; None: gRPC's own
         self._channels: OrderedDict[GrpcTarget, aio.Channel] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
-        """See Carrier."""
-        assert isinstance(place, GrpcTarget)  # noqa: S101 - narrows for mypy
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        """See Transport."""
+        assert isinstance(target, GrpcTarget)  # noqa: S101 - narrows for mypy
         channel = None
         try:
             async with asyncio.timeout(self._timeout_s):
-                channel = await self._channel(place)
-                return await self._call(channel, parcel)
+                channel = await self._channel(target)
+                return await self._call(channel, event)
         except TimeoutError:
             return Failed("timeout")
         except AddressRefused:
@@ -60,66 +60,69 @@ class GrpcTransport:
         except OSError:
             return Failed("connect")
         except aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNAVAILABLE and self._channels.get(place) is channel:
-                self._close_channel(place)  # its name may lead elsewhere by now
+            if (
+                error.code() is grpc.StatusCode.UNAVAILABLE
+                and self._channels.get(target) is channel
+            ):
+                self._close_channel(target)  # its name may resolve elsewhere by now
             return _failed(error)
 
     async def close(self) -> None:
-        """Close all channels, when nothing is on its way any more."""
-        for place in list(self._channels):
-            self._close_channel(place)
+        """Close all channels once their calls have ended."""
+        for target in list(self._channels):
+            self._close_channel(target)
         await asyncio.gather(*self._closing)
 
-    async def _call(self, channel: aio.Channel, parcel: SignedEvent) -> Outcome:
+    async def _call(self, channel: aio.Channel, event: SignedEvent) -> Outcome:
         deliver: Deliver = channel.unary_unary(
             METHOD,
             request_serializer=CallEvent.SerializeToString,
             response_deserializer=Ack.FromString,
         )
-        metadata = tuple(parcel.headers.items())
-        ack = await deliver(to_protobuf(parcel.body), timeout=self._timeout_s, metadata=metadata)
+        metadata = tuple(event.headers.items())
+        ack = await deliver(to_protobuf(event.body), timeout=self._timeout_s, metadata=metadata)
         return Gone() if ack.gone else Delivered()
 
-    async def _channel(self, place: GrpcTarget) -> aio.Channel:
-        channel = self._channels.get(place)
+    async def _channel(self, target: GrpcTarget) -> aio.Channel:
+        channel = self._channels.get(target)
         if channel is None:
-            address = await self._address(place)
-            channel = self._channels.get(place)  # or made meanwhile
+            address = await self._address(target)
+            channel = self._channels.get(target)  # or opened meanwhile
         if channel is None:
-            channel = self._channels[place] = self._create_channel(place, address)
-        self._channels.move_to_end(place)
+            channel = self._channels[target] = self._create_channel(target, address)
+        self._channels.move_to_end(target)
         if len(self._channels) > MAX_CHANNELS:
             self._close_channel(next(iter(self._channels)))
         return channel
 
-    async def _address(self, place: GrpcTarget) -> str:
-        """Resolve a target's name once: what was checked is what is connected to."""
+    async def _address(self, target: GrpcTarget) -> str:
+        """Resolve a target's name once: the checked address is the one connected to."""
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
-        for family, *_, where in found:
-            self._guard.check(str(where[0]))
+        found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        for family, *_, address in found:
+            self._guard.check(str(address[0]))
             if family == socket.AF_INET6:
-                return f"ipv6:[{where[0]}]:{place.port}"
-            return f"ipv4:{where[0]}:{place.port}"
+                return f"ipv6:[{address[0]}]:{target.port}"
+            return f"ipv4:{address[0]}:{target.port}"
         raise OSError("no address")
 
-    def _create_channel(self, place: GrpcTarget, address: str) -> aio.Channel:
-        options = [*CHANNEL_OPTIONS, ("grpc.default_authority", f"{place.host}:{place.port}")]
-        if not place.is_tls:
+    def _create_channel(self, target: GrpcTarget, address: str) -> aio.Channel:
+        options = [*CHANNEL_OPTIONS, ("grpc.default_authority", f"{target.host}:{target.port}")]
+        if not target.is_tls:
             return aio.insecure_channel(address, options)
-        options.append(("grpc.ssl_target_name_override", place.host))
+        options.append(("grpc.ssl_target_name_override", target.host))
         return aio.secure_channel(address, grpc.ssl_channel_credentials(self._roots), options)
 
-    def _close_channel(self, place: GrpcTarget) -> None:
-        """Tell nothing more over a channel; closed at once, it would cancel what is on its way."""
-        channel = self._channels.pop(place)
+    def _close_channel(self, target: GrpcTarget) -> None:
+        """Close a channel with grace; closed at once, it would cancel calls in flight."""
+        channel = self._channels.pop(target)
         closing = asyncio.get_running_loop().create_task(channel.close(self._timeout_s))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
 
 def to_protobuf(body: bytes) -> CallEvent:
-    """Make a message of an event's JSON; what the JSON leaves out stays empty."""
+    """Convert an event's JSON to a protobuf message; absent fields stay empty."""
     event = msgspec.json.decode(body)
     custom = event.get("customData")
     return CallEvent(
@@ -155,5 +158,5 @@ def _failed(error: aio.AioRpcError) -> Failed:
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return Failed("timeout")
     pushback = str(dict(error.trailing_metadata() or ()).get(PUSHBACK_KEY, ""))
-    asked_s = int(pushback) / 1000 if pushback.isdecimal() else None
-    return Failed(f"grpc_{code.name.lower()}", asked_s)
+    retry_after_s = int(pushback) / 1000 if pushback.isdecimal() else None
+    return Failed(f"grpc_{code.name.lower()}", retry_after_s)

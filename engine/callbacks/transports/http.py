@@ -1,4 +1,4 @@
-"""A customer's server over HTTPS: one POST, 2xx is success; no redirect, no large answer."""
+"""Delivers events over HTTPS: one POST, 2xx is success; redirects are not followed."""
 
 import time
 from collections.abc import Callable
@@ -15,32 +15,34 @@ from wire.callback_targets import DeliveryTarget, HttpsTarget
 
 CONNECT_TIMEOUT_S = 5.0
 RESPONSE_TIMEOUT_S = 10.0
-MAX_DRAINED_BYTES = 16_384  # of an answer nobody looks at: read so that the line can be used again
+MAX_DRAINED_BYTES = (
+    16_384  # of an ignored response: read so that the connection can be reused
+)
 _OK = range(200, 300)
 _REDIRECT = range(300, 400)
 
 
 class HttpTransport:
-    """Posts over a session that guards addresses."""
+    """Posts over a session with an address guard."""
 
     def __init__(
         self,
         session: ClientSession,
         clock: Callable[[], float] = time.time,
-        answer_s: float = RESPONSE_TIMEOUT_S,
+        response_timeout_s: float = RESPONSE_TIMEOUT_S,
     ) -> None:
         self._session = session
         self._clock = clock
-        self._timeout = ClientTimeout(total=answer_s, sock_connect=CONNECT_TIMEOUT_S)
+        self._timeout = ClientTimeout(total=response_timeout_s, sock_connect=CONNECT_TIMEOUT_S)
 
-    async def deliver(self, place: DeliveryTarget, parcel: SignedEvent) -> Outcome:
-        """See Carrier."""
-        assert isinstance(place, HttpsTarget)  # noqa: S101 - narrows for mypy
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        """See Transport."""
+        assert isinstance(target, HttpsTarget)  # noqa: S101 - narrows for mypy
         try:
             async with self._session.post(
-                place.url,
-                data=parcel.body,
-                headers={"Content-Type": "application/json", **parcel.headers},
+                target.url,
+                data=event.body,
+                headers={"Content-Type": "application/json", **event.headers},
                 timeout=self._timeout,
                 allow_redirects=False,
                 auto_decompress=False,
@@ -69,7 +71,7 @@ class HttpTransport:
 
 
 async def _drain_body(response: ClientResponse) -> None:
-    """Read a short answer; the line of a long one is closed. It has arrived in any case."""
+    """Read a short response, or close the connection; the event has arrived either way."""
     with suppress(aiohttp.ClientError, TimeoutError):
         await response.content.read(MAX_DRAINED_BYTES)
     if not response.content.at_eof():

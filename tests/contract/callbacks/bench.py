@@ -1,4 +1,4 @@
-"""A courier over a store, with a slot of its own: a call's events are committed and delivered."""
+"""A callback dispatcher over a store, with its own slot: commits and delivers calls' events."""
 
 import asyncio
 import base64
@@ -39,14 +39,14 @@ from wire.callbacks import PutCallback
 from wire.events import CallEvent, Kind
 
 SLOT = 3
-LOOK_S = 0.05
+POLL_INTERVAL_S = 0.05
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
-QUICK = RetrySchedule((0.0, 0.05, 0.1))
+FAST_SCHEDULE = RetrySchedule((0.0, 0.05, 0.1))
 KINDS: tuple[Kind, ...] = ("initiated", "ringing", "answered", "completed")
 
 
-class Held:
-    """A lease that holds until it is told not to."""
+class FakeLease:
+    """A lease that holds until the test ends it."""
 
     holds = True
 
@@ -54,86 +54,92 @@ class Held:
         self.token = token
 
 
-class Posting:
-    """One engine's courier."""
+class CallbackBench:
+    """One engine's callback dispatcher."""
 
     def __init__(
-        self, store: Store, *, schedule: RetrySchedule = QUICK, circuit_s: float = 0.3
+        self, store: Store, *, schedule: RetrySchedule = FAST_SCHEDULE, circuit_s: float = 0.3
     ) -> None:
         self.store = store
-        self.meter = Metrics()
-        self.accounts = CallbackTargets(store.outbox, _now_ms, os.urandom, Signer())
-        self.lease = Held(0)
-        self.courier: CallbackDispatcher
+        self.metrics = Metrics()
+        self.targets = CallbackTargets(store.outbox, _now_ms, os.urandom, Signer())
+        self.lease = FakeLease(0)
+        self.dispatcher: CallbackDispatcher
         self._schedule = schedule
         self._circuit_s = circuit_s
 
     async def open(
         self,
-        house: AsyncExitStack,
+        stack: AsyncExitStack,
         allow: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (LOOPBACK,),
-        answer_s: float = 10.0,
+        response_timeout_s: float = 10.0,
         roots: bytes | None = None,
     ) -> None:
-        """Open it, and the slot."""
-        session = await house.enter_async_context(guarded_session(allow, limit=0))
-        by_grpc = GrpcTransport(AddressGuard(allow), answer_s=answer_s, roots=roots)
-        house.push_async_callback(by_grpc.close)
-        book = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
-        by_request = ApiRequestTransport(book)
-        boxes: dict[int, SlotOutbox] = {}
+        """Open the dispatcher and its slot."""
+        session = await stack.enter_async_context(guarded_session(allow, limit=0))
+        grpc = GrpcTransport(
+            AddressGuard(allow), response_timeout_s=response_timeout_s, roots=roots
+        )
+        stack.push_async_callback(grpc.close)
+        runner = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
+        api_request = ApiRequestTransport(runner)
+        outboxes: dict[int, SlotOutbox] = {}
         delivery = Delivery(
-            self.accounts,
+            self.targets,
             {
-                HttpsTarget: HttpTransport(session, answer_s=answer_s),
-                GrpcTarget: by_grpc,
-                ApiRequestTarget: by_request,
+                HttpsTarget: HttpTransport(session, response_timeout_s=response_timeout_s),
+                GrpcTarget: grpc,
+                ApiRequestTarget: api_request,
             },
             self._schedule,
             clock=time.time,
             now_ms=_now_ms,
             random=random.random,
-            meter=self.meter,
+            metrics=self.metrics,
         )
-        turns = DeliveryWorker(self.store.outbox, delivery, boxes)
-        lanes = TargetQueues(
-            turns, partial(CircuitBreaker, open_s=self._circuit_s), time.monotonic, random.random
+        worker = DeliveryWorker(self.store.outbox, delivery, outboxes)
+        create_circuit = partial(CircuitBreaker, open_s=self._circuit_s)
+        queues = TargetQueues(worker, create_circuit, time.monotonic, random.random)
+        self.dispatcher = CallbackDispatcher(
+            self.store.outbox,
+            queues,
+            outboxes,
+            self._schedule,
+            self.metrics,
+            poll_interval_s=POLL_INTERVAL_S,
         )
-        self.courier = CallbackDispatcher(
-            self.store.outbox, lanes, boxes, self._schedule, self.meter, look_s=LOOK_S
-        )
-        self.lease = Held(await claimed(self.store, SLOT, "engine"))
-        self.courier.open_slot(SLOT, self.lease)
-        running = asyncio.create_task(self.courier.run())
-        house.push_async_callback(self.courier.close)
-        house.callback(running.cancel)
+        self.lease = FakeLease(await claimed(self.store, SLOT, "engine"))
+        self.dispatcher.open_slot(SLOT, self.lease)
+        running = asyncio.create_task(self.dispatcher.run())
+        stack.push_async_callback(self.dispatcher.close)
+        stack.callback(running.cancel)
 
-    async def target(self, target: str, account: str = "acme", **more: Any) -> str:
-        """Say where an account's calls are told; gives its secret."""
-        after, _ = await self.accounts.put(account, PutCallback(target, **more))
+    async def put_target(self, target: str, account: str = "acme", **more: Any) -> str:
+        """Set an account's target; returns its secret."""
+        after, _ = await self.targets.put(account, PutCallback(target, **more))
         return after.secret
 
-    async def tell(
+    async def emit(
         self, call: str, *numbers: int, account: str = "acme", target: str = "auto-set", **more: Any
     ) -> None:
-        """Commit some of a call's events, and hand them over."""
-        change = told(call, *numbers, account=account, target=target, **more)
+        """Commit some of a call's events and enqueue them."""
+        change = commit_of(call, *numbers, account=account, target=target, **more)
         await self.store.commit(SLOT, self.lease.token, [change])
-        self.courier.enqueue(SLOT, change)
+        self.dispatcher.enqueue(SLOT, change)
 
-    async def emptied(self, timeout_s: float = 10) -> None:
-        """Wait until nothing is due."""
+    async def until_empty(self, timeout_s: float = 10) -> None:
+        """Wait until every event is settled."""
 
         async def is_empty() -> bool:
-            taken = await self.store.outbox.claim_due(SLOT, self.lease.token, 0, 0)
-            return taken.pending == 0
+            batch = await self.store.outbox.claim_due(SLOT, self.lease.token, 0, 0)
+            return batch.pending == 0
 
         await until(is_empty, timeout_s=timeout_s, what="everything to be settled")
 
 
-def told(call: str, *numbers: int, account: str, target: str, **more: Any) -> Change:
-    """Make the commit of some of a call's events."""
-    events = [event(call, number, account, **more) for number in numbers]
+def commit_of(call: str, *numbers: int, account: str, target: str, **more: Any) -> Change:
+    """Return a commit with some of a call's events."""
+    events = [encoded_event(call, number, account, **more) for number in numbers]
     return Change(
         call,
         "pbx1",
@@ -148,9 +154,9 @@ def told(call: str, *numbers: int, account: str, target: str, **more: Any) -> Ch
     )
 
 
-def event(call: str, number: int, account: str = "acme", kind: Kind = "ringing") -> bytes:
-    """Make an event of a call."""
-    made = CallEvent(
+def encoded_event(call: str, number: int, account: str = "acme", kind: Kind = "ringing") -> bytes:
+    """Return an event of a call."""
+    event = CallEvent(
         id=f"{call}.e{number}",
         event=kind,
         sequence_number=number,
@@ -165,27 +171,29 @@ def event(call: str, number: int, account: str = "acme", kind: Kind = "ringing")
         reference_id="ref1",
         custom_data={"order": 4711},
     )
-    return msgspec.json.encode(made)
+    return msgspec.json.encode(event)
 
 
 def verified(secret: str, body: bytes, headers: Mapping[str, str]) -> Any:
-    """Verify a signature by the reference library; gives what was signed."""
+    """Verify a signature with the reference library; returns the signed value."""
     return Webhook(secret).verify(body, dict(headers))
 
 
 def secret_of(seed: bytes) -> str:
-    """Make a secret."""
+    """Return a secret."""
     return "whsec_" + base64.b64encode(seed * 32).decode()
 
 
 @asynccontextmanager
-async def posting(store: Store, **more: Any) -> AsyncIterator[Posting]:
-    """Run a courier."""
-    opening = {key: more.pop(key) for key in ("allow", "answer_s", "roots") if key in more}
-    async with AsyncExitStack() as house:
-        made = Posting(store, **more)
-        await made.open(house, **opening)
-        yield made
+async def open_bench(store: Store, **more: Any) -> AsyncIterator[CallbackBench]:
+    """Run a dispatcher."""
+    options = {
+        key: more.pop(key) for key in ("allow", "response_timeout_s", "roots") if key in more
+    }
+    async with AsyncExitStack() as stack:
+        bench = CallbackBench(store, **more)
+        await bench.open(stack, **options)
+        yield bench
 
 
 def _now_ms() -> int:

@@ -3,7 +3,7 @@
 import msgspec
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, posting
+from tests.contract.callbacks.bench import SLOT, open_bench
 from tests.contract.rpc.harness.bench import CALL, Bench
 from tests.harness.customers.callback_server import Customer, scripted
 from tests.sim.graphs import API
@@ -13,7 +13,7 @@ CALL_ID = "3-pbx1-aaaaaaaa"
 
 
 async def put(store: Store, url: str) -> None:
-    """Store a request that tells of an event."""
+    """Store a request that reports an event."""
     request = ApiRequest(
         url,
         "POST",
@@ -26,13 +26,13 @@ async def put(store: Store, url: str) -> None:
     await store.put_request("acme", API, msgspec.json.encode(request))
 
 
-async def test_an_event_is_told_by_a_request(store: Store) -> None:
-    """In order, with the account's secrets, and the event's id as the key of each repetition."""
-    async with Customer() as customer, posting(store) as post:
-        await put(store, customer.url("/told"))
-        customer.answers["/told"] = scripted(500, 500, 204)
-        await post.tell(CALL_ID, 0, 1, target=API)
-        await post.emptied()
+async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
+    """Events arrive in order, with the account's secrets and the event's id as idempotency key."""
+    async with Customer() as customer, open_bench(store) as bench:
+        await put(store, customer.url("/events"))
+        customer.answers["/events"] = scripted(500, 500, 204)
+        await bench.emit(CALL_ID, 0, 1, target=API)
+        await bench.until_empty()
     numbers = [each.event["n"] for each in customer.got]
     assert numbers == sorted(numbers)
     assert set(numbers) == {0, 1}
@@ -44,44 +44,44 @@ async def test_an_event_is_told_by_a_request(store: Store) -> None:
 
 
 async def test_retry_after(store: Store) -> None:
-    """A server that asks for more time than a request has gets it."""
-    async with Customer() as customer, posting(store) as post:
+    """A server may request a longer delay than a request may take."""
+    async with Customer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/"))
         customer.answers["/"] = scripted(429, 429, 204, Retry_After="2")
-        await post.tell(CALL_ID, 0, target=API)
-        await post.emptied()
-    *tried, last = customer.got
-    assert last.at_s - tried[-1].at_s >= 2
+        await bench.emit(CALL_ID, 0, target=API)
+        await bench.until_empty()
+    *earlier, last = customer.got
+    assert last.at_s - earlier[-1].at_s >= 2
 
 
-async def test_a_request_that_is_gone(store: Store) -> None:
-    """Another account's request is none; what could not be told is kept as a dead letter."""
-    async with Customer() as customer, posting(store) as post:
+async def test_a_missing_request(store: Store) -> None:
+    """Another account's request is not used; the event becomes a dead letter."""
+    async with Customer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/"))
-        await post.tell(CALL_ID, 0, account="other", target=API)
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "other", "", 10)
-    assert [each.reason for each in letters] == ["no_request"]
+        await bench.emit(CALL_ID, 0, account="other", target=API)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "other", "", 10)
+    assert [each.reason for each in dead_letters] == ["no_request"]
     assert customer.got == []
 
 
 async def test_410_gives_a_calls_events_up(store: Store) -> None:
-    """A server that wants nothing more is not asked again for this call."""
-    async with Customer() as customer, posting(store) as post:
+    """A server that answers 410 gets no further event of this call."""
+    async with Customer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/"))
         customer.answers["/"] = scripted(410)
-        await post.tell(CALL_ID, 0, 1, target=API)
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert [each.reason for each in letters] == ["gone", "gone"]
+        await bench.emit(CALL_ID, 0, 1, target=API)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [each.reason for each in dead_letters] == ["gone", "gone"]
     assert len(customer.got) == 1
 
 
-async def test_a_target_must_be_there(bench: Bench) -> None:
-    """A call, or an account, that names a request of another account, or none, is refused."""
-    asked = {**CALL, "statusCallbackUrl": API}
+async def test_a_target_must_exist(bench: Bench) -> None:
+    """A call or an account cannot name a missing request or another account's."""
+    body = {**CALL, "statusCallbackUrl": API}
     await bench.request("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
-    assert await bench.problem("POST", "/calls", asked) == (400, "unknown_request")
+    assert await bench.problem("POST", "/calls", body) == (400, "unknown_request")
     put_target = ("PUT", "/callbacks/acme", {"target": API})
     assert await bench.problem(*put_target) == (400, "unknown_request")
     await bench.request("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})

@@ -1,4 +1,4 @@
-"""Status callbacks over real gRPC: the message, its signature, and servers that are bad."""
+"""Status callbacks over real gRPC: message, signature and failing servers."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ import pytest
 from grpc import aio
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, posting, verified
+from tests.contract.callbacks.bench import SLOT, open_bench, verified
 from tests.harness.customers.grpc_server import GrpcCustomer
 from tests.harness.ports import free_port
 from tests.harness.servers.certificate import certificate
@@ -19,24 +19,24 @@ CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
 
 
 async def test_a_signed_message(store: Store) -> None:
-    """Its fields are the JSON's, and the reference library verifies the JSON by the metadata."""
-    async with GrpcCustomer() as customer, posting(store) as post:
-        secret = await post.target("grpc://127.0.0.1:1")  # this call names its own target
-        await post.tell(CALL, 0, target=customer.target)
-        await post.emptied()
-    (told,) = customer.got
-    event = verified(secret, told.event.json.encode(), told.metadata)
-    assert event == msgspec.json.decode(told.event.json)
-    assert told.metadata["webhook-id"] == event["id"] == told.event.id == f"{CALL}.e0"
-    assert (told.event.event, told.event.sequence_number) == ("ringing", 0)
-    assert getattr(told.event, "from") == event["from"] == "+4721930000"
-    assert (told.event.agent_id, told.event.reference_id) == ("sales7", "ref1")
-    assert msgspec.json.decode(told.event.custom_data_json) == event["customData"]
-    assert told.event.timestamp_ms == event["timestamp"]
+    """Its fields equal the JSON's; the reference library verifies the JSON with the metadata."""
+    async with GrpcCustomer() as customer, open_bench(store) as bench:
+        secret = await bench.put_target("grpc://127.0.0.1:1")  # this call names its own target
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.until_empty()
+    (received,) = customer.got
+    event = verified(secret, received.event.json.encode(), received.metadata)
+    assert event == msgspec.json.decode(received.event.json)
+    assert received.metadata["webhook-id"] == event["id"] == received.event.id == f"{CALL}.e0"
+    assert (received.event.event, received.event.sequence_number) == ("ringing", 0)
+    assert getattr(received.event, "from") == event["from"] == "+4721930000"
+    assert (received.event.agent_id, received.event.reference_id) == ("sales7", "ref1")
+    assert msgspec.json.decode(received.event.custom_data_json) == event["customData"]
+    assert received.event.timestamp_ms == event["timestamp"]
 
 
-async def test_in_order_and_again(store: Store) -> None:
-    """A refusal is tried again with the same id before anything that follows."""
+async def test_retries_keep_the_order(store: Store) -> None:
+    """A rejected event is retried with the same id before later events."""
     refusals = 2
 
     async def answer(context: aio.ServicerContext) -> None:
@@ -45,39 +45,39 @@ async def test_in_order_and_again(store: Store) -> None:
         if refusals >= 0:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
 
-    async with GrpcCustomer() as customer, posting(store) as post:
+    async with GrpcCustomer() as customer, open_bench(store) as bench:
         customer.answer = answer
-        await post.tell(CALL, 0, 1, 2, target=customer.target)
-        await post.emptied()
+        await bench.emit(CALL, 0, 1, 2, target=customer.target)
+        await bench.until_empty()
     assert [each.event.sequence_number for each in customer.got] == [0, 0, 0, 1, 2]
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
-async def test_who_is_refused_takes_nobody_along(store: Store, code: grpc.StatusCode) -> None:
-    """What another call is being told over the same connection goes on, and arrives."""
-    came_again = asyncio.Event()
+async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.StatusCode) -> None:
+    """A delivery for another call over the same connection still succeeds."""
+    retried = asyncio.Event()
 
     async def answer(context: aio.ServicerContext) -> None:
         calls = [each.event.call_id for each in customer.got]
         if calls[-1] == CALL:
-            await came_again.wait()
+            await retried.wait()
         elif calls.count(OTHER) == 1:
             await context.abort(code, "not now")
         else:
-            came_again.set()
+            retried.set()
 
-    async with GrpcCustomer() as customer, posting(store) as post:
+    async with GrpcCustomer() as customer, open_bench(store) as bench:
         customer.answer = answer
-        await post.tell(CALL, 0, 1, target=customer.target)
+        await bench.emit(CALL, 0, 1, target=customer.target)
         await until(lambda: bool(customer.got), what="the first call's event")
-        await post.tell(OTHER, 0, target=customer.target)
-        await post.emptied()
+        await bench.emit(OTHER, 0, target=customer.target)
+        await bench.until_empty()
     ids = [each.event.id for each in customer.got]
     assert sorted(ids) == [f"{CALL}.e0", f"{CALL}.e1", f"{OTHER}.e0", f"{OTHER}.e0"]
 
 
 async def test_pushback(store: Store) -> None:
-    """A server that asks for time by gRPC's own means gets it."""
+    """The delay that a server requests by gRPC pushback is respected."""
     times: list[float] = []
 
     async def answer(context: aio.ServicerContext) -> None:
@@ -86,70 +86,70 @@ async def test_pushback(store: Store) -> None:
             context.set_trailing_metadata((("grpc-retry-pushback-ms", "1000"),))
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too much")
 
-    async with GrpcCustomer() as customer, posting(store) as post:
+    async with GrpcCustomer() as customer, open_bench(store) as bench:
         customer.answer = answer
-        await post.tell(CALL, 0, target=customer.target)
-        await post.emptied()
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.until_empty()
     assert times[1] - times[0] >= 1
 
 
 async def test_gone(store: Store) -> None:
-    """An Ack that says so gives up the call's events, as HTTP's 410 does."""
+    """An Ack with `gone` gives up the call's events, like HTTP 410."""
 
     async def answer(_context: aio.ServicerContext) -> Ack:
         return Ack(gone=True)
 
-    async with GrpcCustomer() as customer, posting(store) as post:
+    async with GrpcCustomer() as customer, open_bench(store) as bench:
         customer.answer = answer
-        await post.tell(CALL, 0, 1, target=customer.target)
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert [(each.seq, each.reason) for each in letters] == [(0, "gone"), (1, "gone")]
+        await bench.emit(CALL, 0, 1, target=customer.target)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [(each.seq, each.reason) for each in dead_letters] == [(0, "gone"), (1, "gone")]
     assert len(customer.got) == 1
 
 
 async def test_a_server_that_hangs(store: Store) -> None:
-    """It has so long to answer."""
+    """Its attempts end with a timeout."""
 
     async def answer(_context: aio.ServicerContext) -> None:
         await asyncio.Event().wait()
 
-    async with GrpcCustomer() as customer, posting(store, answer_s=0.2) as post:
+    async with GrpcCustomer() as customer, open_bench(store, response_timeout_s=0.2) as bench:
         customer.answer = answer
-        await post.tell(CALL, 0, target=customer.target)
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert [(each.reason, each.tries) for each in letters] == [("timeout", 3)]
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [(each.reason, each.tries) for each in dead_letters] == [("timeout", 3)]
 
 
-async def test_nobody_there(store: Store) -> None:
-    """A port that nobody listens on is a failure like any other."""
-    async with posting(store) as post:
-        await post.tell(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert [each.reason for each in letters] == ["grpc_unavailable"]
+async def test_a_closed_port(store: Store) -> None:
+    """A refused connection is a failure like any other."""
+    async with open_bench(store) as bench:
+        await bench.emit(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [each.reason for each in dead_letters] == ["grpc_unavailable"]
 
 
 async def test_a_private_address(store: Store) -> None:
-    """It is refused before anything is connected."""
-    async with GrpcCustomer() as customer, posting(store, allow=()) as post:
-        await post.tell(CALL, 0, target=customer.target)
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert [each.reason for each in letters] == ["refused_address"]
+    """It is refused before a connection is opened."""
+    async with GrpcCustomer() as customer, open_bench(store, allow=()) as bench:
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.got == []
 
 
 @pytest.mark.parametrize("is_trusted", [True, False])
 async def test_tls(store: Store, is_trusted: bool) -> None:
-    """grpcs:// verifies the server's certificate; one that nobody vouches for gets nothing."""
+    """grpcs:// verifies the server's certificate; an untrusted server gets nothing."""
     key, signed = certificate()
     credentials = grpc.ssl_server_credentials([(key, signed)])
     roots = signed if is_trusted else None
-    async with GrpcCustomer(credentials) as customer, posting(store, roots=roots) as post:
-        await post.tell(CALL, 0, target=customer.target)
-        await post.emptied()
-        letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    async with GrpcCustomer(credentials) as customer, open_bench(store, roots=roots) as bench:
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert len(customer.got) == int(is_trusted)
-    assert [each.reason for each in letters] == ([] if is_trusted else ["grpc_unavailable"])
+    assert [each.reason for each in dead_letters] == ([] if is_trusted else ["grpc_unavailable"])

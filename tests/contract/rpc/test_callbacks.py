@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.callbacks.bench import told
+from tests.contract.callbacks.bench import commit_of
 from tests.contract.cli.command import switchroom
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
 from wire.callback_targets import HttpsTarget
@@ -197,6 +197,6 @@ async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
     outbox._limits = type(room)(max_per_slot=0, min_per_account=0)  # noqa: SLF001 - likewise
     for number in range(count):
         slot = number % 2
-        change = told(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
+        change = commit_of(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
         outbox.append(slot, change)
     outbox._limits = room  # noqa: SLF001 - likewise

@@ -2,7 +2,7 @@
 
 from engine.store.change import Change
 from engine.store.store import Store
-from tests.contract.callbacks.bench import told
+from tests.contract.callbacks.bench import commit_of
 
 SLOT = 3
 CALL = "3-pbx1-aaaaaaaa"
@@ -11,7 +11,7 @@ OTHER = "3-pbx1-bbbbbbbb"
 
 def change(call: str, *numbers: int, account: str = "acme", target: str = "auto-set") -> Change:
     """Make the commit of some of a call's events."""
-    return told(call, *numbers, account=account, target=target)
+    return commit_of(call, *numbers, account=account, target=target)
 
 
 async def numbers(store: Store, call: str = CALL) -> list[int]:

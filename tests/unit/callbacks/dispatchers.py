@@ -1,4 +1,4 @@
-"""A courier over the memory store, whose outbox takes its time as a network would."""
+"""A callback dispatcher over the memory store, with an outbox as slow as a network."""
 
 import asyncio
 import random
@@ -20,13 +20,13 @@ from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
 from engine.webhooks.signatures import Signer
-from tests.contract.callbacks.bench import SLOT, Held
+from tests.contract.callbacks.bench import SLOT, FakeLease
 from tests.contract.store.stores import claimed
 from wire.callback_targets import GrpcTarget
 
 
 class SlowOutbox:
-    """An outbox whose requests and answers each take so many turns of the loop, in rotation."""
+    """An outbox whose requests and responses each take some turns of the loop, in rotation."""
 
     def __init__(self, outbox: Outbox, turns: Sequence[int]) -> None:
         self._outbox = outbox
@@ -36,9 +36,9 @@ class SlowOutbox:
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """See Outbox."""
         await self._pass_time()
-        taken = await self._outbox.claim_due(slot, token, ahead_ms, limit)
+        batch = await self._outbox.claim_due(slot, token, ahead_ms, limit)
         await self._pass_time()
-        return taken
+        return batch
 
     async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """See Outbox."""
@@ -77,34 +77,37 @@ class SlowOutbox:
             await asyncio.sleep(0)
 
 
-async def opened_courier(  # noqa: PLR0913 - what a story decides
+async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     stack: AsyncExitStack,
     store: MemoryStore,
-    carrier: Transport,
+    transport: Transport,
     *,
     outbox: Outbox,
     schedule: RetrySchedule,
-    look_s: float,
+    poll_interval_s: float,
 ) -> tuple[CallbackDispatcher, int]:
-    """Run a courier for the slot, until the stack is closed; return it and the slot's token."""
-    boxes = dict[int, SlotOutbox]()
-    meter = Metrics()
-    accounts = CallbackTargets(store.outbox, lambda: 0, random.randbytes, Signer())
+    """Run a dispatcher for the slot until the stack closes; return it and the slot's token."""
+    outboxes = dict[int, SlotOutbox]()
+    metrics = Metrics()
+    targets = CallbackTargets(store.outbox, lambda: 0, random.randbytes, Signer())
     delivery = Delivery(
-        accounts,
-        {GrpcTarget: carrier},
+        targets,
+        {GrpcTarget: transport},
         schedule,
         clock=time.time,
         now_ms=lambda: 0,
         random=random.random,
-        meter=meter,
+        metrics=metrics,
     )
-    turns = DeliveryWorker(outbox, delivery, boxes)
-    lanes = TargetQueues(turns, partial(CircuitBreaker, most=1_000), time.monotonic, lambda: 0.0)
-    courier = CallbackDispatcher(outbox, lanes, boxes, schedule, meter, look_s=look_s)
+    worker = DeliveryWorker(outbox, delivery, outboxes)
+    create_circuit = partial(CircuitBreaker, max_failures=1_000)
+    queues = TargetQueues(worker, create_circuit, time.monotonic, lambda: 0.0)
+    dispatcher = CallbackDispatcher(
+        outbox, queues, outboxes, schedule, metrics, poll_interval_s=poll_interval_s
+    )
     token = await claimed(store, SLOT, "me")
-    courier.open_slot(SLOT, Held(token))
-    running = asyncio.create_task(courier.run())
-    stack.push_async_callback(courier.close)
+    dispatcher.open_slot(SLOT, FakeLease(token))
+    running = asyncio.create_task(dispatcher.run())
+    stack.push_async_callback(dispatcher.close)
     stack.callback(running.cancel)
-    return courier, token
+    return dispatcher, token

@@ -1,51 +1,51 @@
-"""A call's events in hand: never one before another, whatever is told while they are read."""
+"""The queue of a call: events stay in order, also when some are emitted during a read."""
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 
 EVENTS = tuple((number, b"%d" % number) for number in range(100))
 
 
-def test_what_follows_is_here() -> None:
-    """A call of which nothing is due is whole, and what is told next stays in memory."""
-    line = CallQueue(3, "c", "acme auto-set")
-    line.is_complete, line.next_seq = True, 4
-    line.add(EVENTS[4:6])
-    assert list(line.events) == list(EVENTS[4:6])
-    assert line.is_complete
+def test_consecutive_events_are_buffered() -> None:
+    """The queue of a call without undelivered events is complete and buffers the next ones."""
+    call = CallQueue(3, "c", "acme auto-set")
+    call.is_complete, call.next_seq = True, 4
+    call.add(EVENTS[4:6])
+    assert list(call.events) == list(EVENTS[4:6])
+    assert call.is_complete
 
 
-def test_a_gap_is_read() -> None:
-    """What does not follow is left to the store, and so is all after it."""
-    line = CallQueue(3, "c", "acme auto-set")
-    line.is_complete, line.next_seq = True, 4
-    line.add(EVENTS[5:7])
-    assert not line.events
-    assert not line.is_complete
+def test_a_gap_is_read_from_the_store() -> None:
+    """An event after a gap stays in the store, and so do all later ones."""
+    call = CallQueue(3, "c", "acme auto-set")
+    call.is_complete, call.next_seq = True, 4
+    call.add(EVENTS[5:7])
+    assert not call.events
+    assert not call.is_complete
 
 
-def test_what_is_told_during_a_read() -> None:
-    """It may or may not have been read: it is read once more."""
-    line = CallQueue(3, "c", "acme auto-set")
-    line.has_gap = False
-    line.add(EVENTS[2:3])
-    line.load(EVENTS[:2])
-    assert not line.is_complete
-    assert [seq for seq, _ in line.events] == [0, 1]
+def test_events_emitted_during_a_read() -> None:
+    """They may or may not have been read: the store is read once more."""
+    call = CallQueue(3, "c", "acme auto-set")
+    call.has_gap = False
+    call.add(EVENTS[2:3])
+    call.load(EVENTS[:2])
+    assert not call.is_complete
+    assert [seq for seq, _ in call.events] == [0, 1]
 
 
-def test_no_more_than_a_few() -> None:
-    """The rest stays in the store."""
-    line = CallQueue(3, "c", "acme auto-set")
-    line.is_complete, line.next_seq = True, 0
-    line.add(EVENTS)
-    assert len(line.events) == MAX_BUFFERED_EVENTS
-    assert not line.is_complete
-    line.load(EVENTS[:MAX_BUFFERED_EVENTS])
-    assert not line.is_complete
+def test_the_buffer_is_limited() -> None:
+    """Further events stay in the store."""
+    call = CallQueue(3, "c", "acme auto-set")
+    call.is_complete, call.next_seq = True, 0
+    call.add(EVENTS)
+    assert len(call.events) == MAX_BUFFERED_EVENTS
+    assert not call.is_complete
+    call.load(EVENTS[:MAX_BUFFERED_EVENTS])
+    assert not call.is_complete
 
 
-def test_the_end() -> None:
-    """What is told with a call's end is its last."""
-    line = CallQueue(3, "c", "acme auto-set")
-    line.add(EVENTS[:1], ends=True)
-    assert line.no_more_events
+def test_the_last_event() -> None:
+    """No event follows the one emitted when the call ends."""
+    call = CallQueue(3, "c", "acme auto-set")
+    call.add(EVENTS[:1], no_more_events=True)
+    assert call.no_more_events

@@ -1,10 +1,10 @@
-"""A target's circuit."""
+"""A target's circuit breaker."""
 
 from engine.callbacks.circuit_breaker import MAX_FAILURES, OPEN_S, CircuitBreaker
 
 
-def opened(at_s: float = 0) -> CircuitBreaker:
-    """Make a circuit that has just opened."""
+def opened_circuit(at_s: float = 0) -> CircuitBreaker:
+    """Return a circuit that has just opened."""
     circuit = CircuitBreaker()
     opens = [circuit.record_failure(at_s) for _ in range(MAX_FAILURES)]
     assert opens == [False] * (MAX_FAILURES - 1) + [True]
@@ -12,7 +12,7 @@ def opened(at_s: float = 0) -> CircuitBreaker:
 
 
 def test_it_opens_after_failures_in_a_row() -> None:
-    """An arrival in between begins the count anew."""
+    """A success in between resets the count."""
     circuit = CircuitBreaker()
     for _ in range(MAX_FAILURES - 1):
         circuit.record_failure(0)
@@ -24,21 +24,21 @@ def test_it_opens_after_failures_in_a_row() -> None:
     assert not circuit.allows(0)
 
 
-def test_nothing_goes_while_it_is_open() -> None:
-    """It says how long that is."""
-    circuit = opened(at_s=100)
+def test_no_delivery_while_it_is_open() -> None:
+    """`wait_s` returns how long it stays open."""
+    circuit = opened_circuit(at_s=100)
     assert circuit.wait_s(110) == OPEN_S - 10
     assert not circuit.allows(100 + OPEN_S - 0.1)
     assert circuit.wait_s(100 + OPEN_S) == 0
 
 
-def test_one_may_try() -> None:
-    """Half open, one goes; its success closes it, its failure opens it for as long again."""
-    circuit = opened()
+def test_half_open_one_event_probes() -> None:
+    """Its success closes the circuit; its failure opens it for as long again."""
+    circuit = opened_circuit()
     assert circuit.allows(OPEN_S)
     circuit.record_start()
     assert not circuit.allows(OPEN_S)
-    assert not circuit.record_failure(OPEN_S)  # it was open: nobody need be told again
+    assert not circuit.record_failure(OPEN_S)  # already open: reported once
     assert not circuit.allows(OPEN_S + 1)
     circuit.record_start()
     circuit.record_success()
@@ -46,16 +46,16 @@ def test_one_may_try() -> None:
     assert circuit.allows(0)
 
 
-def test_one_that_did_not_go() -> None:
-    """It leaves its place to the next."""
-    circuit = opened()
+def test_a_cancelled_probe() -> None:
+    """Another event may probe instead."""
+    circuit = opened_circuit()
     circuit.record_start()
     circuit.record_cancel()
     assert circuit.allows(OPEN_S)
 
 
-def test_those_that_went_before_it_opened() -> None:
-    """Their late failures don't prolong it."""
-    circuit = opened(at_s=0)
+def test_late_failures() -> None:
+    """Failures of deliveries that began before it opened don't prolong it."""
+    circuit = opened_circuit(at_s=0)
     circuit.record_failure(9)
     assert circuit.wait_s(9) == OPEN_S - 9

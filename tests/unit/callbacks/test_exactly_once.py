@@ -10,15 +10,15 @@ from engine.callbacks.messages import Delivered, SignedEvent
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import Outbox, Settlement
-from tests.contract.callbacks.bench import SLOT, told
-from tests.unit.callbacks.dispatchers import SlowOutbox, opened_courier
+from tests.contract.callbacks.bench import SLOT, commit_of
+from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
 from wire.callback_targets import DeliveryTarget
 
 CALL = "3-pbx1-aaaaaaaa"
 
 
 class GatedOutbox(SlowOutbox):
-    """An outbox that settles when the test lets it."""
+    """An outbox that settles when the test opens a gate."""
 
     def __init__(self, outbox: Outbox) -> None:
         super().__init__(outbox, ())
@@ -32,57 +32,57 @@ class GatedOutbox(SlowOutbox):
         await super().settle(slot, token, settlements)
 
 
-class GatedCarrier:
-    """A carrier that keeps the numbers it is given, and delivers some only when let."""
+class GatedTransport:
+    """A transport that records event numbers and delivers some only when their gate opens."""
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self.gates: dict[int, asyncio.Event] = {}
 
-    async def deliver(self, _place: DeliveryTarget, parcel: SignedEvent) -> Delivered:
-        """Keep the number, and deliver once its gate is open."""
-        number = msgspec.json.decode(parcel.body)["sequenceNumber"]
+    async def deliver(self, _target: DeliveryTarget, event: SignedEvent) -> Delivered:
+        """Record the number, and deliver once its gate is open."""
+        number = msgspec.json.decode(event.body)["sequenceNumber"]
         self.numbers.append(number)
         if number in self.gates:
             await self.gates[number].wait()
         return Delivered()
 
 
-async def test_once() -> None:
-    """A settlement that is stored while a later event is on its way repeats nothing."""
-    store, carrier = MemoryStore(), GatedCarrier()
+async def test_a_late_settlement_repeats_no_delivery() -> None:
+    """A settlement may be stored while a later event is being delivered."""
+    store, transport = MemoryStore(), GatedTransport()
     outbox = GatedOutbox(store.outbox)
     async with AsyncExitStack() as stack:
-        courier, token = await opened_courier(
-            stack, store, carrier, outbox=outbox, schedule=RetrySchedule(), look_s=60
+        dispatcher, token = await open_dispatcher(
+            stack, store, transport, outbox=outbox, schedule=RetrySchedule(), poll_interval_s=60
         )
 
         async def emit(number: int) -> None:
-            change = told(CALL, number, account="a", target="grpc://x:1")
+            change = commit_of(CALL, number, account="a", target="grpc://x:1")
             await store.commit(SLOT, token, [change])
-            courier.enqueue(SLOT, change)
+            dispatcher.enqueue(SLOT, change)
             await _settle_down()
 
-        await emit(0)  # delivered; its settlement is on its way
+        await emit(0)  # delivered; its settlement is in flight
         await emit(1)  # delivered; its settlement waits behind the first
-        assert carrier.numbers == [0, 1]
+        assert transport.numbers == [0, 1]
         outbox.gates[0].set()
         await _settle_down()
-        carrier.gates[2] = asyncio.Event()
-        await emit(2)  # its delivery is on its way
+        transport.gates[2] = asyncio.Event()
+        await emit(2)  # its delivery is in flight
         outbox.gates[1].set()
         await _settle_down()
         await emit(3)
-        assert carrier.numbers == [0, 1, 2]  # one after another
-        carrier.gates[2].set()
+        assert transport.numbers == [0, 1, 2]  # one after another
+        transport.gates[2].set()
         await _settle_down()
         for gate in outbox.gates:
             gate.set()
         await _settle_down()
-        assert carrier.numbers == [0, 1, 2, 3]
+        assert transport.numbers == [0, 1, 2, 3]
 
 
 async def _settle_down() -> None:
-    """Let everything run that waits for nothing but the loop."""
+    """Run every task that waits only for the loop."""
     for _ in range(50):
         await asyncio.sleep(0)

@@ -1,11 +1,11 @@
-"""The generated messages are those of the published description."""
+"""The generated protobuf code matches the published .proto file."""
 
 from pathlib import Path
 
 from tests.harness.generate.proto import GENERATED, WIRE, generate
 
 
-def test_generated_anew_it_is_the_same(tmp_path: Path) -> None:
+def test_the_generated_code_is_current(tmp_path: Path) -> None:
     """`make proto` changes nothing."""
     generate(tmp_path)
     for name in GENERATED:

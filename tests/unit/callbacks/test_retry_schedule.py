@@ -1,4 +1,4 @@
-"""When an event is tried again."""
+"""When an event is retried."""
 
 from hypothesis import given
 from hypothesis import strategies as some
@@ -10,26 +10,26 @@ SCHEDULE = RetrySchedule()
 
 @given(some.integers(1, 5), some.floats(0, 1))
 def test_the_delays_with_jitter(tries: int, random: float) -> None:
-    """Each delay is that of the design, a tenth more or less."""
+    """Each delay is that of the design, plus or minus a tenth."""
     after_s = SCHEDULE.next_delay_s(tries, 0, None, random)
     assert after_s is not None
     assert abs(after_s - DELAYS_S[tries]) <= DELAYS_S[tries] * JITTER * 1.001
 
 
-def test_six_tries() -> None:
-    """After the sixth it is given up."""
+def test_six_attempts() -> None:
+    """After the sixth the event is given up."""
     assert SCHEDULE.next_delay_s(5, 0, None, 0.5) == 18_000
     assert SCHEDULE.next_delay_s(6, 0, None, 0.5) is None
 
 
 @given(some.floats(0, 1e9), some.integers(1, 5))
-def test_what_the_server_asks_for(asked_s: float, tries: int) -> None:
-    """Retry-After makes a wait longer, never shorter, and by an hour at most."""
-    after_s = SCHEDULE.next_delay_s(tries, 0, asked_s, 0.5)
-    assert after_s == max(DELAYS_S[tries], min(asked_s, MAX_RETRY_AFTER_S))
+def test_retry_after(retry_after_s: float, tries: int) -> None:
+    """Retry-After makes a delay longer, never shorter, up to an hour."""
+    after_s = SCHEDULE.next_delay_s(tries, 0, retry_after_s, 0.5)
+    assert after_s == max(DELAYS_S[tries], min(retry_after_s, MAX_RETRY_AFTER_S))
 
 
-def test_what_waited_behind_others() -> None:
-    """An event that is older than all tries take has had its time: one try, and no more."""
+def test_an_event_that_waited_behind_others() -> None:
+    """An event older than the whole schedule gets one attempt only."""
     assert SCHEDULE.next_delay_s(1, sum(DELAYS_S), None, 0.5) is not None
     assert SCHEDULE.next_delay_s(1, 2 * sum(DELAYS_S), None, 0.5) is None

@@ -1,4 +1,4 @@
-"""Accounts' configurations: which secrets sign, and what is remembered."""
+"""Callback settings: signing secrets, targets and caching."""
 
 import asyncio
 import random
@@ -16,101 +16,103 @@ NOW = 1_000_000
 
 
 class Scene:
-    """Accounts over a store in memory, at a time set by hand."""
+    """Callback targets over a store in memory, at a time that the test sets."""
 
     def __init__(self) -> None:
         self.now_ms = NOW
         self.store = MemoryStore()
-        self.accounts = self.another()
+        self.targets = self.create_targets()
 
-    def another(self) -> CallbackTargets:
-        """Give another engine's."""
+    def create_targets(self) -> CallbackTargets:
+        """Create the targets of one engine."""
         return CallbackTargets(self.store.outbox, lambda: self.now_ms, random.randbytes, Signer())
 
 
 async def test_a_rotated_secret_signs_for_another_day() -> None:
-    """Two sign, then one."""
+    """Both secrets sign, then the new one."""
     scene = Scene()
-    first, is_new = await scene.accounts.put("acme", PutCallback(TARGET))
+    first, is_new = await scene.targets.put("acme", PutCallback(TARGET))
     assert is_new
-    second = await scene.accounts.rotate_secret("acme")
+    second = await scene.targets.rotate_secret("acme")
     assert second is not None
     assert second.secrets(scene.now_ms) == (second.secret, first.secret)
     assert second.secrets(scene.now_ms + ROTATION_OVERLAP_MS) == (second.secret,)
-    again, is_new = await scene.accounts.put("acme", PutCallback(TARGET))
+    again, is_new = await scene.targets.put("acme", PutCallback(TARGET))
     assert (again.secret, is_new) == (second.secret, False)
 
 
 async def test_a_change_is_seen_by_others_within_a_second() -> None:
-    """What is remembered is fresh for so long."""
+    """Cached settings are valid for that long."""
     scene = Scene()
-    other = scene.another()
+    other = scene.create_targets()
     assert await other.auto_set("acme") is None
-    await scene.accounts.put("acme", PutCallback(TARGET))
+    await scene.targets.put("acme", PutCallback(TARGET))
     assert await other.auto_set("acme") is None
     scene.now_ms += CACHE_TTL_MS
     assert await other.auto_set("acme") == "auto-set"
 
 
-async def test_where_targets_lead() -> None:
-    """`auto-set` to the account's, any other to itself, and a stopped one nowhere."""
+async def test_resolving_targets() -> None:
+    """`auto-set` is the account's target, any other is itself; a stopped target is none."""
     scene = Scene()
-    await scene.accounts.put("acme", PutCallback(TARGET))
-    assert await scene.accounts.resolve("acme", "auto-set") == HttpsTarget(TARGET)
-    assert await scene.accounts.resolve("acme", "grpc://x:1") == GrpcTarget("x", 1)
-    assert await scene.accounts.resolve("other", "auto-set") is None
-    await scene.accounts.stop("acme", HttpsTarget(TARGET))
-    assert await scene.accounts.resolve("acme", "auto-set") is None
-    assert await scene.accounts.auto_set("acme") is None
-    await scene.accounts.put("acme", PutCallback(TARGET))
-    assert await scene.accounts.resolve("acme", "auto-set") == HttpsTarget(TARGET)
+    await scene.targets.put("acme", PutCallback(TARGET))
+    assert await scene.targets.resolve("acme", "auto-set") == HttpsTarget(TARGET)
+    assert await scene.targets.resolve("acme", "grpc://x:1") == GrpcTarget("x", 1)
+    assert await scene.targets.resolve("other", "auto-set") is None
+    await scene.targets.stop("acme", HttpsTarget(TARGET))
+    assert await scene.targets.resolve("acme", "auto-set") is None
+    assert await scene.targets.auto_set("acme") is None
+    await scene.targets.put("acme", PutCallback(TARGET))
+    assert await scene.targets.resolve("acme", "auto-set") == HttpsTarget(TARGET)
 
 
-async def test_what_is_not_there() -> None:
-    """It can't be rotated, removed or stopped into being."""
+async def test_an_unknown_account() -> None:
+    """Rotating, removing or stopping creates no settings."""
     scene = Scene()
-    assert await scene.accounts.rotate_secret("acme") is None
-    assert not await scene.accounts.remove("acme")
-    await scene.accounts.stop("acme", HttpsTarget(TARGET))
-    assert await scene.accounts.settings("acme") is None
+    assert await scene.targets.rotate_secret("acme") is None
+    assert not await scene.targets.remove("acme")
+    await scene.targets.stop("acme", HttpsTarget(TARGET))
+    assert await scene.targets.settings("acme") is None
 
 
 async def test_a_target_that_was_replaced_is_not_stopped() -> None:
-    """What the one before answers says nothing of the one that is there now."""
+    """A late 410 of the previous target does not stop the current one."""
     scene = Scene()
-    await scene.accounts.put("acme", PutCallback("https://y.example/status"))
-    await scene.accounts.stop("acme", HttpsTarget(TARGET))
-    assert await scene.accounts.auto_set("acme") == "auto-set"
+    await scene.targets.put("acme", PutCallback("https://y.example/status"))
+    await scene.targets.stop("acme", HttpsTarget(TARGET))
+    assert await scene.targets.auto_set("acme") == "auto-set"
 
 
-class Slow(MemoryOutbox):
-    """Documents of which others read while one writes."""
+class SlowOutbox(MemoryOutbox):
+    """An outbox where a second reader comes before the first one writes."""
 
     async def account(self, account: str) -> bytes | None:
-        """Read, and take a moment."""
+        """Read, then yield to the loop."""
         body = await super().account(account)
         await asyncio.sleep(0)
         return body
 
 
-async def test_two_changes_at_once_are_both_done() -> None:
-    """A target answers 410 while its account's secret is rotated, by whichever engine."""
-    slow = Slow(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
-    one, other = (CallbackTargets(slow, lambda: NOW, random.randbytes, Signer()) for _ in range(2))
+async def test_two_concurrent_changes_are_both_stored() -> None:
+    """A target answers 410 while another engine rotates the account's secret."""
+    outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
+    one, other = (
+        CallbackTargets(outbox, lambda: NOW, random.randbytes, Signer()) for _ in range(2)
+    )
     first, _ = await one.put("acme", PutCallback(TARGET))
     rotated, _ = await asyncio.gather(
         one.rotate_secret("acme"), other.stop("acme", HttpsTarget(TARGET))
     )
     assert rotated is not None
-    found = await CallbackTargets(slow, lambda: NOW, random.randbytes, Signer()).settings("acme")
+    found = await CallbackTargets(outbox, lambda: NOW, random.randbytes, Signer()).settings("acme")
     assert found is not None
     assert (found.secret, found.previous, found.is_stopped) == (rotated.secret, first.secret, True)
 
 
-async def test_who_is_removed_is_not_brought_back() -> None:
-    """A change that began before finds nothing to change."""
-    slow = Slow(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
-    accounts = CallbackTargets(slow, lambda: NOW, random.randbytes, Signer())
-    await accounts.put("acme", PutCallback(TARGET))
-    await asyncio.gather(accounts.remove("acme"), accounts.stop("acme", HttpsTarget(TARGET)))
-    assert await slow.account("acme") is None
+async def test_removed_settings_stay_removed() -> None:
+    """A change that began before the removal stores nothing."""
+    outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
+    targets = CallbackTargets(outbox, lambda: NOW, random.randbytes, Signer())
+    await targets.put("acme", PutCallback(TARGET))
+    await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))
+    assert await outbox.account("acme") is None
