@@ -1,4 +1,4 @@
-"""Settings: `SWITCHROOM_…` variables, a TOML file named by SWITCHROOM_CONFIG, or `.env`."""
+"""Settings of an engine: `SWITCHROOM_…` variables, `.env`, or a TOML file (SWITCHROOM_CONFIG)."""
 
 import os
 from pathlib import Path
@@ -36,7 +36,7 @@ NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
 
 class NodeSettings(BaseModel):
-    """One PBX node: where its ARI answers, and how it reaches this engine's media."""
+    """One PBX node: the URL of its ARI, its logins and limits."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,17 +44,17 @@ class NodeSettings(BaseModel):
     url: HttpUrl
     user: str = "switchroom"
     password: SecretStr
-    media_url: HttpUrl | None = None  # without one: as other engines reach this one (rpc_url)
+    media_url: HttpUrl | None = None  # where it fetches this engine's audio; else rpc_url
     ami_user: str = "switchroom"
-    ami_password: SecretStr | None = None  # without one: the engine's own setting
-    ami_port: int = Field(5038, ge=1, le=65535)  # where its health is listened to
-    weight: float = Field(1, gt=0)  # its share of new calls beside the other nodes'
-    max_calls: int | None = Field(None, ge=1)  # live at once on it, of all engines
-    max_calls_per_s: int | None = Field(None, ge=1)  # new ones, of all engines
+    ami_password: SecretStr | None = None  # else the engine's ami_password
+    ami_port: int = Field(5038, ge=1, le=65535)  # of its AMI, which reports its health
+    weight: float = Field(1, gt=0)  # its share of new calls, relative to the other nodes
+    max_calls: int | None = Field(None, ge=1)  # live at once on it, over all engines
+    max_calls_per_s: int | None = Field(None, ge=1)  # new calls, over all engines
 
 
 class Settings(BaseSettings):
-    """All that an operator can set on an engine."""
+    """All settings of an engine."""
 
     model_config = SettingsConfigDict(
         env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
@@ -62,8 +62,8 @@ class Settings(BaseSettings):
 
     redis_url: StoreUrl = "redis://127.0.0.1:6379/0"
     nodes: tuple[NodeSettings, ...] = ()
-    node_dns: str = ""  # `pbx.example:8088`: every address of the name is a node, too
-    node_user: str = "switchroom"  # of nodes found so; the next four, too
+    node_dns: str = ""  # `pbx.example:8088`: each address of the name is a node
+    node_user: str = "switchroom"  # of nodes found by DNS, as the next four
     node_password: SecretStr | None = None
     node_media_url: HttpUrl | None = None
     node_max_calls: int | None = Field(None, ge=1)
@@ -72,46 +72,52 @@ class Settings(BaseSettings):
     rpc_host: str = "127.0.0.1"
     rpc_port: int = Field(8070, ge=0, le=65535)
     rpc_token: SecretStr
-    rpc_url: HttpUrl | None = None  # where other engines reach this one; else host and port
-    lease_s: float = Field(2.0, ge=0.5, le=30)  # a dead engine's calls are taken up after this
+    rpc_url: HttpUrl | None = None  # where other engines reach this one; else rpc_host and rpc_port
+    lease_s: float = Field(2.0, ge=0.5, le=30)  # after this a dead engine's calls are taken over
     media_dir: Path = Path("/var/lib/switchroom/media")
-    media_allow: tuple[str, ...] = ()  # private networks that audio may come from
+    media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
     webhook_secret: SecretStr | None = None
-    webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may live in
-    allow_insecure_webhooks: bool = False  # plain http, to this machine only
+    webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may be in
+    allow_insecure_webhooks: bool = False  # plain HTTP, to this machine only
     callback_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(
         (0, 5, 300, 1_800, 7_200, 18_000), min_length=1
-    )  # before each try to tell a customer of an event
-    callback_circuit_s: float = Field(30, gt=0)  # a target that fails again and again is left alone
-    sip_hosts: tuple[str, ...] = ()  # that sip: addresses may name; dialling them costs money
-    caller_id: str = ""  # shown when a call names none
-    trunk_endpoint: str = "PJSIP/{number}@trunk"  # how a number is dialled
-    agent_endpoint: str = "PJSIP/{agent_id}"  # how an agent is dialled
+    )  # before each attempt to deliver a callback
+    callback_circuit_s: float = Field(30, gt=0)  # how long a failing target's circuit stays open
+    sip_hosts: tuple[
+        str, ...
+    ] = ()  # hosts that sip: addresses may name; calls to them may cost money
+    caller_id: str = ""  # shown when a call has none
+    trunk_endpoint: str = "PJSIP/{number}@trunk"  # endpoint of a dialled number
+    agent_endpoint: str = "PJSIP/{agent_id}"  # endpoint of an agent
     max_calls: int = Field(5_000, ge=1)  # live at once in this engine
-    max_calls_per_s: int = Field(400, ge=1)  # new ones
-    trunk_max_calls: int | None = Field(None, ge=1)  # legs on the trunk at once, of all engines
-    trunk_max_calls_per_s: int | None = Field(None, ge=1)  # new calls on it, of all engines
+    max_calls_per_s: int = Field(400, ge=1)  # new calls in this engine
+    trunk_max_calls: int | None = Field(None, ge=1)  # legs on the trunk at once, over all engines
+    trunk_max_calls_per_s: int | None = Field(
+        None, ge=1
+    )  # new calls on the trunk, over all engines
     longest_call_s: int = Field(14_400, ge=1)
-    node_grace_s: int = Field(30, ge=1)  # a node that is away longer has lost its calls
-    reap_s: float = Field(15, gt=0)  # between two looks for what is nobody's
-    kept_s: int = Field(86_400, ge=1)  # ended calls stay readable
-    stream_events: int = Field(100_000, ge=1_000)  # kept in each slot's stream
-    stream_ceiling: int = Field(400_000, ge=1_000)  # and for readers who have not acknowledged them
-    ami_password: SecretStr | None = None  # of every node; without one nothing is recorded
+    node_grace_s: int = Field(30, ge=1)  # calls end when their node is disconnected for longer
+    reap_s: float = Field(15, gt=0)  # interval of the search for orphaned channels
+    kept_s: int = Field(86_400, ge=1)  # how long ended calls stay readable
+    stream_events: int = Field(100_000, ge=1_000)  # kept in each slot's stream at least
+    stream_ceiling: int = Field(
+        400_000, ge=1_000
+    )  # kept at most for consumers that have not acknowledged them
+    ami_password: SecretStr | None = None  # of every node; without one calls are not recorded
     recordings_url: RecordingsUrl = "file:///var/lib/switchroom/recordings"
-    recordings_public_url: str = ""  # as which recordings are told, where it is another address
+    recordings_public_url: str = ""  # base URL of published recordings, if it differs
     recordings_s3: dict[str, str] = {}  # endpoint, region, access_key_id, secret_access_key, …
-    recordings_s: float = Field(30, gt=0)  # between two looks for what was not filed in time
+    recordings_s: float = Field(30, gt=0)  # interval of the search for recordings left on a node
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property
     def can_record(self) -> bool:
-        """Whether anything can be recorded: it takes a password of some node's manager."""
+        """Whether calls can be recorded: some node needs an AMI password."""
         own = any(node.ami_password for node in self.nodes)
         return own or self.ami_password is not None
 
     def node_at(self, name: str, url: str) -> NodeSettings:
-        """Give the settings of a node that was found by the DNS."""
+        """Return the settings of a node found by DNS."""
         return NodeSettings.model_validate(
             {
                 "name": name,
@@ -125,23 +131,23 @@ class Settings(BaseSettings):
         )
 
     @model_validator(mode="after")
-    def _nodes_found_can_be_reached(self) -> Self:
+    def _check_node_dns(self) -> Self:
         if self.node_dns and self.node_password is None:
             raise ValueError("node_dns needs node_password")
         return self
 
     @field_validator("nodes")
     @classmethod
-    def _are_different(cls, nodes: tuple[NodeSettings, ...]) -> tuple[NodeSettings, ...]:
-        # Two of one name would have each other's calls; two ways to one PBX, each other's events.
+    def _check_distinct(cls, nodes: tuple[NodeSettings, ...]) -> tuple[NodeSettings, ...]:
+        # Nodes of one name would share calls, connections to one PBX would share events.
         for kind in ("name", "url"):
-            given = [str(getattr(node, kind)) for node in nodes]
-            if twice := next((each for each in given if given.count(each) > 1), None):
+            values = [str(getattr(node, kind)) for node in nodes]
+            if twice := next((each for each in values if values.count(each) > 1), None):
                 raise ValueError(f"two nodes have the {kind} {twice}")
         return nodes
 
     @model_validator(mode="after")
-    def _ceiling_is_above(self) -> Self:
+    def _check_stream_limits(self) -> Self:
         if self.stream_ceiling < self.stream_events:
             raise ValueError("stream_ceiling is below stream_events")
         return self

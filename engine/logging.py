@@ -1,8 +1,7 @@
-"""Logs, set up in one place: JSON lines, or words and colours where a person looks on.
+"""Configures logs: JSON lines, or coloured text on a terminal.
 
-Names are the field's own. A line about a call says `call_id`; its node and its slot stand in that
-id, so they are put beside it here, on every such line. What a caller pressed or a customer keeps
-secret is no line's business: it is taken out, should one ever name it.
+Lines about a call have a `call_id`; the node and slot that it contains are added as keys of their
+own. Pressed digits and customers' secrets are redacted, should a line ever contain them.
 """
 
 import logging
@@ -20,7 +19,7 @@ SECRET = frozenset(
 
 
 def configure(level: str, out: TextIO = sys.stderr) -> None:
-    """Send structlog's events to `out`, standard error unless another is given."""
+    """Send structlog's events to `out`."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -28,7 +27,7 @@ def configure(level: str, out: TextIO = sys.stderr) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             add_location,
             redact,
-            *_shown(out.isatty()),
+            *_renderers(out.isatty()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
         logger_factory=structlog.WriteLoggerFactory(out),
@@ -37,24 +36,24 @@ def configure(level: str, out: TextIO = sys.stderr) -> None:
 
 
 def add_location(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    """Put node and slot beside a call's id, and leave out that there is none."""
+    """Add the node and slot of a call id; remove an empty call id."""
     if line.get("call_id", "") is None:
         del line["call_id"]
-    if where := slot_and_node(str(line.get("call_id", ""))):
-        line["slot"], line["node"] = where
+    if location := slot_and_node(str(line.get("call_id", ""))):
+        line["slot"], line["node"] = location
     return line
 
 
 def redact(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    """Take out what no log may hold."""
+    """Replace values that no log may contain."""
     for name in SECRET & line.keys():
         line[name] = "(left out)"
     return line
 
 
-def _shown(to_people: bool) -> tuple[Processor, ...]:
-    if to_people:
-        # Not rich's tracebacks: they show local variables, and those hold what callers pressed.
+def _renderers(is_terminal: bool) -> tuple[Processor, ...]:
+    if is_terminal:
+        # Not rich's tracebacks: they show local variables, which may contain pressed digits.
         plain = structlog.dev.plain_traceback
         return (structlog.dev.ConsoleRenderer(exception_formatter=plain),)
     return (structlog.processors.format_exc_info, structlog.processors.JSONRenderer())

@@ -1,4 +1,4 @@
-"""The ways between an engine, its PBX nodes and other engines, each built from the settings."""
+"""Opens the connections of an engine to PBX nodes and to the archive, and names its own URLs."""
 
 import asyncio
 import random
@@ -23,14 +23,14 @@ log = structlog.get_logger()
 
 
 def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[AriClient]:
-    """Open the way to one PBX."""
+    """Open the ARI connections to a PBX node."""
     url = f"{str(node.url).rstrip('/')}/ari"
-    address = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
-    return open_ari(address, f"switchroom-{engine}", random.random, time.monotonic)
+    config = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
+    return open_ari(config, f"switchroom-{engine}", random.random, time.monotonic)
 
 
 async def archive(settings: Settings) -> Archive | None:
-    """Open the archive, if anything can be recorded; a bucket is not asked for anything yet."""
+    """Open the archive if anything can be recorded; nothing is sent to a bucket yet."""
     if not settings.can_record:
         return None
     return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
@@ -38,37 +38,38 @@ async def archive(settings: Settings) -> Archive | None:
 
 async def recorder(
     settings: Settings,
-    house: AsyncExitStack,
+    stack: AsyncExitStack,
     node: NodeSettings,
-    way: AriClient,
-    kept: Archive | None,
+    ari: AriClient,
+    archive: Archive | None,
 ) -> Recorder | None:
-    """Build what records the calls of one PBX; None when its manager interface is not known."""
+    """Build the recorder of a node's calls; None without a password for its AMI."""
     password = node.ami_password or settings.ami_password
-    if password is None or kept is None:
-        log.warning("calls are not recorded: no ami_password", node=node.name)
+    if password is None or archive is None:
+        log.warning("calls not recorded: no ami_password", node=node.name)
         return None
     url = str(node.url).rstrip("/")
-    ami = await house.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
+    ami = await stack.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
     login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
-    http = await house.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
-    working = Recorder(way, ami, RecordingArchiver(f"{url}/ari", http, kept, settings.media_dir))
-    house.push_async_callback(working.close)
-    return working
+    http = await stack.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
+    archiver = RecordingArchiver(f"{url}/ari", http, archive, settings.media_dir)
+    built = Recorder(ari, ami, archiver)
+    stack.push_async_callback(built.close)
+    return built
 
 
 def health(settings: Settings, clock: Clock) -> NodeHealth:
-    """Build what keeps how a node is."""
+    """Build the health of a node, without reports yet."""
     return NodeHealth(clock, trunk_name(settings.trunk_endpoint))
 
 
 def media_url(settings: Settings, node: NodeSettings) -> str:
-    """Tell where a node fetches this engine's audio: the RPC's port serves it, too."""
+    """Return where a node fetches this engine's audio: by default from the RPC's port."""
     return str(node.media_url).rstrip("/") if node.media_url else rpc_url(settings)
 
 
 def rpc_url(settings: Settings) -> str:
-    """Tell where other engines reach this one."""
+    """Return the URL at which other engines reach this one."""
     if settings.rpc_url is not None:
         return str(settings.rpc_url).rstrip("/")
     return f"http://{settings.rpc_host}:{settings.rpc_port}"

@@ -1,4 +1,4 @@
-"""Nodes found by the DNS: every address of a name is one, named after its address."""
+"""PBX nodes found by DNS: every address of a name is a node, named after its address."""
 
 import asyncio
 import hashlib
@@ -17,48 +17,48 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 class Discovery:
-    """Looks a name up again and again."""
+    """Resolves a name again and again; `on_nodes` gets all its nodes each time."""
 
     def __init__(
         self,
         settings: Settings,
-        found: Callable[[Mapping[str, NodeSettings]], Awaitable[None]],
+        on_nodes: Callable[[Mapping[str, NodeSettings]], Awaitable[None]],
         resolve: Resolve | None = None,
-        period_s: float = POLL_INTERVAL_S,
+        interval_s: float = POLL_INTERVAL_S,
     ) -> None:
         self._settings = settings
-        self._found = found
-        self._resolve = resolve or addresses
-        self._period_s = period_s
-        self._where = URL(f"http://{settings.node_dns}")
+        self._on_nodes = on_nodes
+        self._resolve = resolve or resolve_addresses
+        self._interval_s = interval_s
+        self._url = URL(f"http://{settings.node_dns}")
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Poll until cancelled."""
         while True:
-            await asyncio.sleep(self._period_s)
+            await asyncio.sleep(self._interval_s)
             await self.poll()
 
     async def poll(self) -> None:
-        """Look once; a name that can't be looked up says nothing of its nodes."""
-        host, port = self._where.host or "", self._where.port or 80
+        """Resolve once; a failure says nothing about the nodes."""
+        host, port = self._url.host or "", self._url.port or 80
         try:
-            found = await self._resolve(host, port)
+            addresses = await self._resolve(host, port)
         except OSError as error:
-            log.warning("nodes not looked up", name=host, error=str(error))
+            log.warning("node discovery failed", name=host, error=str(error))
             return
-        nodes = (self._settings.node_at(name_of(each), _url(each, port)) for each in found)
-        await self._found({node.name: node for node in nodes})
+        nodes = (self._settings.node_at(node_name(each), _url(each, port)) for each in addresses)
+        await self._on_nodes({node.name: node for node in nodes})
 
 
-async def addresses(host: str, port: int) -> list[str]:
-    """Ask for a name's addresses, old and new kind; raises OSError."""
+async def resolve_addresses(host: str, port: int) -> list[str]:
+    """Return a name's IPv4 and IPv6 addresses; raises OSError."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return sorted({str(address[0]) for *_, address in found})
 
 
-def name_of(address: str) -> str:
-    """Name the node at an address, always the same: a call's id holds it."""
+def node_name(address: str) -> str:
+    """Return the name of the node at an address; it must not change, as call ids contain it."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if ip.version == 4:  # noqa: PLR2004 - the version's own name
         return f"ip{int(ip):08x}"

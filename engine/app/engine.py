@@ -1,9 +1,8 @@
-"""One engine process: put together, serving, and leaving its calls to the next."""
+"""One engine process: built, serving, and handing its calls over when it stops."""
 
 import asyncio
 import gc
 import os
-import random
 import secrets
 import socket
 import time
@@ -14,19 +13,19 @@ import structlog
 from engine.app import connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import NodeDependencies, NodeManager
-from engine.app.shard_factory import NodeShardFactory
+from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
-from engine.observe.metrics import Metrics
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
+from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.cluster.timings import LeaseTimings
 from engine.runtime.io.consumer_lag import ConsumerLag
+from engine.runtime.nodes.drains import DrainedNodes
 from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -35,7 +34,7 @@ from wire.tree import Limits
 
 log = structlog.get_logger()
 LEAVE_TIMEOUT_S = 3.0
-WARM_UP = Speech("Welcome.")  # the first caller to be spoken to need not wait for the voice
+WARM_UP = Speech("Welcome.")  # synthesized at the start, so that the first caller does not wait
 
 
 class Engine:
@@ -44,126 +43,135 @@ class Engine:
     def __init__(self, settings: Settings, store: Store | None = None) -> None:
         self._settings = settings
         self._store = store or factories.store(settings)
-        # Containers may share a host's name and be process 1 each; a lease is a name's.
+        # Containers may share a host's name and be process 1 each; a lease belongs to a name.
         self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
         self._stopped = asyncio.Event()
-        self._fault: BaseException | None = None
+        self._error: BaseException | None = None
         self._limits = Limits(
             allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
         )
 
     def stop(self) -> None:
-        """End this process' work; its calls live on in another engine."""
+        """End this process; its calls continue in another engine."""
         self._stopped.set()
 
     async def run(self) -> None:
         """Serve until stopped; raises StoreDown when the store can't be reached at the start."""
-        settings = self._settings
-        async with AsyncExitStack() as house:
-            store = self._store
-            house.push_async_callback(store.close)
+        settings, store = self._settings, self._store
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(store.close)
             await store.ping()
-            seen = await house.enter_async_context(open_telemetry(os.environ))
+            telemetry = await stack.enter_async_context(open_telemetry(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
-            library = await factories.library(settings, house, seen)
-            errands = await factories.io_runner(settings, house, library, store, self._limits, seen)
-            peers = Membership(self._name)
-            accounts = factories.callback_targets(settings, store)
-            courier = await factories.callback_dispatcher(
-                settings, house, store, accounts, clock, seen
+            parts = factories.assembly(settings, stack, store, clock, telemetry)
+            clips = await factories.clip_cache(parts)
+            io = await factories.io_runner(parts, clips, self._limits)
+            members = Membership(self._name)
+            targets = factories.callback_targets(settings, store)
+            dispatcher = await factories.callback_dispatcher(parts, targets)
+            directory = factories.directory(parts)
+            service = factories.call_service(
+                parts, directory, members, default_target=targets.auto_set
             )
-            told = accounts.auto_set
-            roster = factories.roster(settings, house, store, clock, peers, seen, told)
-            tasks = Tasks(self._failed)
-            terms = factories.dial_policy(settings, house, store, clock)
-            desks = NodeShardFactory(settings, clock, errands, roster, seen, terms)
-            slots = SlotOwner(
-                store, roster.switch, desks, tasks, random.random, meter=seen.metrics, post=courier
+            agents = factories.agent_status(directory, service)
+            policy = factories.dial_policy(parts)
+            tasks = Tasks(self._fail)
+            shards = NodeShardFactory(
+                ShardDependencies(settings, clock, service, agents, io, policy, telemetry)
             )
-            reach = Reachability(time.monotonic)
-            keeper = self._keeper(store, peers, slots, reach, seen.metrics)
-            archive = await connections.archive(settings)
-            around = NodeDependencies(
-                settings, self._name, clock, roster, desks, slots, tasks, archive, seen, reach
+            slots = SlotOwner(parts.context, service, shards, tasks, dispatcher)
+            leases = self._lease_manager(parts.context, members, slots)
+            nodes = NodeManager(
+                NodeDependencies(
+                    settings,
+                    self._name,
+                    parts.context,
+                    service.placement,
+                    agents,
+                    shards,
+                    slots,
+                    tasks,
+                    await connections.archive(settings),
+                    leases.reachability,
+                )
             )
-            await self._open_nodes(NodeManager(around), house, roster, tasks)
-            tasks.start("courier", courier.run())
-            readers = ConsumerLag(store.stream, roster.switch.owned_slots, seen.metrics)
-            tasks.start("readers", readers.run())
-            parts = ServerDependencies(
-                roster.switch,
+            await self._open_nodes(nodes, stack, service.drained_nodes, tasks)
+            tasks.start("callbacks", dispatcher.run())
+            lag = ConsumerLag(store.stream, service.owned_slots, telemetry.metrics)
+            tasks.start("consumer lag", lag.run())
+            dependencies = ServerDependencies(
+                service,
                 store,
-                library,
+                clips,
                 self._limits,
                 settings.slots,
-                roster,
-                keeper,
-                accounts,
-                terms,
-                seen,
+                agents,
+                leases,
+                targets,
+                policy,
+                telemetry,
             )
-            library.prefetch((WARM_UP,))
-            await self._serve(parts, keeper, tasks)
+            clips.prefetch((WARM_UP,))
+            await self._serve(dependencies, leases, tasks)
 
-    def _keeper(
-        self, store: Store, peers: Membership, slots: SlotOwner, reach: Reachability, meter: Metrics
+    def _lease_manager(
+        self, context: EngineContext, members: Membership, slots: SlotOwner
     ) -> LeaseManager:
-        settings = self._settings
-        keeper = LeaseManager(
-            store,
-            peers,
-            connections.rpc_url(settings),
-            slots=slots,
-            count=settings.slots,
-            rhythm=LeaseTimings(settings.lease_s, settings.lease_s / 8, settings.lease_s / 4),
-            monotonic=time.monotonic,
-            reach=reach,
-            meter=meter,
+        settings, lease_s = self._settings, self._settings.lease_s
+        cluster = ClusterContext(
+            context.store,
+            members,
+            slots,
+            settings.slots,
+            LeaseTimings(lease_s, margin_s=lease_s / 8, heartbeat_s=lease_s / 4),
+            time.monotonic,
+            context.metrics,
         )
-        slots.on_lease_suspect = keeper.suspect
-        return keeper
+        return LeaseManager(cluster, connections.rpc_url(settings))
 
     async def _open_nodes(
-        self, fleet: NodeManager, house: AsyncExitStack, roster: AgentStatus, tasks: Tasks
+        self, nodes: NodeManager, stack: AsyncExitStack, drained: DrainedNodes, tasks: Tasks
     ) -> None:
-        house.push_async_callback(fleet.close)
-        house.push_async_callback(tasks.close)  # before it: what runs needs the ways to the nodes
-        await roster.switch.drained_nodes.refresh()
-        tasks.start("drains", roster.switch.drained_nodes.run())
-        await fleet.open_named()
-        tasks.start("fleet", fleet.run())
+        stack.push_async_callback(nodes.close)
+        stack.push_async_callback(tasks.close)  # first: tasks need the connections to the nodes
+        await drained.refresh()
+        tasks.start("drained nodes", drained.run())
+        await nodes.open_named()
+        tasks.start("nodes", nodes.run())
         if self._settings.node_dns:
-            discovery = Discovery(self._settings, fleet.sync_discovered)
+            discovery = Discovery(self._settings, nodes.sync_discovered)
             await discovery.poll()
             tasks.start("discovery", discovery.run())
 
-    async def _serve(self, parts: ServerDependencies, keeper: LeaseManager, tasks: Tasks) -> None:
+    async def _serve(
+        self, dependencies: ServerDependencies, leases: LeaseManager, tasks: Tasks
+    ) -> None:
         settings = self._settings
         token = settings.rpc_token.get_secret_value()
-        async with serving(parts, token, settings.rpc_host, settings.rpc_port):
-            tasks.start("keeper", keeper.run())
-            _quiet_garbage_collector()
+        async with serving(dependencies, token, settings.rpc_host, settings.rpc_port):
+            tasks.start("leases", leases.run())
+            _tune_garbage_collector()
             log.info("engine up", engine=self._name)
             await self._stopped.wait()
-            await self._leave(keeper)
-        if self._fault is not None:
-            raise self._fault
+            await self._leave(leases)
+        if self._error is not None:
+            raise self._error
 
-    async def _leave(self, keeper: LeaseManager) -> None:
-        """Hand the slots over; what the store can't take now, recovery finds out."""
+    async def _leave(self, leases: LeaseManager) -> None:
+        """Release the slots; what the store can't take now is left to recovery."""
         try:
             async with asyncio.timeout(LEAVE_TIMEOUT_S):
-                await keeper.leave()
+                await leases.leave()
         except (TimeoutError, StoreDown) as error:
-            log.warning("left without giving the slots back", error=str(error))
+            log.warning("shutdown: slots not released", error=str(error))
 
-    def _failed(self, error: BaseException) -> None:
-        self._fault = error
+    def _fail(self, error: BaseException) -> None:
+        self._error = error
         self.stop()
 
 
-def _quiet_garbage_collector() -> None:
-    """Look for cycles seldom: calls are trees, and a look at 10,000 of them takes milliseconds."""
+def _tune_garbage_collector() -> None:
+    """Collect cycles rarely: calls are trees, and a pass over 10,000 of them takes milliseconds."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

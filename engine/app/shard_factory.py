@@ -1,4 +1,4 @@
-"""Nodes, their desks and what listens for them, built from the settings."""
+"""Builds nodes, their shards and what listens for them, from the settings."""
 
 import time
 from collections.abc import Callable, Coroutine
@@ -15,9 +15,8 @@ from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.presence import NodePresence
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import DialPolicy, Pbx
+from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.io.runner import IoRunner
 from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
@@ -27,82 +26,83 @@ from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
 from engine.runtime.pbx.traced import TracedPbx
 from engine.runtime.recording.fenced import FencedRecorder
 from engine.runtime.recording.recorder import Recorder
+from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 
 
 class NodeConnection(Struct, frozen=True):
-    """What reaches a node."""
+    """How a node is reached."""
 
     latency: LatencyAverage
-    ari: AriClient | None = None  # none: it is not configured any more
+    ari: AriClient | None = None  # None: it is not configured any more
     media_url: str = ""
     recorder: Recorder | None = None
 
 
+class ShardDependencies(Struct, frozen=True):
+    """What shards and nodes are built from."""
+
+    settings: Settings
+    clock: Clock
+    service: CallService
+    agents: AgentStatus
+    io: IoRunner
+    policy: DialPolicy
+    telemetry: Telemetry
+
+
 class NodeShardFactory:
-    """Builds nodes, their desks and what listens for them (`slots.Builder`)."""
+    """Implements `ownership.ShardFactory`."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
-        self,
-        settings: Settings,
-        clock: Clock,
-        running: IoRunner,
-        everyone: AgentStatus,
-        seen: Telemetry,
-        judge: DialPolicy,
-    ) -> None:
-        self._judge = judge
-        self._settings = settings
-        self._clock = clock
-        self._errands = running
-        self._roster = everyone
-        self._seen = seen
-        self._ways: dict[str, NodeConnection] = {}
+    def __init__(self, parts: ShardDependencies) -> None:
+        self._parts = parts
+        self._settings = parts.settings
+        self._connections: dict[str, NodeConnection] = {}
 
-    def node(self, named: NodeSettings, way: AriClient, tapes: Recorder | None) -> Node:
-        """Build a node, without desks yet; calls that come in there go to the switch."""
-        strain = LatencyAverage(time.monotonic)
-        self._ways[named.name] = NodeConnection(
-            strain, way, media_url(self._settings, named), tapes
+    def node(self, settings: NodeSettings, ari: AriClient, recorder: Recorder | None) -> Node:
+        """Build a node, without shards yet."""
+        latency = LatencyAverage(time.monotonic)
+        self._connections[settings.name] = NodeConnection(
+            latency, ari, media_url(self._settings, settings), recorder
         )
-        arrive = self._roster.switch.handle_incoming
-        return Node(named.name, way, {}, self._clock, arrive, lambda: strain.average_ms)
+        return self._node(settings.name, ari, lambda: latency.average_ms)
 
     def placeholder(self, name: str) -> Node:
-        """Build what stands in for a node that can't be reached any more."""
-        self._ways[name] = NodeConnection(LatencyAverage(time.monotonic))
-        return Node(name, UnreachablePbx(), {}, self._clock, self._roster.switch.handle_incoming)
+        """Build a node that is never connected, for calls whose node is not configured."""
+        self._connections[name] = NodeConnection(LatencyAverage(time.monotonic))
+        return self._node(name, UnreachablePbx())
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
-        """Build a slot's desk at a node."""
-        way, seen = self._ways[node.name], self._seen
-        plan = self._plan(way, slot)
-        pbx: Pbx = TimedPbx(node.pbx, way.latency, seen.metrics, node.name, slot)
-        leased = FencedPbx(TracedPbx(pbx, seen.traces) if seen.traces else pbx, lease)
-        tapes = FencedRecorder(way.recorder, lease) if way.recorder else None
-        place = ShardContext(node.name, slot, leased, plan, tapes, lease, seen.metrics)
-        return CallShard(place, self._clock, writer, self._errands)
+        """Build a slot's shard at a node."""
+        connection, telemetry = self._connections[node.name], self._parts.telemetry
+        metrics, traces = telemetry.metrics, telemetry.traces
+        pbx: Pbx = TimedPbx(node.pbx, connection.latency, metrics, node.name, slot)
+        fenced = FencedPbx(TracedPbx(pbx, traces) if traces else pbx, lease)
+        recorder = FencedRecorder(connection.recorder, lease) if connection.recorder else None
+        endpoints = self._endpoints(connection, slot)
+        context = ShardContext(node.name, slot, fenced, endpoints, recorder, lease, metrics)
+        return CallShard(context, self._parts.clock, writer, self._parts.io, node)
 
     def listen(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
         grace_ms = self._settings.node_grace_s * 1000
-        place, ari = node.shards[slot].context, self._ways[node.name].ari
+        context, ari = node.shards[slot].context, self._connections[node.name].ari
         if ari is None:
             return never_connected(node, slot, grace_ms)
         listener = SlotListener(node, slot, grace_ms, replaced)
-        return ari.events(place.endpoints.app, listener, may=lambda: place.lease.holds).run()
+        return ari.events(context.endpoints.app, listener, may=lambda: context.lease.holds).run()
 
     async def watch_presence(self, node: Node, slot: int) -> None:
-        """Know which agents are registered at a node, until cancelled, as who has a slot."""
-        ari, presences = self._ways[node.name].ari, self._roster.presences
+        """Track which agents are registered at a node, until cancelled."""
+        ari, presences = self._connections[node.name].ari, self._parts.agents.presences
         if ari is None:
             return
         lease = node.shards[slot].context.lease
-        presence = NodePresence(node.name, ari, self._roster.directory.is_trunk)
+        presence = NodePresence(node.name, ari, self._parts.agents.directory.is_trunk)
         presences[node.name] = presence
         try:
             await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()
@@ -111,12 +111,23 @@ class NodeShardFactory:
                 del presences[node.name]
             await presence.close()
 
-    def _plan(self, way: NodeConnection, slot: int) -> EndpointTemplates:
+    def _node(self, name: str, pbx: Pbx, latency_ms: Callable[[], float] = lambda: 0.0) -> Node:
+        parts = self._parts
+        return Node(
+            name,
+            pbx,
+            parts.clock,
+            parts.service.handle_incoming,
+            parts.agents.party_of,
+            latency_ms=latency_ms,
+        )
+
+    def _endpoints(self, connection: NodeConnection, slot: int) -> EndpointTemplates:
         return EndpointTemplates(
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,
-            media_url=way.media_url,
-            agents=self._roster.directory,
-            policy=self._judge,
+            media_url=connection.media_url,
+            agents=self._parts.agents.directory,
+            policy=self._parts.policy,
         )

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from engine.ami.dtmf import DtmfListener
 from engine.calls.model.call import Call
-from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.clock import Clock
+from engine.runtime.base.context import EngineContext
 from engine.runtime.base.ports import IoRunner as ErrandsPort
 from engine.runtime.base.ports import Pbx
 from engine.runtime.base.ports import Writer as WriterPort
@@ -94,15 +94,20 @@ class Life:
         self._around = around
         self._number = number
         self._broken = broken
-        gate = RateLimiter(self.clock, 1_000_000, 1_000_000)
-        rules = CallSettings(1, LONGEST_MS, "+4721930000", around.archive_url)
-        self.switch = CallService(
+        context = EngineContext(
             self.store,  # type: ignore[arg-type]  # as much of a Store as a life needs
             self.clock,
-            gate,
-            rules,
-            random.Random(number).randbytes,
+            random_bytes=random.Random(number).randbytes,
         )
+        settings = CallSettings(
+            1,
+            LONGEST_MS,
+            "+4721930000",
+            around.archive_url,
+            max_calls=1_000_000,
+            max_calls_per_s=1_000_000,
+        )
+        self.switch = CallService(context, settings)
 
     def start(self) -> None:
         """Take the slot over, then listen."""
@@ -126,7 +131,7 @@ class Life:
     @property
     def calls(self) -> list[Call]:
         """Its live calls."""
-        return [actor.call for actor in self.desk.actors.values()] if self.is_ready else []
+        return [actor.call for actor in self.shard.actors.values()] if self.is_ready else []
 
     def pbx_of(self, _call: Call) -> SimAsterisk:
         """Give the PBX that has a call."""
@@ -157,26 +162,25 @@ class Life:
         recorder = self._recorder()
         place = ShardContext(NODE, 0, pbx, plan, recorder)
         clock = self._broken.clock(self.clock)
-        self.desk = CallShard(place, clock, self._broken.writer(self.writer), errands)
-        self.node = Node(NODE, pbx, {0: self.desk}, self.clock, self.switch.handle_incoming)
-        self._overhear()
+        log = self._around.overheard
+        self.node = Node(NODE, pbx, self.clock, self.switch.handle_incoming, str, dtmf_log=log)
+        if log is None:
+            self._around.pbx.manager.log_in(self._broken.keys(self.node.dtmf_log), self.loop)
+        self.shard = CallShard(place, clock, self._broken.writer(self.writer), errands, self.node)
+        self.node.add_shard(0, self.shard)
         self.switch.nodes[NODE] = self.node
         self.hearing = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
         self.line.hear = self._broken.hear(self.hearing.on_event)
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0).run())
-        self.loop.create_task(RecordingSweeper(self.node, recorder, 10.0).run())
-        for stored in owned.calls:
-            self.switch.adopt(stored, 0)
+        self.loop.create_task(
+            RecordingSweeper(NODE, pbx, self.node.shards, recorder, period_s=10.0).run()
+        )
+        for call in owned.calls:
+            self.switch.adopt(call.node, 0, call.stored)
         self.is_ready = True
         if self.line.is_up:
             self.connect()
-
-    def _overhear(self) -> None:
-        if self._around.overheard is not None:
-            self.node.dtmf_log = self._around.overheard
-        else:
-            self._around.pbx.manager.log_in(self._broken.keys(self.node.dtmf_log), self.loop)
 
     def _recorder(self) -> Recorder:
         around, broken = self._around, self._broken

@@ -67,7 +67,7 @@ class DialPolicyHandlers(Struct, frozen=True):
 
 async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, path: str) -> None:
     """Check that the account may dial a party; raises BadInput, or NoCapacity if unknown."""
-    match await dial_policy.refusal(account, party):
+    match await dial_policy.check(account, party):
         case "":
             pass
         case "terms_unknown":

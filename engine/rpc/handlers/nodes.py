@@ -38,7 +38,7 @@ class NodeHandlers(Struct, frozen=True):
         return rpc.NodeView(
             name=node.name,
             connected=bool(node.shards) and not node.is_paused,
-            calls=placement.calls(node.name),
+            calls=placement.calls_on(node.name),
             drained=node.name in self.service.drained_nodes.nodes,
             unavailable_reason=obstacle.code if obstacle else "",
             weight=terms.weight,

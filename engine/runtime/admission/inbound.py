@@ -1,7 +1,8 @@
-"""The reception: calls that come in, taken in by their number's route, or refused early."""
+"""Inbound calls: admitted by the route of their number, or rejected before they are answered."""
 
 import asyncio
 from collections.abc import Set as AbstractSet
+from typing import Protocol
 
 import msgspec
 import structlog
@@ -9,121 +10,124 @@ from msgspec.structs import replace
 
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.ids import call_id
-from engine.observe.metrics import Metrics
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
 from engine.runtime.admission.routes import (
     NO_CIRCUIT,
     NO_SUCH_NUMBER,
-    DefaultTargetLookup,
     RouteCache,
-    RouteStore,
     inbound_call,
-    no_default_target,
 )
 from engine.runtime.admission.settings import CallIds, CallSettings
 from engine.runtime.agents.directory import Caller, Directory
-from engine.runtime.base.clock import Clock
+from engine.runtime.base.context import EngineContext
 from engine.runtime.nodes.incoming import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.rpc import NumberRoute
 
 log = structlog.get_logger()
-BAD_ROUTE = "bad_route"  # what is stored for a number, that is
+BAD_ROUTE = "bad_route"  # the stored route can't be read
+
+
+class LocalSlots(Protocol):
+    """This engine's nodes and slots; see `service.CallService`."""
+
+    placement: Placement
+
+    @property
+    def releasing(self) -> AbstractSet[int]:
+        """The slots that are being handed over to another engine."""
 
 
 class InboundCalls:
-    """Takes in what the nodes offer."""
+    """Starts the calls of incoming channels."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
+    def __init__(
         self,
-        routes: RouteStore,
-        clock: Clock,
-        placement: Placement,
-        *,
-        rules: CallSettings,
-        tails: CallIds,
+        context: EngineContext,
+        local: LocalSlots,
+        settings: CallSettings,
+        routes: RouteCache,
         directory: Directory | None = None,
-        meter: Metrics | None = None,
-        told: DefaultTargetLookup = no_default_target,
-        going: AbstractSet[int] = frozenset(),
     ) -> None:
-        self._going = going  # slots that are being handed over
-        self._clock = clock
-        self._placement = placement
-        self._book = RouteCache(routes, clock.now_ms, told=told)
-        self._rules = rules
-        self._tails = tails
+        self._clock = context.clock
+        self._local = local
+        self._settings = settings
+        self._routes = routes
         self._directory = directory
-        self._refused = (meter or Metrics()).calls.rejected.table("inbound")
+        self._ids = CallIds(context.random_bytes)
+        self._rejected = context.metrics.calls.rejected.table("inbound")
         for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE):
-            self._refused[code] += 0  # shown from the start, as alerts watch them
+            self._rejected[code] += 0  # shown from the start, as alerts watch them
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def handle(self, desk: CallShard, arrival: IncomingChannel) -> None:
-        """Take a call in, refuse it early, or leave it to who has its slot next."""
-        if self._is_the_heirs(desk):
+    def handle(self, shard: CallShard, channel: IncomingChannel) -> None:
+        """Start a call, reject it, or leave it to the next owner of its slot."""
+        if self._is_handing_over(shard):
             return
-        obstacle = self._placement.admit(desk, by_trunk=not self._may_be_agents(arrival))
-        if obstacle is not None:
-            log.debug("call refused", node=desk.context.node, code=obstacle.code)
-            self._turn_away(desk, arrival, obstacle.code, NO_CIRCUIT)
+        by_trunk = not self._may_be_agents(channel)
+        reason = self._local.placement.admit(shard, by_trunk=by_trunk)
+        if reason is not None:
+            log.debug("call rejected", node=shard.context.node, code=reason.code)
+            self._reject(shard, channel, reason.code, NO_CIRCUIT)
             return
-        known = self._book.cached(arrival.to)
-        caller = self._known_caller(arrival, known.value) if known else None
-        if known and caller is not None:
-            self._admit(desk, replace(arrival, agent=caller), known.value)
+        cached = self._routes.cached(channel.to)
+        caller = self._cached_caller(channel, cached.value) if cached else None
+        if cached and caller is not None:
+            self._start(shard, replace(channel, agent=caller), cached.value)
             return
-        task = asyncio.get_running_loop().create_task(self._find(desk, arrival))
+        task = asyncio.get_running_loop().create_task(self._look_up(shard, channel))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _is_the_heirs(self, desk: CallShard) -> bool:
-        """Tell whether a call could be answered here and never stored; it waits in Stasis."""
-        return desk.context.slot in self._going or not desk.context.lease.holds
+    def _is_handing_over(self, shard: CallShard) -> bool:
+        """Return whether a call might be answered but not stored; the channel waits in Stasis."""
+        context = shard.context
+        return context.slot in self._local.releasing or not context.lease.holds
 
-    def _may_be_agents(self, arrival: IncomingChannel) -> bool:
-        return self._directory is not None and not self._directory.is_trunk(arrival.endpoint)
+    def _may_be_agents(self, channel: IncomingChannel) -> bool:
+        return self._directory is not None and not self._directory.is_trunk(channel.endpoint)
 
-    def _known_caller(self, arrival: IncomingChannel, route: NumberRoute | None) -> Caller | None:
+    def _cached_caller(self, channel: IncomingChannel, route: NumberRoute | None) -> Caller | None:
         if self._directory is None or route is None:
-            return arrival.agent
-        return self._directory.known_caller(route.account, arrival.endpoint)
+            return channel.agent
+        return self._directory.known_caller(route.account, channel.endpoint)
 
-    async def _find(self, desk: CallShard, arrival: IncomingChannel) -> None:
+    async def _look_up(self, shard: CallShard, channel: IncomingChannel) -> None:
         try:
-            route = await self._book.find(arrival.to)
+            route = await self._routes.find(channel.to)
         except StoreDown:
-            self._turn_away(desk, arrival, "store_down", NO_CIRCUIT)
+            self._reject(shard, channel, "store_down", NO_CIRCUIT)
             return
         except msgspec.DecodeError as error:
-            # As another version wrote it: an engine of that version may take the call.
-            log.warning("a route can't be read", number=arrival.to, error=str(error))
-            self._turn_away(desk, arrival, BAD_ROUTE, NO_CIRCUIT)
+            # Written by another version: an engine of that version may take the call.
+            log.warning("invalid route", number=channel.to, error=str(error))
+            self._reject(shard, channel, BAD_ROUTE, NO_CIRCUIT)
             return
         if route is not None and self._directory is not None:
-            agent = await self._directory.agent_of(route.account, arrival.endpoint)
-            arrival = replace(arrival, agent=agent)
-        self._admit(desk, arrival, route)
+            agent = await self._directory.agent_of(route.account, channel.endpoint)
+            channel = replace(channel, agent=agent)
+        self._start(shard, channel, route)
 
-    def _admit(self, desk: CallShard, arrival: IncomingChannel, route: NumberRoute | None) -> None:
-        place = desk.context
-        if self._is_the_heirs(desk) or desk.find_by_channel(arrival.channel) is not None:
-            return  # told twice, by its event and by a recovery, while its route was being read
+    def _start(self, shard: CallShard, channel: IncomingChannel, route: NumberRoute | None) -> None:
+        context = shard.context
+        if self._is_handing_over(shard) or shard.find_by_channel(channel.channel) is not None:
+            return  # found twice while its route was read: by its event and by a recovery
         if route is None:
-            log.warning("no route", number=arrival.to, node=place.node, slot=place.slot)
-            self._turn_away(desk, arrival, "no_route", NO_SUCH_NUMBER)
+            log.warning("no route", number=channel.to, node=context.node, slot=context.slot)
+            self._reject(shard, channel, "no_route", NO_SUCH_NUMBER)
             return
         now = self._clock.now_ms()
-        chosen = call_id(place.slot, place.node, self._tails.new(now))
-        archive = self._rules.archive(place, route.account, now)
-        latest_ms = now + self._rules.max_duration_ms
-        actor = desk.start_call(inbound_call(chosen, arrival, route, now, latest_ms, archive))
-        if route.is_recorded and archive is None:
-            log.error("not recorded: there is no archive", call_id=chosen)
-        if arrival.is_up:
-            desk.feed(actor, LegAnswered(arrival.channel))
+        new_id = call_id(context.slot, context.node, self._ids.new(now))
+        destination = self._settings.recording_destination(context, route.account, now)
+        must_end_ms = now + self._settings.max_duration_ms
+        call = inbound_call(new_id, channel, route, now, must_end_ms, destination)
+        actor = shard.start_call(call)
+        if route.is_recorded and destination is None:
+            log.error("call not recorded: no archive", call_id=new_id)
+        if channel.is_up:
+            shard.feed(actor, LegAnswered(channel.channel))
 
-    def _turn_away(self, desk: CallShard, arrival: IncomingChannel, code: str, cause: int) -> None:
-        self._refused[code] += 1
-        desk.context.hang_up_channel(arrival.channel, cause)
+    def _reject(self, shard: CallShard, channel: IncomingChannel, code: str, cause: int) -> None:
+        self._rejected[code] += 1
+        shard.context.hang_up_channel(channel.channel, cause)

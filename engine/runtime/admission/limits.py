@@ -1,4 +1,4 @@
-"""Limits that all engines keep together: of a node's calls, and of the trunk's."""
+"""Limits on calls: of a PBX node and of the trunk, over all engines, and of this engine's rate."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -10,14 +10,13 @@ from engine.calls.model.leg import Leg
 from engine.calls.model.party import is_by_trunk
 from engine.runtime.base.clock import Clock
 
-TRUNK = "*trunk"  # as what an engine counts its legs on the trunk beside its calls by node
-LEGS_PER_MS = (
-    20  # counting one takes half a microsecond: so it takes a hundredth of the time at most
-)
+TRUNK = "*trunk"  # the name under which an engine reports its trunk legs, beside its nodes
+# Counting a leg takes 0.5 microseconds: so counting takes 1 % of the time at most.
+LEGS_PER_MS = 20
 
 
 class CapacityLimits(Struct, frozen=True):
-    """What a node gets beside the others, and at most; None: no limit."""
+    """A node's weight beside the other nodes, and its limits over all engines; None: no limit."""
 
     weight: float = 1.0
     max_calls: int | None = None
@@ -28,64 +27,98 @@ UNLIMITED = CapacityLimits()
 
 
 class Unavailable(Struct, frozen=True):
-    """Why no new call may begin."""
+    """Why no new call may start."""
 
     code: str
     detail: str
 
 
 class ClusterLoad(Protocol):
-    """What is known of the other engines; `peers.Peers` is the real one."""
+    """The load of the other engines; see `cluster.Membership`."""
 
     @property
     def engine_count(self) -> int:
-        """How many engines live, this one among them."""
+        """How many engines are alive, including this one."""
 
     def calls(self, node: str) -> int:
-        """Count what the others have on a node, or, as TRUNK, on the trunk."""
+        """Count the other engines' calls on a node, or, as TRUNK, their legs on the trunk."""
 
 
 class SingleEngine:
-    """No other engine."""
+    """There is no other engine."""
 
     engine_count = 1
 
     def calls(self, _node: str) -> int:
-        """Count none."""
         return 0
 
 
+class RateLimiter:
+    """A token bucket: `per_s` new calls a second, with a burst of one second's worth."""
+
+    def __init__(self, clock: Clock, per_s: float, max_calls: int) -> None:
+        self._clock = clock
+        self.per_s = per_s
+        self.max_calls = max_calls
+        self._available = max(per_s, 1.0)
+        self._at_ms = clock.now_ms()
+
+    def try_take(self, live: int) -> bool:
+        """Return whether one more call may start while `live` are; counts it if so."""
+        if live >= self.max_calls or self.available < 1:
+            return False
+        self.take()
+        return True
+
+    @property
+    def available(self) -> float:
+        """How many new calls may start at once now."""
+        now = self._clock.now_ms()
+        # At least one: a rate below one a second must let a call through in time, too.
+        burst = max(self.per_s, 1.0)
+        self._available = min(burst, self._available + (now - self._at_ms) * self.per_s / 1000)
+        self._at_ms = now
+        return self._available
+
+    def take(self) -> None:
+        """Count a new call."""
+        self._available -= 1
+
+
 class CapacityLimiter:
-    """So many at once in all engines, and a fair part of so many new ones a second in this one."""
+    """Limits live calls over all engines, and new calls to this engine's share of the rate.
+
+    `kind` is the prefix of the codes, `subject` what the details are about.
+    """
 
     def __init__(
-        self, clock: Clock, terms: CapacityLimits, others: ClusterLoad, kind: str, whose: str
+        self, clock: Clock, limits: CapacityLimits, cluster: ClusterLoad, kind: str, subject: str
     ) -> None:
-        self._terms = terms
-        self._others = others
+        self._limits = limits
+        self._cluster = cluster
         self._kind = kind
-        self._whose = whose
-        self._gate = RateLimiter(clock, terms.max_calls_per_s or 1, 0)
+        self._subject = subject
+        self._rate_limiter = RateLimiter(clock, limits.max_calls_per_s or 1, 0)
 
     def unavailable(self, live: int) -> Unavailable | None:
-        """Tell why there can't be one more while all engines have so many."""
-        most, per_s = self._terms.max_calls, self._terms.max_calls_per_s
-        if most is not None and live >= most:
-            return Unavailable(f"{self._kind}_full", f"{self._whose} has its {most} calls")
+        """Return why no call may start while all engines together have `live`; None: it may."""
+        max_calls, per_s = self._limits.max_calls, self._limits.max_calls_per_s
+        if max_calls is not None and live >= max_calls:
+            return Unavailable(f"{self._kind}_full", f"{self._subject} has its {max_calls} calls")
         if per_s is not None:
-            self._gate.per_s = per_s / self._others.engine_count
-            if self._gate.available < 1:
-                detail = f"{self._whose} gets its {per_s} new calls a second"
+            self._rate_limiter.per_s = per_s / self._cluster.engine_count
+            if self._rate_limiter.available < 1:
+                detail = f"{self._subject} gets its {per_s} new calls a second"
                 return Unavailable(f"{self._kind}_rate", detail)
         return None
 
     def take(self) -> None:
-        """Count a new one."""
-        self._gate.take()
+        """Count a new call."""
+        self._rate_limiter.take()
 
 
 class TrunkLegs:
-    """Counts this engine's legs on the trunk, the more seldom the more there are."""
+    """Counts this engine's legs on the trunk, less often the more there are."""
 
     def __init__(self, clock: Clock, calls: Callable[[], Iterable[Call]]) -> None:
         self._clock = clock
@@ -98,7 +131,7 @@ class TrunkLegs:
         """How many there are; one that ended a moment ago may still count."""
         now = self._clock.now_ms()
         if now - self._counted_ms >= self._count // LEGS_PER_MS:
-            self._count, self._counted_ms = sum(map(_legs_by_trunk, self._calls())), now
+            self._count, self._counted_ms = sum(map(_count_trunk_legs, self._calls())), now
         return self._count
 
     def take(self) -> None:
@@ -106,42 +139,10 @@ class TrunkLegs:
         self._count += 1
 
 
-def _legs_by_trunk(call: Call) -> int:
-    return sum(is_by_trunk(leg.party) and not _is_agents_own(call, leg) for leg in call.legs)
+def _count_trunk_legs(call: Call) -> int:
+    return sum(is_by_trunk(leg.party) and not _is_calling_agent(call, leg) for leg in call.legs)
 
 
-def _is_agents_own(call: Call, leg: Leg) -> bool:
-    """Tell whether it is the leg of an agent who called in: its party is what the phone showed."""
+def _is_calling_agent(call: Call, leg: Leg) -> bool:
+    """Return whether it is the leg of an agent who called in: its party is a caller id."""
     return call.direction == "inbound" and leg.id == call.main and bool(leg.agent_id)
-
-
-class RateLimiter:
-    """Lets so many new calls a second through, with a burst of one second's worth."""
-
-    def __init__(self, clock: Clock, per_s: float, most: int) -> None:
-        self._clock = clock
-        self.per_s = per_s
-        self.max_calls = most
-        self._room = max(per_s, 1.0)
-        self._at_ms = clock.now_ms()
-
-    def try_take(self, live: int) -> bool:
-        """Tell whether one more call may begin while `live` are; counts it if so."""
-        if live >= self.max_calls or self.available < 1:
-            return False
-        self.take()
-        return True
-
-    @property
-    def available(self) -> float:
-        """How many new calls could begin at once now."""
-        now = self._clock.now_ms()
-        # One at least, in time: a rate below one a second lets one call through, too.
-        burst = max(self.per_s, 1.0)
-        self._room = min(burst, self._room + (now - self._at_ms) * self.per_s / 1000)
-        self._at_ms = now
-        return self._room
-
-    def take(self) -> None:
-        """Count a new call."""
-        self._room -= 1

@@ -1,4 +1,4 @@
-"""Calls that are made: each gets an id, whose slot is one in which it can begin, and a desk."""
+"""Outbound calls: each gets an id whose slot can start it, and a shard."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -16,7 +16,7 @@ from engine.calls.verbs.dial import dial_data
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup
 from engine.runtime.admission.settings import CallIds, CallSettings
-from engine.runtime.base.clock import Clock
+from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.commit_ack import NotOwner, awaiting_commit
 from engine.runtime.shard.shard import CallShard
@@ -26,20 +26,19 @@ from wire.callback_targets import CallTarget, parse_call_target
 from wire.rpc import Originate
 from wire.verbs import Action, Verb
 
-MAX_ID_ATTEMPTS = 256  # the only one of 64 slots that is ours is missed once in 50 times
+MAX_ID_ATTEMPTS = 256  # misses the only owned slot of 64 once in 50 times
 
 
 class LocalCalls(Protocol):
-    """What is known of the calls and slots of this engine; `switch.Switch` is the real one."""
+    """This engine's calls and slots; see `service.CallService`."""
 
     placement: Placement
-    follow: Callable[[str], None]
 
     def owns(self, slot: int) -> bool:
-        """Tell whether a slot is this engine's."""
+        """Return whether a slot is this engine's."""
 
     def owned_slots(self) -> set[int]:
-        """Tell which slots are this engine's."""
+        """Return this engine's slots."""
 
     def find(self, call: str) -> tuple[CallShard, Actor] | None:
         """Find a live call of this engine."""
@@ -49,149 +48,154 @@ class LocalCalls(Protocol):
 
 
 class OutboundCalls:
-    """Makes the calls that are asked for."""
+    """Starts requested calls."""
 
     def __init__(
         self,
-        calls: LocalCalls,
-        clock: Clock,
-        rules: CallSettings,
-        tails: CallIds,
-        told: DefaultTargetLookup,
+        context: EngineContext,
+        local: LocalCalls,
+        settings: CallSettings,
+        default_target: DefaultTargetLookup,
     ) -> None:
-        self._calls = calls
-        self._clock = clock
-        self._rules = rules
-        self._tails = tails
-        self._told = told
+        self._clock = context.clock
+        self._link_call = context.link_call
+        self._local = local
+        self._settings = settings
+        self._default_target = default_target
+        self._ids = CallIds(context.random_bytes)
 
-    async def originate(self, asked: Originate) -> Call:
-        """Start a call and return it once it is stored; raises NoRoom, Elsewhere, StoreDown."""
-        if asked.request_id and (known := await self._existing(asked.request_id)):
-            return known
-        told = asked.status_callback_url or await self._told(asked.account)
-        # Nothing is waited for from here on: with a slot that went, its node would seem away.
-        tail = asked.request_id or self._heard_tail(asked, self._clock.now_ms())
-        slot = slot_of(tail, self._rules.slots)
-        if not self._calls.owns(slot):
-            raise NotOwner(slot if asked.request_id else None)
-        target = parse_call_target(told, "statusCallbackUrl") if told else None
-        by_trunk = is_by_trunk(first_party(asked))
-        desk = self._calls.placement.choose(asked.node, slot, by_trunk=by_trunk)
-        return await self._begun(self._made(asked, desk, tail, target), desk)
+    async def originate(self, request: Originate) -> Call:
+        """Start a call and return it once it is stored.
 
-    def _made(
-        self, asked: Originate, desk: CallShard, tail: str, target: CallTarget | None
+        Raises NoCapacity, NotOwner, StoreDown.
+        """
+        if request.request_id and (call := await self._existing(request.request_id)):
+            return call
+        url = request.status_callback_url or await self._default_target(request.account)
+        # No await from here on: if a slot were lost meanwhile, its node would seem disconnected.
+        suffix = request.request_id or self._new_id(request, self._clock.now_ms())
+        slot = slot_of(suffix, self._settings.slots)
+        if not self._local.owns(slot):
+            raise NotOwner(slot if request.request_id else None)
+        target = parse_call_target(url, "statusCallbackUrl") if url else None
+        by_trunk = is_by_trunk(first_party(request))
+        shard = self._local.placement.choose(request.node, slot, by_trunk=by_trunk)
+        return await self._start(self._build(request, shard, suffix, target), shard)
+
+    def _build(
+        self, request: Originate, shard: CallShard, suffix: str, target: CallTarget | None
     ) -> Call:
-        now = self._clock.now_ms()
-        chosen = call_id(desk.context.slot, desk.context.node, tail)
-        archive = self._rules.archive(desk.context, asked.account, now)
-        if asked.is_recorded and archive is None:
+        now, settings = self._clock.now_ms(), self._settings
+        new_id = call_id(shard.context.slot, shard.context.node, suffix)
+        destination = settings.recording_destination(shard.context, request.account, now)
+        if request.is_recorded and destination is None:
             raise NoCapacity(
                 "no_archive", "recordings can't be kept: see recordings_url, ami_password"
             )
-        latest_ms, shown = now + self._rules.max_duration_ms, self._rules.caller_id
-        return outbound_call(chosen, asked, now, latest_ms, shown, archive, target)
+        must_end_ms = now + settings.max_duration_ms
+        return outbound_call(
+            new_id, request, now, must_end_ms, settings.caller_id, destination, target
+        )
 
-    async def _begun(self, call: Call, desk: CallShard) -> Call:
-        self._calls.follow(call.id)
-        with awaiting_commit(desk.pending_acks) as promise:
-            actor = desk.start_call(call, promise.confirm)
-            # It begins as soon as the store is back: say so rather than let it be asked twice.
-            await promise.wait(f"call {call.id} is not stored yet")
+    async def _start(self, call: Call, shard: CallShard) -> Call:
+        self._link_call(call.id)
+        with awaiting_commit(shard.pending_acks) as ack:
+            actor = shard.start_call(call, ack.confirm)
+            # It starts once the store is back: say so, or the caller would request it twice.
+            await ack.wait(f"call {call.id} is not stored yet")
         return actor.call
 
     async def _existing(self, request_id: str) -> Call | None:
-        slot = slot_of(request_id, self._rules.slots)
-        ids = [call_id(slot, name, request_id) for name in self._calls.placement.nodes]
-        stored = [await self._calls.read(each) for each in ids]
-        # Asked again without a pause in between: the same request may have come twice at once.
-        live = [found[1].call for each in ids if (found := self._calls.find(each))]
+        slot = slot_of(request_id, self._settings.slots)
+        ids = [call_id(slot, name, request_id) for name in self._local.placement.nodes]
+        stored = [await self._local.read(each) for each in ids]
+        # Checked after the last await: the same request may have come twice at once.
+        live = [found[1].call for each in ids if (found := self._local.find(each))]
         return next((call for call in [*live, *stored] if call), None)
 
-    def _heard_tail(self, asked: Originate, now_ms: int) -> str:
-        """Choose an id that falls to a slot in which the call can begin, if there is one."""
-        by_trunk = is_by_trunk(first_party(asked))
-        has_room = cache(partial(self._calls.placement.has_room, asked.node, by_trunk=by_trunk))
-        ours = self._calls.owned_slots()
+    def _new_id(self, request: Originate, now_ms: int) -> str:
+        """Choose an id of a slot in which the call can start, if there is one."""
+        by_trunk = is_by_trunk(first_party(request))
+        has_room = cache(partial(self._local.placement.has_room, request.node, by_trunk=by_trunk))
+        owned = self._local.owned_slots()
         return (
-            self._tail_in(has_room, now_ms)
-            or self._tail_in(ours.__contains__, now_ms)
-            or self._tails.new(now_ms)
+            self._new_id_in(has_room, now_ms)
+            or self._new_id_in(owned.__contains__, now_ms)
+            or self._ids.new(now_ms)
         )
 
-    def _tail_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
-        """Find an id whose slot fits, if that does not take too many tries."""
-        tails = (self._tails.new(now_ms) for _ in range(MAX_ID_ATTEMPTS))
-        return next((each for each in tails if fits(slot_of(each, self._rules.slots))), None)
+    def _new_id_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
+        """Choose an id of a slot that fits, unless that takes too many attempts."""
+        ids = (self._ids.new(now_ms) for _ in range(MAX_ID_ATTEMPTS))
+        return next((each for each in ids if fits(slot_of(each, self._settings.slots))), None)
 
 
 def outbound_call(  # noqa: PLR0913, PLR0917 - what a call is made of
     call_id: str,
-    asked: Originate,
+    request: Originate,
     now: int,
-    latest_ms: int,
-    caller_id: str,
-    archive: RecordingDestination | None = None,
+    must_end_ms: int,
+    default_caller_id: str,
+    destination: RecordingDestination | None = None,
     target: CallTarget | None = None,
 ) -> Call:
-    """Make the call of an originate; caller_id is what is shown when `from` is no number."""
+    """Build a requested call; the default caller id is shown when `from` is not a number."""
     main = f"{call_id}.l0"
-    shown = asked.caller_id or (asked.from_ if _is_number(asked.from_) else caller_id)
+    from_number = request.from_ if _is_number(request.from_) else default_caller_id
     return Call(
         id=call_id,
-        account=asked.account,
+        account=request.account,
         direction="outbound",
-        from_=asked.from_,
-        to=asked.to,
+        from_=request.from_,
+        to=request.to,
         main=main,
-        legs=(Leg(main, first_party(asked), "requested", now, ring_timeout_s=asked.timeout),),
-        state=_starting(asked, now + int(asked.timeout * 1000)),
+        legs=(Leg(main, first_party(request), "requested", now, ring_timeout_s=request.timeout),),
+        state=_starting(request, now + int(request.timeout * 1000)),
         created_ms=now,
-        must_end_ms=latest_ms,
-        caller_id=shown,
+        must_end_ms=must_end_ms,
+        caller_id=request.caller_id or from_number,
         id_seq=1,
-        custom_data=asked.custom_data,
-        contact=asked.contact,
-        recording_destination=archive,
-        recording_enabled=archive is not None and asked.is_recorded,
-        labels=asked.labels,
+        custom_data=request.custom_data,
+        contact=request.contact,
+        recording_destination=destination,
+        recording_enabled=destination is not None and request.is_recorded,
+        labels=request.labels,
         callback_target=target,
     )
 
 
-def first_party(asked: Originate) -> str:
-    """Tell who is called first."""
-    return asked.from_ if asked.from_first else asked.to
+def first_party(request: Originate) -> str:
+    """Return the party that is called first."""
+    return request.from_ if request.from_first else request.to
 
 
-def _starting(asked: Originate, until_ms: int) -> Starting:
-    detection = detection_settings(asked.machine_detection)
-    if detection is None or asked.from_first:
-        return Starting(_tree(asked), until_ms)
-    return Starting(_tree(asked), until_ms, detection, _on_machine(asked))
+def _starting(request: Originate, until_ms: int) -> Starting:
+    detection = detection_settings(request.machine_detection)
+    if detection is None or request.from_first:
+        return Starting(_action(request), until_ms)
+    return Starting(_action(request), until_ms, detection, _on_machine(request))
 
 
-def _tree(asked: Originate) -> Action | None:
-    action = asked.action
-    if asked.flow_id is not None:
-        action = verbs.Flow(verbs.FlowData(asked.flow_id), action)
-    if not asked.from_first:
+def _action(request: Originate) -> Action | None:
+    action = request.action
+    if request.flow_id is not None:
+        action = verbs.Flow(verbs.FlowData(request.flow_id), action)
+    if not request.from_first:
         return action
-    data = replace(dial_data(asked.to), machine_detection=_on_dial(asked))
-    return verbs.Dial(data, action, asked.timeout)
+    data = replace(dial_data(request.to), machine_detection=_dial_detection(request))
+    return verbs.Dial(data, action, request.timeout)
 
 
-def _on_dial(asked: Originate) -> MachineDetection | bool:
-    detection = detection_settings(asked.machine_detection)
+def _dial_detection(request: Originate) -> MachineDetection | bool:
+    detection = detection_settings(request.machine_detection)
     if detection is None:
         return False
-    hangs_up = _on_machine(asked) == "hangup"
+    hangs_up = _on_machine(request) == "hangup"
     return MachineDetection(**asdict(detection), on_machine="hangup" if hangs_up else "continue")
 
 
-def _on_machine(asked: Originate) -> Verb | str:
-    detection = asked.machine_detection
+def _on_machine(request: Originate) -> Verb | str:
+    detection = request.machine_detection
     return "continue" if isinstance(detection, bool) else detection.on_machine
 
 

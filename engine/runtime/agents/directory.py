@@ -1,4 +1,4 @@
-"""The directory of agents: at which endpoint an agent is called, and whose an endpoint is."""
+"""The directory of agents: the endpoint of an agent, and the agent of an endpoint."""
 
 import asyncio
 import re
@@ -18,8 +18,8 @@ log = structlog.get_logger()
 MAX_ACCOUNTS = 1_000
 
 
-class Documents(Protocol):
-    """Where accounts' agents are stored."""
+class AgentStore(Protocol):
+    """Where the agents of accounts are stored."""
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         """Read an account's agent."""
@@ -29,14 +29,14 @@ class Documents(Protocol):
 
 
 class Caller(Struct, frozen=True):
-    """The agent who calls from an endpoint, and the number to show; empty: no agent."""
+    """The agent that calls from an endpoint, and its caller id; empty: no agent."""
 
     agent_id: str = ""
     caller_id: str = ""
 
 
 class Callers(Struct, frozen=True):
-    """The agents of an account: who calls from an endpoint, and who has one of their own."""
+    """An account's agents by endpoint, and the ids of all agents that have a document."""
 
     by_endpoint: dict[str, Caller] = {}
     ids: frozenset[str] = frozenset()
@@ -45,46 +45,46 @@ class Callers(Struct, frozen=True):
 class Directory:
     """Finds endpoints by the accounts' documents, or else by the settings' template.
 
-    What was found is remembered for a moment: a busy agent costs one read a second.
+    Results are cached for a moment: a busy agent causes one read a second.
     """
 
     def __init__(
         self,
-        documents: Documents,
+        store: AgentStore,
         now_ms: Callable[[], int],
         agent_endpoint: str,
         trunk_endpoint: str,
-        fresh_ms: int = DEFAULT_TTL_MS,
+        ttl_ms: int = DEFAULT_TTL_MS,
     ) -> None:
-        self._documents = documents
+        self._store = store
         self._template = agent_endpoint
         self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
-        self._endpoints = TtlCache(self._endpoint, now_ms, fresh_ms)
-        self._callers = TtlCache(self._agents, now_ms, fresh_ms, MAX_ACCOUNTS)
+        self._endpoints = TtlCache(self._read_endpoint, now_ms, ttl_ms)
+        self._callers = TtlCache(self._read_callers, now_ms, ttl_ms, MAX_ACCOUNTS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
-        """Give `done` the endpoint of an agent, at once if it is remembered; None: there is none.
+        """Pass an agent's endpoint to `done`, at once if it is cached; None: there is none.
 
-        An agent that no document names is at the endpoint of the template, and so are all while
-        the store is down. The trunk is nobody's phone.
+        An agent without a document has the endpoint of the template, and so has every agent while
+        the store is down. The trunk is not an agent's endpoint.
         """
-        if known := self._endpoints.get_fresh((account, agent_id)):
-            done(known.value)
+        if cached := self._endpoints.get_fresh((account, agent_id)):
+            done(cached.value)
             return
-        task = asyncio.get_running_loop().create_task(self._resolved(account, agent_id, done))
+        task = asyncio.get_running_loop().create_task(self._resolve(account, agent_id, done))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def known_caller(self, account: str, endpoint: str) -> Caller | None:
-        """Tell which agent calls from an endpoint; None: it must be asked for with `agent_of`."""
+        """Return the agent that calls from an endpoint; None: not cached, see `agent_of`."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
-        known = self._callers.get_fresh(account)
-        return self._caller(known.value, endpoint) if known else None
+        cached = self._callers.get_fresh(account)
+        return self._caller(cached.value, endpoint) if cached else None
 
     async def agent_of(self, account: str, endpoint: str) -> Caller:
-        """Tell which agent of an account calls from an endpoint, by the store if need be."""
+        """Return the agent of an account that calls from an endpoint."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
         try:
@@ -96,20 +96,20 @@ class Directory:
         return self._caller(callers, endpoint)
 
     def default(self, agent_id: str) -> str:
-        """Name the endpoint of an agent without a document."""
+        """Return the endpoint of an agent without a document."""
         return self._template.format(agent_id=agent_id)
 
     def is_trunk(self, endpoint: str) -> bool:
-        """Tell whether an endpoint is the trunk's own: no agent is called or calls there."""
+        """Return whether an endpoint is the trunk's, and so no agent's."""
         return endpoint.casefold() == self._trunk
 
     async def close(self) -> None:
-        """Leave what is being read: recovery asks again."""
+        """Cancel pending reads: recovery repeats them."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _resolved(
+    async def _resolve(
         self, account: str, agent_id: str, done: Callable[[str | None], None]
     ) -> None:
         key = (account, agent_id)
@@ -117,23 +117,23 @@ class Directory:
             done(await self._endpoints.get(key))
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agent not read", account=account, agent_id=agent_id, error=str(error))
-            known = self._endpoints.get_stale(key)
-            done(known.value if known else self._unless_trunk(self.default(agent_id), agent_id))
+            last = self._endpoints.get_stale(key)
+            done(last.value if last else self._unless_trunk(self.default(agent_id), agent_id))
 
-    async def _endpoint(self, key: tuple[str, str]) -> str | None:
+    async def _read_endpoint(self, key: tuple[str, str]) -> str | None:
         account, agent_id = key
-        body = await self._documents.agent(account, agent_id)
+        body = await self._store.agent(account, agent_id)
         agent = msgspec.json.decode(body, type=Agent) if body else None
         return self._unless_trunk(agent.endpoint if agent else self.default(agent_id), agent_id)
 
     def _unless_trunk(self, endpoint: str, agent_id: str) -> str | None:
         if self.is_trunk(endpoint):
-            log.warning("the trunk is no agent", agent_id=agent_id)
+            log.warning("agent has the endpoint of the trunk", agent_id=agent_id)
             return None
         return endpoint
 
-    async def _agents(self, account: str) -> Callers:
-        return _callers(await self._documents.agents(account))
+    async def _read_callers(self, account: str) -> Callers:
+        return _callers(await self._store.agents(account))
 
     def _caller(self, callers: Callers, endpoint: str) -> Caller:
         if caller := callers.by_endpoint.get(endpoint):
@@ -157,6 +157,6 @@ def _callers(bodies: dict[str, bytes]) -> Callers:
 
 
 def trunk_name(trunk_endpoint: str) -> str:
-    """Take the endpoint's own name out of how a number is dialled through it."""
-    _, _, way = trunk_endpoint.partition("/")
-    return way.partition("/")[0] if "/" in way else way.rpartition("@")[2]
+    """Return the trunk's endpoint name, as the dial string of a number contains it."""
+    _, _, resource = trunk_endpoint.partition("/")
+    return resource.partition("/")[0] if "/" in resource else resource.rpartition("@")[2]

@@ -1,4 +1,4 @@
-"""Which endpoints but the trunk's there are at one node, registered or not, looked up at times."""
+"""The endpoints configured at one node, registered or not, except the trunk's; polled."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,33 +14,32 @@ from engine.runtime.pbx.snapshot import PbxUnavailable, query
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 30.0
-_endpoints = msgspec.json.Decoder(list[Endpoint])
+_decoder = msgspec.json.Decoder(list[Endpoint])
 
 
 class EndpointList:
-    """What a node has configured, as last seen; `run` looks."""
+    """A node's endpoints as of the last poll."""
 
     def __init__(
-        self, pbx: Pbx, is_trunk: Callable[[str], bool], period_s: float = POLL_INTERVAL_S
+        self, pbx: Pbx, is_trunk: Callable[[str], bool], interval_s: float = POLL_INTERVAL_S
     ) -> None:
         self._pbx = pbx
         self._is_trunk = is_trunk
-        self._period_s = period_s
+        self._interval_s = interval_s
         self._names: frozenset[str] = frozenset()
 
     def knows(self, endpoint: str) -> bool:
-        """Tell whether there is such an endpoint."""
         return endpoint in self._names
 
     async def run(self) -> None:
-        """Look until cancelled; what was seen counts while the node does not answer."""
+        """Poll until cancelled; the last list is kept while the node does not answer."""
         while True:
-            pause_s = self._period_s
+            pause_s = self._interval_s
             try:
-                found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _endpoints)
+                found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _decoder)
                 names = {f"{each.technology}/{each.resource}" for each in found}
                 self._names = frozenset(each for each in names if not self._is_trunk(each))
             except PbxUnavailable as error:
-                log.debug("endpoints not seen", error=str(error))
+                log.debug("endpoints not read", error=str(error))
                 pause_s = RETRY_DELAY_S
             await asyncio.sleep(pause_s)

@@ -1,4 +1,4 @@
-"""The desks of this engine's slots, on every node: opened and closed as leases come and go."""
+"""Runs this engine's slots on every node: opens and closes their shards as leases come and go."""
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import structlog
 
-from engine.observe.metrics import Metrics
 from engine.runtime.admission.limits import TRUNK
+from engine.runtime.base.context import EngineContext
 from engine.runtime.base.ports import CallbackDispatcher, NullDispatcher
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
@@ -17,197 +17,195 @@ from engine.runtime.ownership.takeover import ClaimedCall, WriterFactory, take_o
 from engine.runtime.service import CallService
 from engine.runtime.shard.shard import CallShard
 from engine.store.flush_scheduler import FlushScheduler
-from engine.store.store import Store
 from engine.store.writer import Writer
+
+log = structlog.get_logger()
+DRAIN_TIMEOUT_S = 1.0
+PRESENCE_SLOT = 0  # its owner watches registrations: one engine must, and slot 0 always exists
 
 
 class ShardFactory(Protocol):
-    """How a slot's desk at a node is made, and how its events are heard."""
+    """Builds the shards of a slot, and what listens for them."""
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
-        """Make a desk."""
+        """Build a slot's shard at a node."""
 
-    async def watch_presence(self, node: Node, slot: int) -> None:
-        """Know which agents are registered at a node, until cancelled, as who has a slot."""
+    def placeholder(self, name: str) -> Node:
+        """Build a node that is never connected, for calls whose node is not configured."""
 
     def listen(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
 
-
-log = structlog.get_logger()
-DRAIN_TIMEOUT_S = 1.0
-PRESENCE_SLOT = 0  # who has it hears who registers: one engine does, and every slot has one
+    async def watch_presence(self, node: Node, slot: int) -> None:
+        """Track which agents are registered at a node, until cancelled."""
 
 
 class SlotOwner:
-    """Implements `holding.Slots`."""
+    """Implements `cluster.SlotHost` with real shards."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
+    def __init__(
         self,
-        store: Store,
-        switch: CallService,
-        builder: ShardFactory,
+        context: EngineContext,
+        service: CallService,
+        factory: ShardFactory,
         tasks: Tasks,
-        random: Callable[[], float],
-        *,
-        meter: Metrics | None = None,
-        post: CallbackDispatcher = NullDispatcher(),  # noqa: B008 - it has no state
+        callbacks: CallbackDispatcher = NullDispatcher(),  # noqa: B008 - it has no state
     ) -> None:
-        self._post = post
-        self.on_lease_suspect: Callable[[int], None] = lambda _slot: None  # a slot may be another's
-        self._store = store
-        self._switch = switch
-        self._builder = builder
+        self._store = context.store
+        self._metrics = context.metrics
+        self._service = service
+        self._factory = factory
         self._tasks = tasks
-        self._meter = meter or Metrics()
-        self._claimant = WriterFactory(random, FlushScheduler(), self._doubted, self._meter, post)
-        self.on_unknown_node: Callable[[str], None] = lambda _node: (
-            None
-        )  # a call's node is not known
+        self._callbacks = callbacks
+        self._writer_factory = WriterFactory(
+            context.random, FlushScheduler(), self._suspect, context.metrics, callbacks
+        )
         self._writers: dict[int, Writer] = {}
         self._leases: dict[int, Lease] = {}
 
     async def take(self, slot: int, lease: Lease) -> None:
-        """Go on with a slot's calls; raises StoreDown."""
+        """Load a slot's calls and continue them; raises StoreDown."""
         began_s = perf_counter()
-        owned = await take_over(self._store, slot, lease.token, self._claimant)
-        self._meter.store.takeover_duration.series(slot).observe(perf_counter() - began_s)
-        for stored in owned.calls:
-            self._meter.calls.taken_over.table(stored.node)[str(slot)] += 1
-        log.info("slot taken", slot=slot, calls=len(owned.calls))
-        self._open(slot, lease, owned.writer, owned.calls)
+        claimed = await take_over(self._store, slot, lease.token, self._writer_factory)
+        self._metrics.store.takeover_duration.series(slot).observe(perf_counter() - began_s)
+        for call in claimed.calls:
+            self._metrics.calls.taken_over.table(call.node)[str(slot)] += 1
+        log.info("slot taken", slot=slot, calls=len(claimed.calls))
+        self._open(slot, lease, claimed.writer, claimed.calls)
 
     async def restore(self, slot: int, lease: Lease) -> None:
-        """Store a slot's calls, which the store has lost, from memory, and go on."""
-        kept = [each for node in self._switch.nodes.values() for each in _kept(node, slot)]
-        waiting = {desk.context.node: desk.pause_buffer.events for desk in self._desks(slot)}
-        writer = self._claimant.writer(self._store, slot, lease.token)
-        writer.take_pending_from(self._writers[slot])  # the end of a call is nowhere else
+        """Store a slot's calls again from memory after the store has lost the slot."""
+        calls = [call for node in self._service.nodes.values() for call in _calls_of(node, slot)]
+        buffered = {shard.context.node: shard.pause_buffer.events for shard in self._shards(slot)}
+        writer = self._writer_factory.writer(self._store, slot, lease.token)
+        writer.take_pending_from(self._writers[slot])  # the end of a call is stored nowhere else
         self.drop(slot)
-        self._open(slot, lease, writer, kept)
-        for desk in self._desks(slot):
-            desk.inherit_events(waiting.get(desk.context.node, ()))
-            desk.store_again(writer.pending_calls)
+        self._open(slot, lease, writer, calls)
+        for shard in self._shards(slot):
+            shard.inherit_events(buffered.get(shard.context.node, ()))
+            shard.store_again(writer.pending_calls)
 
     def last_commit(self, slot: int) -> int:
-        """Give the number of the last batch that was answered."""
+        """Return the number of the last batch of changes that the store has acknowledged."""
         writer = self._writers.get(slot)
         return writer.last_number if writer else 0
 
     def rewrite_lost(self, slot: int) -> None:
-        """Store anew what the store has lost; what waits to be stored is whole by itself."""
+        """Store again what the store has lost; pending changes are complete by themselves."""
         if writer := self._writers.get(slot):
             writer.reset_numbering()
-            for desk in self._desks(slot):
-                desk.store_again(writer.pending_calls)
+            for shard in self._shards(slot):
+                shard.store_again(writer.pending_calls)
 
     async def drain(self, slot: int) -> None:
-        """Take no more in, and wait, not for long, until what was decided is stored."""
-        self._switch.releasing.add(slot)
-        for desk in self._desks(slot):
-            desk.pause()
+        """Accept nothing more, and wait for a limited time until all changes are stored."""
+        self._service.releasing.add(slot)
+        for shard in self._shards(slot):
+            shard.pause()
         try:
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
                 await self._writers[slot].drain()
-                await self._post.drain(slot)
+                await self._callbacks.drain(slot)
         except TimeoutError:
-            log.warning("left with changes unstored", slot=slot)
+            log.warning("shutdown: uncommitted changes remain", slot=slot)
 
     def pause(self, slot: int) -> None:
-        """Stand still; nobody listens, so that the PBX offers new calls to other slots."""
-        for node in self._switch.nodes.values():
-            self._tasks.cancel(_ears(slot, node))
+        """Stop listening, so that the PBX offers new calls to other slots."""
+        for node in self._service.nodes.values():
+            self._tasks.cancel(_listener_task(slot, node))
             node.pause_slot(slot)
 
     def resume(self, slot: int) -> None:
-        """Listen again; what was missed is recovered."""
-        for node in self._switch.nodes.values():
+        """Listen again; missed events are recovered."""
+        for node in self._service.nodes.values():
             self._listen(node, slot)
 
     def drop(self, slot: int) -> None:
         """Leave a slot's calls to its next owner."""
-        self._switch.releasing.discard(slot)
-        self._tasks.cancel(_pen(slot))
-        self._post.close_slot(slot)
+        self._service.releasing.discard(slot)
+        self._tasks.cancel(_writer_task(slot))
+        self._callbacks.close_slot(slot)
         self._writers.pop(slot, None)
         self._leases.pop(slot, None)
-        for node in self._switch.nodes.values():
-            self._tasks.cancel(_ears(slot, node))
+        for node in self._service.nodes.values():
+            self._tasks.cancel(_listener_task(slot, node))
             node.remove_shard(slot)
 
     def add_node(self, node: Node) -> None:
-        """Open a node's desks in the slots held; calls of one with its name go on at this one."""
-        before = self._switch.nodes.get(node.name)
-        self._switch.nodes[node.name] = node
+        """Open a node's shards in the held slots; it inherits the calls of one of its name."""
+        before = self._service.nodes.get(node.name)
+        self._service.nodes[node.name] = node
         for slot, lease in self._leases.items():
-            kept = _kept(before, slot)
+            calls = _calls_of(before, slot)
             if before:
                 before.remove_shard(slot)
-            node.add_shard(slot, self._builder.shard(node, slot, lease, self._writers[slot]))
-            for stored in kept:
-                self._switch.adopt(stored, slot)
+            node.add_shard(slot, self._factory.shard(node, slot, lease, self._writers[slot]))
+            for call in calls:
+                self._service.adopt(call.node, slot, call.stored)
             self._listen(node, slot)
 
     def remove_node(self, node: Node) -> None:
-        """Close a node's desks."""
+        """Close a node's shards."""
         for slot in self._leases:
-            self._tasks.cancel(_ears(slot, node))
+            self._tasks.cancel(_listener_task(slot, node))
             node.remove_shard(slot)
-        self._switch.nodes.pop(node.name, None)
+        self._service.nodes.pop(node.name, None)
 
     def calls(self, slot: int) -> int:
         """Count a slot's live calls."""
-        return sum(len(desk.actors) for desk in self._desks(slot))
+        return sum(len(shard.actors) for shard in self._shards(slot))
 
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node, and, as TRUNK, the legs on the trunk."""
-        of_nodes = {node.name: node.live_calls for node in self._switch.nodes.values()}
-        return {**of_nodes, TRUNK: self._switch.placement.trunk_legs}
+        of_nodes = {node.name: node.live_calls for node in self._service.nodes.values()}
+        return {**of_nodes, TRUNK: self._service.placement.trunk_legs}
 
     def _open(
         self, slot: int, lease: Lease, writer: Writer, calls: Collection[ClaimedCall]
     ) -> None:
-        for name in {stored.node for stored in calls} - self._switch.nodes.keys():
-            self.on_unknown_node(name)
+        for name in {call.node for call in calls} - self._service.nodes.keys():
+            # Its calls end after the grace period, unless the node is configured again.
+            log.error("calls on a node that is not configured", node=name)
+            self.add_node(self._factory.placeholder(name))
         self._writers[slot], self._leases[slot] = writer, lease
-        self._post.open_slot(slot, lease)
-        self._tasks.start(_pen(slot), writer.run())
-        for node in self._switch.nodes.values():
-            node.add_shard(slot, self._builder.shard(node, slot, lease, writer))
-        for stored in calls:
-            self._switch.adopt(stored, slot)
+        self._callbacks.open_slot(slot, lease)
+        self._tasks.start(_writer_task(slot), writer.run())
+        for node in self._service.nodes.values():
+            node.add_shard(slot, self._factory.shard(node, slot, lease, writer))
+        for call in calls:
+            self._service.adopt(call.node, slot, call.stored)
         self.resume(slot)
 
     def _listen(self, node: Node, slot: int) -> None:
-        ears = _ears(slot, node)
-        self._tasks.cancel(ears)
-        self._tasks.start(ears, self._builder.listen(node, slot, self._doubted))
+        task = _listener_task(slot, node)
+        self._tasks.cancel(task)
+        self._tasks.start(task, self._factory.listen(node, slot, self._suspect))
         if slot == PRESENCE_SLOT:
-            self._tasks.start(ears, self._builder.watch_presence(node, slot))
+            self._tasks.start(task, self._factory.watch_presence(node, slot))
 
-    def _doubted(self, slot: int) -> None:
-        self.on_lease_suspect(slot)
+    def _suspect(self, slot: int) -> None:
+        """Report that another engine may have a slot."""
+        if lease := self._leases.get(slot):
+            lease.suspect()
 
-    def _desks(self, slot: int) -> list[CallShard]:
-        nodes = self._switch.nodes.values()
-        return [desk for node in nodes if (desk := node.shards.get(slot))]
-
-
-def _kept(node: Node | None, slot: int) -> list[ClaimedCall]:
-    """List the calls of a node's desk, as they are in memory."""
-    desk = node.shards.get(slot) if node else None
-    return (
-        [ClaimedCall(desk.context.node, each.stored_call) for each in desk.actors.values()]
-        if desk
-        else []
-    )
+    def _shards(self, slot: int) -> list[CallShard]:
+        nodes = self._service.nodes.values()
+        return [shard for node in nodes if (shard := node.shards.get(slot))]
 
 
-def _ears(slot: int, node: Node) -> str:
-    return f"ears {slot} {node.name}"
+def _calls_of(node: Node | None, slot: int) -> list[ClaimedCall]:
+    """Return the calls of a node's shard, as they are in memory."""
+    shard = node.shards.get(slot) if node else None
+    if shard is None:
+        return []
+    return [ClaimedCall(shard.context.node, each.stored_call) for each in shard.actors.values()]
 
 
-def _pen(slot: int) -> str:
-    return f"pen {slot}"
+def _listener_task(slot: int, node: Node) -> str:
+    return f"listener {slot} {node.name}"
+
+
+def _writer_task(slot: int) -> str:
+    return f"writer {slot}"

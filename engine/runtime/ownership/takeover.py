@@ -1,4 +1,4 @@
-"""Taking a slot over: its stored calls are read; the token of its lease keeps the old owner out."""
+"""Takes over a claimed slot: reads its stored calls; the lease's token fences the old owner."""
 
 from collections.abc import Callable
 
@@ -17,31 +17,31 @@ log = structlog.get_logger()
 
 
 class ClaimedCall(Struct, frozen=True):
-    """A call as the last owner left it."""
+    """A call as its last owner left it."""
 
     node: str
-    record: StoredCall
+    stored: StoredCall
 
 
 class ClaimedSlot(Struct, frozen=True):
-    """A slot that is ours: the way to write, and the calls that live in it."""
+    """The writer of a claimed slot, and its live calls."""
 
     writer: Writer
     calls: tuple[ClaimedCall, ...]
 
 
 class WriterFactory(Struct, frozen=True):
-    """Who takes slots over: how its writers go together, and who hears that a slot is another's."""
+    """Builds the writers of claimed slots; `on_fenced` gets a slot that another engine has."""
 
     random: Callable[[], float]
-    pace: FlushScheduler
+    flush_scheduler: FlushScheduler
     on_fenced: Callable[[int], None]
-    meter: Metrics = field(default_factory=Metrics)
+    metrics: Metrics = field(default_factory=Metrics)
     callbacks: CallbackDispatcher = NullDispatcher()
 
     def writer(self, store: Store, slot: int, token: int) -> Writer:
-        """Make the way to write into a slot."""
-        watch = WriterHooks(
+        """Build the writer of a slot."""
+        hooks = WriterHooks(
             on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
             on_up=lambda: log.info("store up", slot=slot),
             on_fenced=lambda: self.on_fenced(slot),
@@ -49,24 +49,30 @@ class WriterFactory(Struct, frozen=True):
             on_overflow=lambda count: self.callbacks.record_overflow(slot, count),
         )
         return Writer(
-            store, slot, token, self.random, watch=watch, pace=self.pace, meter=self.meter
+            store,
+            slot,
+            token,
+            self.random,
+            hooks=hooks,
+            scheduler=self.flush_scheduler,
+            metrics=self.metrics,
         )
 
 
-async def take_over(store: Store, slot: int, token: int, claimant: WriterFactory) -> ClaimedSlot:
-    """Read the calls of a slot that was claimed; raises StoreDown."""
+async def take_over(store: Store, slot: int, token: int, writers: WriterFactory) -> ClaimedSlot:
+    """Read the calls of a claimed slot; raises StoreDown."""
     calls = [
-        ClaimedCall(node, record)
-        async for call, node, state in store.live(slot)
-        if (record := _decoded(call, state)) is not None
+        ClaimedCall(node, stored)
+        async for call, node, body in store.live(slot)
+        if (stored := _decode(call, body)) is not None
     ]
-    return ClaimedSlot(claimant.writer(store, slot, token), tuple(calls))
+    return ClaimedSlot(writers.writer(store, slot, token), tuple(calls))
 
 
-def _decoded(call: str, state: bytes) -> StoredCall | None:
+def _decode(call: str, body: bytes) -> StoredCall | None:
     try:
-        return decode_stored_call(state)
+        return decode_stored_call(body)
     except msgspec.DecodeError:
-        # One unreadable call must not keep the others from going on; the reaper ends its legs.
-        log.exception("a stored call can't be read", call_id=call)
+        # One unreadable call must not stop the others; the reaper ends its legs.
+        log.exception("invalid stored call", call_id=call)
         return None

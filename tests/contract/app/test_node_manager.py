@@ -1,7 +1,6 @@
-"""Nodes that are found by the DNS and lost again, with all that belongs to them."""
+"""Nodes that DNS discovery adds and removes, with all that belongs to them."""
 
 import asyncio
-import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -12,7 +11,7 @@ import pytest
 
 from engine.app import factories
 from engine.app.node_manager import NodeDependencies, NodeManager
-from engine.app.shard_factory import NodeShardFactory
+from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import NodeSettings
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
@@ -39,93 +38,108 @@ SETTINGS = read_settings(
 )
 
 
-class House:
-    """A fleet of nodes that nobody answers at, and one slot."""
+class Bench:
+    """Nodes at addresses where nothing answers, and one slot."""
 
     def __init__(self) -> None:
         self.faults: list[BaseException] = []
-        self.fleet: NodeManager
-        self.reach: Reachability
+        self.nodes: NodeManager
+        self.reachability: Reachability
         self.placement: Placement
 
-    async def open(self, house: AsyncExitStack, folder: Path) -> None:
-        """Open it, with the node that is named."""
-        clock, store, seen = LoopClock(asyncio.get_running_loop()), MemoryStore(), Telemetry()
-        session = await house.enter_async_context(aiohttp.ClientSession())
-        library = await house.enter_async_context(
+    async def open(self, stack: AsyncExitStack, folder: Path) -> None:
+        """Open the configured node."""
+        clock, store = LoopClock(asyncio.get_running_loop()), MemoryStore()
+        telemetry = Telemetry()
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        clips = await stack.enter_async_context(
             open_clip_cache(folder, session, [], clock.now_ms, MediaLimits())
         )
-        errands = await factories.io_runner(SETTINGS, house, library, store, Limits(), seen)
-        roster = factories.roster(SETTINGS, house, store, clock, Membership("me"), seen)
-        terms = factories.dial_policy(SETTINGS, house, store, clock)
+        parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
+        io = await factories.io_runner(parts, clips, Limits())
+        directory = factories.directory(parts)
+        service = factories.call_service(parts, directory, Membership("me"))
+        agents = factories.agent_status(directory, service)
+        policy = factories.dial_policy(parts)
         tasks = Tasks(self.faults.append)
-        desks = NodeShardFactory(SETTINGS, clock, errands, roster, seen, terms)
-        slots = SlotOwner(store, roster.switch, desks, tasks, random.random)
-        self.reach = Reachability(time.monotonic)
-        self.fleet = NodeManager(
+        shards = NodeShardFactory(
+            ShardDependencies(SETTINGS, clock, service, agents, io, policy, telemetry)
+        )
+        slots = SlotOwner(parts.context, service, shards, tasks)
+        self.reachability = Reachability(time.monotonic)
+        self.placement = service.placement
+        self.nodes = NodeManager(
             NodeDependencies(
-                SETTINGS, "me", clock, roster, desks, slots, tasks, None, seen, self.reach
+                SETTINGS,
+                "me",
+                parts.context,
+                self.placement,
+                agents,
+                shards,
+                slots,
+                tasks,
+                None,
+                self.reachability,
             )
         )
-        house.push_async_callback(self.fleet.close)
-        house.push_async_callback(tasks.close)
-        self.placement = roster.switch.placement
-        await self.fleet.open_named()
+        stack.push_async_callback(self.nodes.close)
+        stack.push_async_callback(tasks.close)
+        await self.nodes.open_named()
         token = await store.claim(SLOT, "me", 10_000) or 0
         await slots.take(SLOT, Lease(token, float("inf"), lambda: 0.0))
-        tasks.start("fleet", self.fleet.run(every_s=0.01))
+        tasks.start("nodes", self.nodes.run(every_s=0.01))
 
     @property
     def names(self) -> set[str]:
-        """Name the nodes that are open."""
+        """The names of the open nodes."""
         return set(self.placement.nodes)
 
-    async def finds(self, *names: str) -> None:
-        """Let the DNS tell nodes."""
-        await self.fleet.sync_discovered({name: at(name) for name in names})
+    async def discover(self, *names: str) -> None:
+        """Let the DNS return nodes."""
+        await self.nodes.sync_discovered({name: at(name) for name in names})
 
 
 def at(name: str) -> NodeSettings:
-    """Give a node that nobody answers at."""
+    """Return the settings of a node at a port where nothing answers."""
     return SETTINGS.node_at(name, f"http://127.0.0.1:{free_port()}")
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    """Give a house, in which nothing fails."""
-    made = House()
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    """Run a bench whose tasks do not fail."""
+    made = Bench()
     async with AsyncExitStack() as stack:
         await made.open(stack, tmp_path)
         yield made
     assert made.faults == []
 
 
-async def test_nodes_come_and_go(house: House) -> None:
-    """One that is found has desks; one that is lost goes when it is empty, a named one stays."""
-    assert house.names == {"pbx1"}
-    await house.finds("ip1", "ip2")
-    assert house.names == {"pbx1", "ip1", "ip2"}
-    assert set(house.placement.nodes["ip1"].shards) == {SLOT}
-    assert set(house.reach.unproven) == house.names
-    await house.finds("ip2")
-    await until(lambda: house.names == {"pbx1", "ip2"}, what="ip1 to be closed")
-    await until(lambda: set(house.reach.unproven) == house.names, what="ip1 to be forgotten")
-    await house.finds("ip1", "ip2")
-    assert house.names == {"pbx1", "ip1", "ip2"}
+async def test_nodes_come_and_go(bench: Bench) -> None:
+    """A discovered node gets shards; a removed one closes without calls, a configured one stays."""
+    assert bench.names == {"pbx1"}
+    await bench.discover("ip1", "ip2")
+    assert bench.names == {"pbx1", "ip1", "ip2"}
+    assert set(bench.placement.nodes["ip1"].shards) == {SLOT}
+    assert set(bench.reachability.unproven) == bench.names
+    await bench.discover("ip2")
+    await until(lambda: bench.names == {"pbx1", "ip2"}, what="ip1 to be closed")
+    await until(lambda: set(bench.reachability.unproven) == bench.names, what="ip1 to be removed")
+    await bench.discover("ip1", "ip2")
+    assert bench.names == {"pbx1", "ip1", "ip2"}
 
 
-async def test_a_node_that_is_lost_keeps_its_calls(house: House) -> None:
-    """It gets no new one; found again before its last call has ended, it gets them again."""
-    await house.finds("ip1")
-    node = house.placement.nodes["ip1"]
+async def test_a_removed_node_keeps_its_calls(bench: Bench) -> None:
+    """A removed node gets no new calls, unless it is discovered again before its last call ends."""
+    await bench.discover("ip1")
+    node = bench.placement.nodes["ip1"]
     call = node.shards[SLOT].start_call(outbound()).call
-    await house.finds()
-    obstacle = house.placement.admit(node.shards[SLOT], by_trunk=False)
-    assert obstacle is not None
-    assert obstacle.code == "node_leaving"
-    await house.finds("ip1")
-    assert house.placement.admit(node.shards[SLOT], by_trunk=False) is None
-    await house.finds()
-    assert house.names == {"pbx1", "ip1"}
+    await bench.discover()
+    reason = bench.placement.admit(node.shards[SLOT], by_trunk=False)
+    assert reason is not None
+    assert reason.code == "node_leaving"
+    await bench.discover("ip1")
+    assert bench.placement.admit(node.shards[SLOT], by_trunk=False) is None
+    await bench.discover()
+    assert bench.names == {"pbx1", "ip1"}
     del node.shards[SLOT].actors[call.id]
-    await until(lambda: house.names == {"pbx1"}, what="ip1 to be closed")
+    await until(lambda: bench.names == {"pbx1"}, what="ip1 to be closed")

@@ -6,12 +6,12 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
-from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
+from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.slot_owner import SlotOwner
@@ -46,31 +46,34 @@ class Engine:
         self.link = SimLink(ground.redis, self.loop, skies, ground.rng.random)
         store = ground.cracked.link(self.link)
         self.peers = Membership(name)
-        gate = RateLimiter(clock, 1_000_000, 1_000_000)
-        rules = CallSettings(ground.slots, LONGEST_MS, "+4721930000", ground.archive_url)
-        self.switch = CallService(
-            store, clock, gate, rules, Random(name).randbytes, others=self.peers
+        self.shards = Desks(ground, name, self.loop, self.link)
+        context = EngineContext(
+            store, clock, self.shards.meter, ground.rng.random, Random(name).randbytes
         )
+        settings = CallSettings(
+            ground.slots,
+            LONGEST_MS,
+            "+4721930000",
+            ground.archive_url,
+            max_calls=1_000_000,
+            max_calls_per_s=1_000_000,
+        )
+        self.switch = CallService(context, settings, cluster=self.peers)
         self.tasks = Tasks(self._failed)
-        self.desks = Desks(ground, name, self.loop, self.link)
-        self.slots = SlotOwner(
-            store, self.switch, self.desks, self.tasks, ground.rng.random, meter=self.desks.meter
-        )
-        self.reach = Reachability(self.loop.time)
-        self.keeper = LeaseManager(
+        self.slots = SlotOwner(context, self.switch, self.shards, self.tasks)
+        cluster = ClusterContext(
             store,
             self.peers,
-            f"http://{name}",
-            slots=ground.cracked.slots(self.slots),
-            count=ground.slots,
-            rhythm=ground.rhythm,
-            monotonic=self.loop.time,
-            meter=self.desks.meter,
-            reach=self.reach,
+            ground.cracked.slots(self.slots),
+            ground.slots,
+            ground.rhythm,
+            self.loop.time,
+            self.shards.meter,
         )
-        self.slots.on_lease_suspect = self.keeper.suspect
+        self.keeper = LeaseManager(cluster, f"http://{name}")
+        self.reach = self.keeper.reachability
         for pbx in ground.pbxs:
-            self.desks.open(pbx, skies)
+            self.shards.open(pbx, skies)
 
     @property
     def is_ready(self) -> bool:
@@ -80,8 +83,8 @@ class Engine:
     @property
     def calls(self) -> list[Call]:
         """Its live calls."""
-        desks = (desk for node in self.switch.nodes.values() for desk in node.shards.values())
-        return [actor.call for desk in desks for actor in desk.actors.values()]
+        shards = (shard for node in self.switch.nodes.values() for shard in node.shards.values())
+        return [actor.call for shard in shards for actor in shard.actors.values()]
 
     def pbx_of(self, call: Call) -> SimAsterisk:
         """Give the node of a call of its."""
@@ -99,7 +102,7 @@ class Engine:
     def die(self) -> None:
         """Lose everything in memory, at this very moment; its sockets close."""
         self.loop.die()
-        for line in self.desks.lines.values():
+        for line in self.shards.lines.values():
             line.is_alive = False
             line.node.manager.log_out(self.loop)
             for socket in line.sockets:
@@ -107,15 +110,16 @@ class Engine:
 
     def _begin(self) -> None:
         arrive = self.switch.handle_incoming
-        for name, line in self.desks.lines.items():
+        for name, line in self.shards.lines.items():
             clock = LifeClock(self._ground.clock, self.loop)
-            node = Node(name, self._ground.cracked.parts.pbx(line), {}, clock, arrive)
+            node = Node(name, self._ground.cracked.parts.pbx(line), clock, arrive, str)
             line.node.manager.log_in(self._ground.cracked.parts.keys(node.dtmf_log), self.loop)
-            recorder = self.desks.recorders[name]
+            recorder = self.shards.recorders[name]
             self.reach.add_node(name)
             self.tasks.start(f"node {name}", line.pulse(partial(self.reach.record, name)))
-            self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.desks.meter).run())
-            self.tasks.start(f"node {name}", RecordingSweeper(node, recorder, ARCHIVE_S).run())
+            self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.shards.meter).run())
+            sweeper = RecordingSweeper(name, node.pbx, node.shards, recorder, period_s=ARCHIVE_S)
+            self.tasks.start(f"node {name}", sweeper.run())
             self.slots.add_node(node)
         self.tasks.start("keeper", self.keeper.run())
 

@@ -69,7 +69,11 @@ class Desks:
         leased = cracked.leased(node.pbx, lease)
         tapes = cracked.taped(self.recorders[node.name], lease)
         place = ShardContext(node.name, slot, leased, plan, tapes, cracked.lease(lease), self.meter)
-        return cracked.desk(place, self._clock, cracked.parts.writer(writer), self._errands)
+        return cracked.shard(place, self._clock, cracked.parts.writer(writer), self._errands, node)
+
+    def placeholder(self, name: str) -> Node:
+        """Fail: the nodes of a world do not change."""
+        raise AssertionError(name)
 
     def listen(
         self, node: Node, slot: int, replaced: Callable[[int], None]

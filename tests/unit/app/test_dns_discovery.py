@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import ValidationError
 
-from engine.app.dns_discovery import Discovery, addresses, name_of
+from engine.app.dns_discovery import Discovery, node_name, resolve_addresses
 from engine.config import NodeSettings
 from tests.harness.settings import read_settings
 
@@ -60,14 +60,14 @@ async def test_no_answer_says_nothing() -> None:
 @pytest.mark.parametrize("address", ["10.0.0.5", "255.255.255.255", "fd00::1", "fe80::1%eth0"])
 def test_a_name_is_stable(address: str) -> None:
     """The same for ever, and fit for a call's id."""
-    assert name_of(address) == name_of(address)
-    assert re.fullmatch("[a-z0-9]{1,16}", name_of(address))
-    assert name_of(address) != name_of("10.0.0.6")
+    assert node_name(address) == node_name(address)
+    assert re.fullmatch("[a-z0-9]{1,16}", node_name(address))
+    assert node_name(address) != node_name("10.0.0.6")
 
 
 async def test_addresses_are_looked_up() -> None:
     """By the system's own resolver."""
-    assert await addresses("127.0.0.1", 8088) == ["127.0.0.1"]
+    assert await resolve_addresses("127.0.0.1", 8088) == ["127.0.0.1"]
 
 
 def test_a_name_alone_is_not_enough() -> None:

@@ -14,11 +14,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.observe.metrics import Metrics
 from engine.rpc.metrics.page import MetricsPage, registry_of
-from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
+from engine.runtime.base.context import EngineContext
 from engine.runtime.service import CallService
 from engine.store.memory.store import MemoryStore
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
 NAME = re.compile(r"\b(?:switchroom|process)_[a-z_]+")
@@ -27,8 +27,8 @@ MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*"}
 
 def _shown() -> Mapping[str, str]:
     """Name all metrics that an engine shows, as they may be queried, with their kinds."""
-    clock = HandClock()
-    switch = CallService(MemoryStore(), clock, RateLimiter(clock, 1, 1), CallSettings(1, 1))
+    clock = ManualClock()
+    switch = CallService(EngineContext(MemoryStore(), clock), CallSettings(1, 1))
     page = generate_latest(registry_of(MetricsPage(switch, 1, Metrics(), lambda: 0))).decode()
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from msgspec.structs import replace
 
 from engine.callbacks.targets import CallbackTargets
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
@@ -17,11 +18,11 @@ from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
+from engine.runtime.base.context import EngineContext
 from engine.runtime.nodes.node import Node
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -34,7 +35,7 @@ from tests.contract.store.stores import claimed
 from tests.contract.store.unreliable_memory import MoodyStore
 from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import HandErrands
+from tests.unit.runtime.harness.shard_bench import ManualIoRunner
 from wire.tree import Limits
 
 TOKEN = "a-token"  # noqa: S105 - of this test's own server
@@ -78,44 +79,45 @@ class Bench:
 
     async def open(
         self,
-        house: AsyncExitStack,
+        stack: AsyncExitStack,
         folder: Path,
         slots: Iterable[int] = range(SLOTS),
         owners: SlotDirectory = SINGLE_ENGINE,
     ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
-        rules = CallSettings(SLOTS, 3_600_000, "+4700000000")
-        gate = RateLimiter(clock, 10_000, 10_000)
+        settings = CallSettings(
+            SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
+        )
         self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.telemetry.metrics
         self.accounts = CallbackTargets(self.store.outbox, clock.now_ms, os.urandom, Signer())
-        told = self.accounts.auto_set
-        self.service = CallService(
-            self.store, clock, gate, rules, directory=directory, meter=meter, told=told
-        )
+        context = EngineContext(self.store, clock, meter)
         if self.telemetry.traces is not None:
-            self.service.follow = self.telemetry.traces.link_call
-        self.agent_status = AgentStatus(directory, self.service)
+            context = replace(context, link_call=self.telemetry.traces.link_call)
+        self.service = CallService(
+            context, settings, directory, default_target=self.accounts.auto_set
+        )
+        self.agent_status = AgentStatus(directory, self.service.calls)
         node = Node(
             "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_status.party_of
         )
         for slot in slots:
             token = await claimed(self.store, slot, "me")
-            writer = Writer(self.store, slot, token, lambda: 0.0, meter=meter)
+            writer = Writer(self.store, slot, token, lambda: 0.0, metrics=meter)
             task = asyncio.create_task(writer.run())
-            house.callback(task.cancel)
+            stack.callback(task.cancel)
             plan = EndpointTemplates(
                 f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", policy=self.terms
             )
-            place = ShardContext("pbx1", slot, self.pbx, plan, meter=meter)
-            node.add_shard(slot, CallShard(place, clock, writer, HandErrands(), node))
+            place = ShardContext("pbx1", slot, self.pbx, plan, metrics=meter)
+            node.add_shard(slot, CallShard(place, clock, writer, ManualIoRunner(), node))
             node.shards[slot].resume()
         self.service.nodes["pbx1"] = node
-        house.push_async_callback(node.close)
-        self.session = await house.enter_async_context(aiohttp.ClientSession())
-        library = await house.enter_async_context(
+        stack.push_async_callback(node.close)
+        self.session = await stack.enter_async_context(aiohttp.ClientSession())
+        library = await stack.enter_async_context(
             open_clip_cache(folder, self.session, [], clock.now_ms, MediaLimits())
         )
         self.dependencies = ServerDependencies(
@@ -130,7 +132,7 @@ class Bench:
             self.terms,
             self.telemetry,
         )
-        await house.enter_async_context(serving(self.dependencies, TOKEN, "127.0.0.1", self.port))
+        await stack.enter_async_context(serving(self.dependencies, TOKEN, "127.0.0.1", self.port))
 
     async def request(
         self, method: str, path: str, body: object = None, **more: Any
@@ -163,9 +165,9 @@ class Bench:
 @asynccontextmanager
 async def running(folder: Path, telemetry: Telemetry | None = None) -> AsyncIterator[Bench]:
     """Run a bench, with instruments of the test's if it has some."""
-    async with AsyncExitStack() as house:
+    async with AsyncExitStack() as stack:
         bench = Bench(telemetry=telemetry)
-        await bench.open(house, folder)
+        await bench.open(stack, folder)
         yield bench
 
 

@@ -5,15 +5,21 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.limits import TRUNK, CapacityLimits, RateLimiter
+from engine.runtime.admission.limits import TRUNK, CapacityLimits
 from engine.runtime.admission.placement import NoCapacity, Placement
+from engine.runtime.admission.settings import CallSettings
 from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.nodes.node import Node
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import PLAN, HandClock, HandErrands, HandWriter
+from tests.unit.runtime.harness.shard_bench import (
+    ENDPOINTS,
+    ManualClock,
+    ManualIoRunner,
+    ManualWriter,
+)
 
 
 class Elsewhere:
@@ -33,36 +39,42 @@ class Lines:
 
     def __init__(
         self, trunk: CapacityLimits = CapacityLimits(), gate: tuple[float, int] = (1000, 1000)
-    ) -> None:  # noqa: B008 - frozen
-        self.clock = HandClock()
+    ) -> None:
+        self.clock = ManualClock()
         self.others = Elsewhere()
-        self.writer = HandWriter()
+        self.writer = ManualWriter()
         self.health: dict[str, NodeHealth] = {}
         self.strained: set[str] = set()
-        self.placement = Placement(RateLimiter(self.clock, *gate), self.clock, trunk, self.others)
+        self.drained: set[str] = set()
+        per_s, max_calls = gate
+        settings = CallSettings(1, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s)
+        self.placement = Placement(
+            self.clock, settings, self.others, drained=lambda: frozenset(self.drained)
+        )
 
     def node(self, name: str, **terms: float) -> CallShard:
         """Add a node, heard."""
-        place = ShardContext(name, 0, RecordingPbx(), PLAN)
-        desk = CallShard(place, self.clock, self.writer, HandErrands())
+        place = ShardContext(name, 0, RecordingPbx(), ENDPOINTS)
         strain_ms: Callable[[], float] = lambda: 1000.0 if name in self.strained else 0.0  # noqa: E731 - one word
         pbx = RecordingPbx()
-        node = Node(name, pbx, {0: desk}, self.clock, lambda _d, _a: None, strain_ms)
-        desk.resume()
+        node = Node(name, pbx, self.clock, lambda _d, _a: None, str, latency_ms=strain_ms)
+        shard = CallShard(place, self.clock, self.writer, ManualIoRunner(), node)
+        node.add_shard(0, shard)
+        shard.resume()
         self.placement.nodes[name] = node
         self.health[name] = NodeHealth(self.clock)
         self.placement.configure(name, CapacityLimits(**terms), self.health[name])  # type: ignore[arg-type]  # whole numbers are floats here
-        return desk
+        return shard
 
     def call(self, name: str | None = None, by_trunk: bool = True) -> str:
         """Place a call; name its node, or why there is none."""
         try:
-            desk = self.placement.choose(name, 0, by_trunk)
+            shard = self.placement.choose(name, 0, by_trunk)
         except NoCapacity as refusal:
             return refusal.code
-        named = f"0-{desk.context.node}-{len(desk.actors):08}"
-        desk.start_call(replace(outbound(say()), id=named))
-        return desk.context.node
+        named = f"0-{shard.context.node}-{len(shard.actors):08}"
+        shard.start_call(replace(outbound(say()), id=named))
+        return shard.context.node
 
 
 @pytest.mark.parametrize(
@@ -91,13 +103,12 @@ def test_calls_of_other_engines_count() -> None:
 def test_what_stands_against_a_node() -> None:
     """Each by its code; the other node gets the call; when the obstacle is gone it gets calls."""
     lines = Lines()
-    desk = lines.node("pbx1")
+    shard = lines.node("pbx1")
     lines.node("pbx2", weight=0.001)
     health = lines.health["pbx1"]
-    drained: set[str] = set()
-    lines.placement.drained = lambda: frozenset(drained)
+    drained = lines.drained
     for code, begins, ends in (
-        ("no_node", desk.pause, desk.resume),
+        ("no_node", shard.pause, shard.resume),
         ("node_drained", lambda: drained.add("pbx1"), drained.clear),
         ("node_leaving", health.on_shutdown, health.on_booted),
         (
@@ -114,7 +125,7 @@ def test_what_stands_against_a_node() -> None:
         assert obstacle is not None
         assert obstacle.code == code
         if code != "no_node":  # who is not heard offers nothing
-            offered = lines.placement.admit(desk, by_trunk=True)
+            offered = lines.placement.admit(shard, by_trunk=True)
             assert offered is not None
             assert offered.code == code
         ends()
@@ -123,11 +134,11 @@ def test_what_stands_against_a_node() -> None:
 def test_an_unreachable_trunk_is_for_calls_on_it_alone() -> None:
     """Agents are called there, and what the trunk brings is taken in."""
     lines = Lines()
-    desk = lines.node("pbx1")
+    shard = lines.node("pbx1")
     lines.health["pbx1"].on_contact("trunk", "sip:a", is_reachable=False)
     assert lines.call() == "trunk_away"
     assert lines.call(by_trunk=False) == "pbx1"
-    assert lines.placement.admit(desk, by_trunk=True) is None
+    assert lines.placement.admit(shard, by_trunk=True) is None
     lines.health["pbx1"].on_contact("trunk", "sip:b", is_reachable=True)
     assert lines.call() == "pbx1"
 

@@ -12,7 +12,7 @@ from engine.runtime.base.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.nodes.incoming import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.rpc import NumberRoute
 
 ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"})
@@ -32,9 +32,9 @@ class CountingStore(MemoryStore):
         return await super().route(number)
 
 
-async def book(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, HandClock]:
+async def book(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, ManualClock]:
     """Make a book of routes, on a clock moved by hand."""
-    store, clock = CountingStore(), HandClock()
+    store, clock = CountingStore(), ManualClock()
     for number, route in routes.items():
         await store.put_route(number, msgspec.json.encode(route))
     return RouteCache(store, clock.now_ms), store, clock

@@ -9,7 +9,7 @@ from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.ttl_cache import MAX_ENTRIES
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.agents import Agent
 
 
@@ -41,7 +41,7 @@ class Bench:
     """A directory over a store, on a clock moved by hand."""
 
     def __init__(self, template: str = "PJSIP/{agent_id}") -> None:
-        self.store, self.clock = MoodyStore(), HandClock()
+        self.store, self.clock = MoodyStore(), ManualClock()
         trunk = "PJSIP/{number}@trunk"
         self.directory = Directory(self.store, self.clock.now_ms, template, trunk)
 
@@ -116,7 +116,7 @@ async def test_the_trunk_is_no_agent(agent_id: str) -> None:
 )
 def test_the_trunk_is_known_by_how_numbers_are_dialled(trunk: str) -> None:
     """Both ways of writing it name the endpoint."""
-    directory = Directory(MemoryStore(), HandClock().now_ms, "PJSIP/{agent_id}", trunk)
+    directory = Directory(MemoryStore(), ManualClock().now_ms, "PJSIP/{agent_id}", trunk)
     assert directory.is_trunk("PJSIP/carrier")
     assert not directory.is_trunk("PJSIP/trunk")
 

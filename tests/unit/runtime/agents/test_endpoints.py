@@ -14,7 +14,7 @@ LISTED = b"""[{"technology": "PJSIP", "resource": "1001", "state": "offline", "c
 async def test_what_was_seen_counts() -> None:
     """An endpoint is known, registered or not, also while the node does not answer; no trunk."""
     pbx = RecordingPbx()
-    phones = EndpointList(pbx, lambda name: name == "PJSIP/trunk", period_s=0.001)
+    phones = EndpointList(pbx, lambda name: name == "PJSIP/trunk", interval_s=0.001)
     assert not phones.knows("PJSIP/1001")
     pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)
     looking = asyncio.create_task(phones.run())
@@ -31,7 +31,7 @@ async def test_what_cannot_be_read_is_asked_again() -> None:
     """A node that answers something else, as a proxy before it may, is asked again."""
     pbx = RecordingPbx()
     pbx.shows["endpoints/PJSIP"] = Reply(200, b"{}")
-    phones = EndpointList(pbx, lambda _name: False, period_s=0.001)
+    phones = EndpointList(pbx, lambda _name: False, interval_s=0.001)
     looking = asyncio.create_task(phones.run())
     await asyncio.sleep(0)
     pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)

@@ -77,7 +77,7 @@ async def test_the_state_is_asked_first(pbx: Endpoints, presence: NodePresence) 
     """Before that nothing is known; the trunk's endpoint is left alone."""
     assert presence.of("PJSIP/1001") == "unknown"
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     named = ("1001", "1002", "trunk", "1009")
     assert [presence.of(f"PJSIP/{each}") for each in named] == [
         "online",
@@ -91,7 +91,7 @@ async def test_the_state_is_asked_first(pbx: Endpoints, presence: NodePresence) 
 async def test_changes_are_told(pbx: Endpoints, presence: NodePresence) -> None:
     """A phone that comes or goes is known at once."""
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     pbx.is_up = False  # no look comes in between
     presence.on_event(decode_event(changed("1002", "online")))
     presence.on_event(decode_event(changed("1001", "offline")))
@@ -104,20 +104,20 @@ async def test_what_is_told_during_a_look_is_newer(pbx: Endpoints, presence: Nod
     await until(lambda: pbx.asked != [], every_s=0)
     presence.on_event(decode_event(changed("1002", "online")))
     pbx.states["1002"] = "online"
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     assert presence.of("PJSIP/1002") == "online"
 
 
 async def test_without_the_node_nothing_is_known(pbx: Endpoints, presence: NodePresence) -> None:
     """A lost websocket makes all unknown; the next one looks again, and subscribes to no more."""
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     presence.on_disconnected("gone")
     presence.on_event(decode_event(changed("1001", "online")))
-    assert (presence.is_heard, presence.of("PJSIP/1001")) == (False, "unknown")
+    assert (presence.is_known, presence.of("PJSIP/1001")) == (False, "unknown")
     pbx.states["1001"] = "offline"
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     assert presence.of("PJSIP/1001") == "offline"
     assert pbx.asked.count(SUBSCRIBE) == 1
 
@@ -127,7 +127,7 @@ async def test_endpoints_that_come_later_are_heard_too(
 ) -> None:
     """What is configured later is found by the next look; many are subscribed to in pieces."""
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     pbx.states |= {f"new{number}": "online" for number in range(SUBSCRIPTION_BATCH + 1)}
     await until(lambda: presence.of("PJSIP/new7") == "online", every_s=SOON_S)
     assert len(pbx.listened) == 2 + SUBSCRIPTION_BATCH + 1
@@ -137,7 +137,7 @@ async def test_endpoints_that_come_later_are_heard_too(
 async def test_another_engine_takes_the_app(presence: NodePresence) -> None:
     """Nobody tells us any more, so nothing is known."""
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=SOON_S)
+    await until(lambda: presence.is_known, every_s=SOON_S)
     presence.on_replaced()
     assert presence.of("PJSIP/1001") == "unknown"
 

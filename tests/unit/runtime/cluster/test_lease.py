@@ -8,16 +8,22 @@ from engine.runtime.pbx.fenced import FencedPbx
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound
-from tests.unit.runtime.harness.manual_store import Hand
+from tests.unit.runtime.harness.manual_store import ManualTime
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import PLAN, HandClock, HandErrands, HandWriter
+from tests.unit.runtime.harness.shard_bench import (
+    ENDPOINTS,
+    FakeShardHost,
+    ManualClock,
+    ManualIoRunner,
+    ManualWriter,
+)
 
 HANGUP = channels.hangup("x")
 
 
 async def test_what_is_sent_without_a_lease_goes_nowhere() -> None:
     """Before its end requests are sent; after it nothing is, and nothing answers; then again."""
-    hand, pbx = Hand(), RecordingPbx()
+    hand, pbx = ManualTime(), RecordingPbx()
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
     leased = FencedPbx(pbx, lease)
     leased.send(HANGUP, "x", False, lambda _reply: None)
@@ -34,16 +40,16 @@ async def test_what_is_sent_without_a_lease_goes_nowhere() -> None:
 
 def test_a_desk_without_a_lease_stands() -> None:
     """A frozen engine wakes: whatever is due or comes in is not acted upon."""
-    hand, pbx, writer = Hand(), RecordingPbx(), HandWriter()
+    hand, pbx, writer = ManualTime(), RecordingPbx(), ManualWriter()
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
-    place = ShardContext("pbx1", 0, FencedPbx(pbx, lease), PLAN, lease=lease)
-    desk = CallShard(place, HandClock(), writer, HandErrands())
-    desk.resume()
-    actor = desk.start_call(outbound())
+    place = ShardContext("pbx1", 0, FencedPbx(pbx, lease), ENDPOINTS, lease=lease)
+    shard = CallShard(place, ManualClock(), writer, ManualIoRunner(), FakeShardHost())
+    shard.resume()
+    actor = shard.start_call(outbound())
     stored = len(writer.changes)
     hand.pass_s(60)
-    assert desk.is_paused
-    desk.feed(actor, DeadlinePassed())
-    desk.context.hang_up_channel("y")
+    assert shard.is_paused
+    shard.feed(actor, DeadlinePassed())
+    shard.context.hang_up_channel("y")
     assert len(writer.changes) == stored
     assert all("y" not in line for line in pbx.lines)

@@ -11,7 +11,7 @@ from engine.runtime.cluster.reachability import (
     UNREACHABLE_AFTER_S,
     Reachability,
 )
-from tests.unit.runtime.harness.manual_store import Hand
+from tests.unit.runtime.harness.manual_store import ManualTime
 
 NODE = "pbx1"
 STEP_S = 0.25
@@ -23,10 +23,9 @@ class Asking:
     """One engine that asks one node."""
 
     def __init__(self) -> None:
-        self.hand = Hand()
+        self.hand = ManualTime()
         self.changes = 0
-        self.reach = Reachability(self.hand.monotonic)
-        self.reach.on_change = self._changed
+        self.reach = Reachability(self.hand.monotonic, self._changed)
         self.reach.add_node(NODE)
 
     def hears(self, for_s: float, is_answered: bool = True) -> None:
@@ -110,7 +109,7 @@ def test_a_node_that_is_gone(asking: Asking) -> None:
 class Asker:
     """An engine that asks a node which is up at times, every 0.3 s, and waits 0.7 s at most."""
 
-    def __init__(self, hand: Hand, first_s: float, *, is_refused: bool) -> None:
+    def __init__(self, hand: ManualTime, first_s: float, *, is_refused: bool) -> None:
         self.reach = Reachability(hand.monotonic)
         self.reach.add_node(NODE)
         self.next_s = first_s
@@ -141,7 +140,7 @@ def test_a_node_that_comes_and_goes_for_all(
     times: list[tuple[float, float]], first_s: float, second_s: float, is_refused: bool
 ) -> None:
     """Nobody is believed to hear it while another misses it: no slot moves for it."""
-    hand = Hand()
+    hand = ManualTime()
     askers = [Asker(hand, hand.now_s + at, is_refused=is_refused) for at in (first_s, second_s)]
     for up_s, down_s in times:
         for is_up, for_s in ((True, up_s), (False, down_s)):

@@ -17,7 +17,9 @@ def _peer(draw: st.DrawFn) -> Peer:
     by = {
         what: tuple(n for n, e in zip(NODES, of_each, strict=True) if e == what) for what in of_each
     }
-    return Peer("http://x", hears=by.get("hears", ()), deaf=by.get("deaf", ()))
+    return Peer(
+        "http://x", reachable=by.get("reachable", ()), unreachable=by.get("unreachable", ())
+    )
 
 
 ENGINES = st.dictionaries(st.sampled_from("abcde"), _peer(), min_size=1)
@@ -32,7 +34,7 @@ def seen_by(name: str, peers: Mapping[str, Peer]) -> Membership:
 
 def missed(peer: Peer, peers: Mapping[str, Peer]) -> int:
     """Count the nodes that an engine misses and another hears."""
-    return sum(any(node in each.hears for each in peers.values()) for node in peer.deaf)
+    return sum(any(node in each.reachable for each in peers.values()) for node in peer.unreachable)
 
 
 @given(ENGINES, st.integers(1, 64))
@@ -57,27 +59,27 @@ def test_who_stands_back_has_a_reason(peers: Mapping[str, Peer]) -> None:
         assert (name in sharers) == (not reason)
         if reason:
             assert missed(peer, peers) > min(fewest)
-            assert reason <= set(peer.deaf)
+            assert reason <= set(peer.unreachable)
 
 
 @given(st.dictionaries(st.sampled_from("abc"), st.sets(st.sampled_from(NODES)), min_size=1))
 def test_a_dead_node_is_nobodys_fault(deaf: Mapping[str, set[str]]) -> None:
     """While nobody hears what is missed, everybody has a share."""
-    peers = {name: Peer("", deaf=tuple(missing)) for name, missing in deaf.items()}
+    peers = {name: Peer("", unreachable=tuple(missing)) for name, missing in deaf.items()}
     assert eligible_engines(peers) == sorted(peers)
 
 
 def test_a_node_that_one_engine_alone_knows() -> None:
     """Who was not told of a node (its settings are the old ones) does not miss it."""
-    peers = {"a": Peer("", hears=("pbx1", "pbx2")), "b": Peer("", hears=("pbx1",))}
+    peers = {"a": Peer("", reachable=("pbx1", "pbx2")), "b": Peer("", reachable=("pbx1",))}
     assert eligible_engines(peers) == ["a", "b"]
 
 
 def test_each_misses_another_node() -> None:
     """Two that miss one each share as before; of two and one, the one has all."""
-    a = Peer("", hears=("pbx1", "pbx2"), deaf=("pbx3",))
-    b = Peer("", hears=("pbx2", "pbx3"), deaf=("pbx1",))
-    c = Peer("", hears=("pbx3",), deaf=("pbx1", "pbx2"))
+    a = Peer("", reachable=("pbx1", "pbx2"), unreachable=("pbx3",))
+    b = Peer("", reachable=("pbx2", "pbx3"), unreachable=("pbx1",))
+    c = Peer("", reachable=("pbx3",), unreachable=("pbx1", "pbx2"))
     assert eligible_engines({"a": a, "b": b}) == ["a", "b"]
     assert eligible_engines({"a": a, "c": c}) == ["a"]
 

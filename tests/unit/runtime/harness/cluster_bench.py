@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Collection
 
+from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.cluster.timings import LeaseTimings
 from engine.store.errors import StoreDown
-from tests.unit.runtime.harness.manual_store import Hand, HandStore
+from tests.unit.runtime.harness.manual_store import ManualStore, ManualTime
 
 RHYTHM = LeaseTimings(lease_s=2.0, margin_s=0.25, heartbeat_s=0.5)
 SETTLED = 20  # after so many beats all shares are what they are to be
@@ -81,21 +81,13 @@ class Diary:
 class Member:
     """One engine's keeper, with its diary."""
 
-    def __init__(self, name: str, store: HandStore, hand: Hand, count: int) -> None:
+    def __init__(self, name: str, store: ManualStore, hand: ManualTime, count: int) -> None:
         self.diary = Diary()
         self.peers = Membership(name)
-        self.reach = Reachability(hand.monotonic)
         self.misses: set[str] = set()
-        self.keeper = LeaseManager(
-            store,
-            self.peers,
-            f"http://{name}",
-            slots=self.diary,
-            count=count,
-            rhythm=RHYTHM,
-            monotonic=hand.monotonic,
-            reach=self.reach,
-        )
+        context = ClusterContext(store, self.peers, self.diary, count, RHYTHM, hand.monotonic)
+        self.keeper = LeaseManager(context, f"http://{name}")
+        self.reach = self.keeper.reachability
 
     def asks(self, *nodes: str) -> None:
         """Ask nodes once whether they are there."""
@@ -112,9 +104,9 @@ class Club:
     """Some engines over one store; all know the same nodes, and ask them before each beat."""
 
     def __init__(self, *names: str, slots: int = 8, nodes: tuple[str, ...] = ()) -> None:
-        self.hand = Hand()
+        self.hand = ManualTime()
         self.nodes = nodes
-        self.store = HandStore(self.hand.now_ms)
+        self.store = ManualStore(self.hand.now_ms)
         self._slots = slots
         self.members: dict[str, Member] = {}
         for name in names:

@@ -11,7 +11,7 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.errors import StoreDown
 from engine.store.memory.dial_policy import MemoryDialPolicyStore
 from tests.unit.calls.harness.builders import outbound
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.dial_policy import AccountDialPolicy, DncListChange
 
 NORWAY = AccountDialPolicy(destinations=("+47",), numbers=("+4721930000",))
@@ -51,7 +51,7 @@ class Bench:
     """A book over a store, on a clock moved by hand; the account is acme."""
 
     def __init__(self) -> None:
-        self.kept, self.clock = MoodyTerms(), HandClock()
+        self.kept, self.clock = MoodyTerms(), ManualClock()
         self.book = DialPolicy(self.kept, self.clock.now_ms, "+4799")
 
     async def put(self, terms: AccountDialPolicy) -> None:
@@ -106,7 +106,7 @@ async def test_agents_are_not_judged(bench: Bench) -> None:
     """They are the account's own; nothing is read for them."""
     await bench.put(AccountDialPolicy(destinations=(), do_not_call=True))
     assert bench.now("agent:1001").rejection == ""
-    assert (await bench.book.refusal("acme", "agent:1001"), bench.kept.reads) == ("", 0)
+    assert (await bench.book.check("acme", "agent:1001"), bench.kept.reads) == ("", 0)
 
 
 async def test_the_list_is_asked_each_time(bench: Bench) -> None:
@@ -139,9 +139,9 @@ async def test_while_the_store_is_down_known_terms_hold(bench: Bench) -> None:
     bench.clock.pass_ms(60_000)
     found = [(await bench.judge(each)).rejection for each in ("+15550001", LISTED)]
     assert found == ["not_allowed", ""]
-    assert await bench.book.refusal("other", LISTED) == "terms_unknown"
+    assert await bench.book.check("other", LISTED) == "terms_unknown"
     bench.kept.down = False
-    assert await bench.book.refusal("other", LISTED) == ""
+    assert await bench.book.check("other", LISTED) == ""
 
 
 async def test_the_list_of_a_store_that_is_down_is_not_known(bench: Bench) -> None:
