@@ -148,7 +148,7 @@ class Node:
     def _give_up(self, slot: int) -> None:
         shard = self.shards[slot]
         log.error("node lost", node=self.name, slot=slot, calls=len(shard.actors))
-        shard.context.meter.calls.lost.table(self.name)[str(slot)] += len(shard.actors)
+        shard.context.metrics.calls.lost.table(self.name)[str(slot)] += len(shard.actors)
         for actor in list(shard.actors.values()):
             # The main leg comes last, even if it has ended: then no call waits for its recordings.
             legs = [*(leg.id for leg in actor.call.legs), actor.call.main]

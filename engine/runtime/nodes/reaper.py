@@ -24,7 +24,7 @@ class Reaper:
 
     def __init__(self, node: Node, period_s: float, meter: Metrics | None = None) -> None:
         self._node = node
-        self._reaped = (meter or Metrics()).nodes.orphans_removed.table()
+        self._removed = (meter or Metrics()).nodes.orphans_removed.table()
         self._period_s = period_s
         self._suspects: frozenset[str] = frozenset()
 
@@ -55,7 +55,7 @@ class Reaper:
     async def _remove(self, suspect: str, snapshot: PbxSnapshot) -> None:
         call = suspect if slot_and_node(suspect) else call_of(suspect)
         log.warning("orphan removed", call_id=call, node=self._node.name, resource=suspect)
-        self._reaped[self._node.name] += 1
+        self._removed[self._node.name] += 1
         if suspect in snapshot.bridges:
             await self._node.pbx.ask(bridges.destroy(suspect))
         elif suspect in snapshot.channels:

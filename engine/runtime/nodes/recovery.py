@@ -76,7 +76,7 @@ class Recoveries:
         for channel in channels:
             self._adopt_channel(shard, channel)
         took_ms = self._clock.now_ms() - began_ms
-        shard.context.meter.nodes.recovery_duration.series(shard.context.node, slot).observe(
+        shard.context.metrics.nodes.recovery_duration.series(shard.context.node, slot).observe(
             took_ms / 1000
         )
 

@@ -40,7 +40,7 @@ class ShardContext(Struct, frozen=True):
     endpoints: EndpointTemplates
     recorder: CallRecorder | None = None  # without one, calls are not recorded
     lease: LeaseView = _Unlimited()
-    meter: Metrics = field(default_factory=Metrics)
+    metrics: Metrics = field(default_factory=Metrics)
 
     def hang_up_channel(self, channel: str, cause: int = causes.NORMAL) -> None:
         """Hang up a channel that belongs to no call."""

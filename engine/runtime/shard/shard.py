@@ -48,7 +48,7 @@ class CallShard:
         self._io = io
         self._host = host
         self._is_retired = False
-        self._metrics = ShardMetrics(context.meter, context.node, context.slot)
+        self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
         self._timers = DeadlineTimers(clock, self._metrics, self._on_deadline)
         self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost)
         self._step_runner = StepRunner(

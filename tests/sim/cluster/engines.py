@@ -56,7 +56,7 @@ class Crew:
     def is_whole(self) -> bool:
         """Whether nothing is away, and nobody."""
         ground, alive = self.ground, self.alive
-        ways = all(line.is_up for each in alive for line in each.desks.lines.values())
+        ways = all(line.is_up for each in alive for line in each.shards.lines.values())
         links = all(each.link.is_up for each in alive)
         nodes = all(pbx.is_up for pbx in ground.pbxs.values())
         return bool(alive) and ways and links and nodes and len(self.ready) == len(alive)
@@ -84,8 +84,8 @@ class Crew:
     def controls(self, node: str, slot: int) -> bool:
         """Tell whether somebody can do something for the calls of a slot at a node."""
         for each in self.ready:
-            desk = each.switch.nodes[node].shards.get(slot) if each.switch.nodes else None
-            if desk is not None and not desk.is_paused and each.link.is_up:
+            shard = each.switch.nodes[node].shards.get(slot) if each.switch.nodes else None
+            if shard is not None and not shard.is_paused and each.link.is_up:
                 return True
         return False
 
@@ -108,5 +108,5 @@ class Crew:
 
 
 def _can_store(engine: Engine) -> bool:
-    desks = (desk for node in engine.switch.nodes.values() for desk in node.shards.values())
-    return all(desk.can_store and not desk.pause_buffer.events for desk in desks)
+    shards = (shard for node in engine.switch.nodes.values() for shard in node.shards.values())
+    return all(shard.can_store and not shard.pause_buffer.events for shard in shards)

@@ -38,7 +38,7 @@ class Cracked(Struct, frozen=True):
     link: Callable[[Any], Any] = _same
     asker: Callable[[Any, str], Any] = lambda asker, _engine: asker  # of an engine
     slots: Callable[[Any], Any] = _same
-    desk: type[CallShard] = CallShard
+    shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
 
 

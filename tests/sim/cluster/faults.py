@@ -156,4 +156,4 @@ class Strikes:
 
     def _line(self) -> WatchedLine | None:
         engine = self._some()
-        return self._rng.choice(list(engine.desks.lines.values())) if engine else None
+        return self._rng.choice(list(engine.shards.lines.values())) if engine else None

@@ -109,7 +109,7 @@ class Outages(Strikes):
 
     def _look(self) -> None:
         for engine in self.crew.alive:
-            for line in engine.desks.lines.values():
+            for line in engine.shards.lines.values():
                 line.look()
 
     def _back(self, what: str) -> None:

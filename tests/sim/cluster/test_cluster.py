@@ -82,7 +82,7 @@ PLANTED = {
     "who was away stays away": (Cracked(listener=Sulking), "nobody controls slot"),
     "webhooks are asked by other ids": (Cracked(asker=Renaming), "asked, and no call wanted it"),
     "live legs are not seen": (Cracked(parts=Broken(pbx=Blind)), "given up at .* while it lived"),
-    "a hangup waits in memory": (Cracked(desk=PuttingOff), "was promised to end at"),
+    "a hangup waits in memory": (Cracked(shard=PuttingOff), "was promised to end at"),
     "legs are ended for no reason": (
         Cracked(parts=Broken(pbx=Rude)),
         "was hung up at .*, and its call went on",

@@ -97,7 +97,7 @@ class World:
     @property
     def digits(self) -> list[tuple[str, str, int]]:
         """The keys that engines heard: channel, digit, when."""
-        lines = (line for each in self.crew.all for line in each.desks.lines.values())
+        lines = (line for each in self.crew.all for line in each.shards.lines.values())
         return [digit for line in lines for digit in line.digits]
 
     def overhears(self, begin_ms: float, end_ms: float) -> bool:

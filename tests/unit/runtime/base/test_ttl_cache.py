@@ -6,21 +6,21 @@ import pytest
 
 from engine.runtime.base.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 
 
-class Shelf:
+class ManualReader:
     """A store that answers when it is let, and may be down."""
 
     def __init__(self) -> None:
         self.reads: list[str] = []
-        self.may = asyncio.Event()
+        self.may_read = asyncio.Event()
         self.is_down = False
 
     async def read(self, key: str) -> str:
         """Read, once it may."""
         self.reads.append(key)
-        await self.may.wait()
+        await self.may_read.wait()
         if self.is_down:
             raise StoreDown("by hand")
         return key.upper()
@@ -28,12 +28,12 @@ class Shelf:
 
 async def test_all_who_ask_at_once_share_a_read() -> None:
     """A crowd at the moment when something grows old costs the store one question."""
-    shelf, clock = Shelf(), HandClock()
+    shelf, clock = ManualReader(), ManualClock()
     remembered = TtlCache(shelf.read, clock.now_ms)
     asked = [asyncio.create_task(remembered.get("a")) for _ in range(50)]
     loop = asyncio.get_running_loop()
     loop.call_soon(asked[0].cancel)
-    loop.call_soon(shelf.may.set)
+    loop.call_soon(shelf.may_read.set)
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert isinstance(answers[0], asyncio.CancelledError)
     assert (set(answers[1:]), shelf.reads) == ({"A"}, ["a"])
@@ -44,9 +44,9 @@ async def test_all_who_ask_at_once_share_a_read() -> None:
 
 async def test_a_read_that_fails_is_not_remembered() -> None:
     """All who asked are told; the next asks again, and may look at what was known before."""
-    shelf, clock = Shelf(), HandClock()
+    shelf, clock = ManualReader(), ManualClock()
     remembered = TtlCache(shelf.read, clock.now_ms)
-    shelf.may.set()
+    shelf.may_read.set()
     await remembered.get("a")
     clock.pass_ms(5_000)
     shelf.is_down = True

@@ -13,55 +13,55 @@ from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import PLAN, HandErrands
+from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualIoRunner
 
 
-class HandAgents:
+class ManualAgentResolver:
     """A directory that the test answers."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-        self.found: Callable[[str | None], None] = lambda _endpoint: None
+        self.requests: list[tuple[str, str]] = []
+        self.resolve_to: Callable[[str | None], None] = lambda _endpoint: None
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
         """Keep the question."""
-        self.asked.append((account, agent_id))
-        self.found = done
+        self.requests.append((account, agent_id))
+        self.resolve_to = done
 
 
-class HandJudge:
+class ManualDialPolicy:
     """A judge whose verdict the test gives."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, str]] = []
-        self.says: Callable[[DialDecision], None] = lambda _verdict: None
+        self.requests: list[tuple[str, str, str]] = []
+        self.decide: Callable[[DialDecision], None] = lambda _verdict: None
 
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Keep the question."""
-        self.asked.append((call.account, party, caller_id))
-        self.says = done
+        self.requests.append((call.account, party, caller_id))
+        self.decide = done
 
 
-class Bench:
+class ExecutorBench:
     """A performer, its PBX, and the events that came back."""
 
     def __init__(
         self,
         *commands: Command,
-        agents: HandAgents | None = None,
-        judge: HandJudge | None = None,
+        agents: ManualAgentResolver | None = None,
+        judge: ManualDialPolicy | None = None,
     ) -> None:
         self.pbx = RecordingPbx()
-        self.errands = HandErrands()
+        self.io = ManualIoRunner()
         self.events: list[Event] = []
-        self.doubts: list[bool] = []
+        self.lost_replies: list[bool] = []
         self.actor = Actor(outbound(), commands)
-        self.performer = CommandExecutor(
-            ShardContext("pbx1", 0, self.pbx, replace(PLAN, agents=agents, policy=judge)),
-            self.errands,
+        self.executor = CommandExecutor(
+            ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=judge)),
+            self.io,
             lambda _, event: self.events.append(event),
-            lambda: self.doubts.append(True),
+            lambda: self.lost_replies.append(True),
         )
-        self.performer.execute(self.actor, commands)
+        self.executor.execute(self.actor, commands)

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
-from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
+from engine.runtime.base.context import EngineContext
 from engine.runtime.service import CallService
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import say, tree
-from tests.unit.runtime.harness.shard_bench import World
+from tests.unit.runtime.harness.shard_bench import ShardBench
 from wire.rpc import NumberRoute
 
 BRIDGE = {
@@ -21,31 +21,30 @@ BRIDGE = {
 }  # fmt: skip
 
 
-class Around:
+class InboundNode:
     """A node of one desk under a switch, all by hand."""
 
     def __init__(self, store: MemoryStore) -> None:
-        self.world = World()
+        self.bench = ShardBench()
         self.store = store
-        gate = RateLimiter(self.world.clock, 100, 100)
-        now_ms = self.world.clock.now_ms
+        now_ms = self.bench.clock.now_ms
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
-        rules = CallSettings(1, 3_600_000)
-        self.switch = CallService(self.store, self.world.clock, gate, rules, directory=directory)
-        self.node = self.world.node(self.switch.handle_incoming, self._party_of)
+        settings = CallSettings(1, 3_600_000, max_calls=100, max_calls_per_s=100)
+        self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
+        self.node = self.bench.node(self.service.handle_incoming, self._party_of)
         self.party_of: Callable[[str], str] = str
-        self.switch.nodes["pbx1"] = self.node
+        self.service.nodes["pbx1"] = self.node
 
     def _party_of(self, number: str) -> str:
         return self.party_of(number)
 
     def shows(self, *channels: object) -> None:
         """Let the PBX show channels."""
-        self.world.pbx.shows["channels"] = Reply(200, msgspec.json.encode(channels))
+        self.bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode(channels))
 
-    def takes_part(self, channel_id: str) -> bool:
+    def has_call(self, channel_id: str) -> bool:
         """Tell whether a channel has its call."""
-        return self.world.desk.find_by_channel(channel_id) is not None
+        return self.bench.shard.find_by_channel(channel_id) is not None
 
     async def route(self) -> None:
         """Route the number that is dialled."""
@@ -54,9 +53,9 @@ class Around:
 
 
 @asynccontextmanager
-async def around(store: MemoryStore | None = None) -> AsyncIterator[Around]:
+async def inbound_node(store: MemoryStore | None = None) -> AsyncIterator[InboundNode]:
     """Close the node in the end."""
-    made = Around(store or MemoryStore())
+    made = InboundNode(store or MemoryStore())
     try:
         yield made
     finally:

@@ -20,7 +20,7 @@ from wire.tree import Limits
 GOOD, BAD, BROKEN = Audio(HTTPS), Audio(HTTPS + "404"), Audio(HTTPS + "bug")
 
 
-class SmallLibrary:
+class FakeClips:
     """One clip at hand, one that can be had, one that can't."""
 
     def __init__(self) -> None:
@@ -43,19 +43,19 @@ class SmallLibrary:
         self.prefetched = sources
 
 
-class SmallAsker:
+class FakeActions:
     """A customer's server that answers by its address."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.go = asyncio.Event()
-        self.go.set()
+        self.requests: list[str] = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Answer, fail, or have a fault."""
         assert isinstance(body, bytes)
-        self.asked.append(request_id)
-        await self.go.wait()
+        self.requests.append(request_id)
+        await self.may_answer.wait()
         if url.endswith("500"):
             raise WebhookFailed("status_500", "answered 500", (Attempt(7, 500, "status_500"),))
         if url.endswith("bug"):
@@ -63,7 +63,7 @@ class SmallAsker:
         return ActionResponse(tree(say()), (Attempt(5, 200, ""),))
 
 
-class SmallFlows(MemoryStore):
+class FakeFlows(MemoryStore):
     """The memory store, whose flow `down` can't be read."""
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
@@ -73,7 +73,7 @@ class SmallFlows(MemoryStore):
         return await super().flow(account, flow_id, version)
 
 
-class SmallApis:
+class FakeApiRequests:
     """APIs that answer by the request's id."""
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
@@ -86,17 +86,17 @@ class SmallApis:
         return ApiResponse(200, {"name": values("contact.fName"), "key": key}, (Attempt(4, 200),))
 
 
-class Bench:
+class IoBench:
     """Errands among small collaborators."""
 
     def __init__(self) -> None:
-        self.library, self.asker, self.flows = SmallLibrary(), SmallAsker(), SmallFlows()
+        self.clips, self.actions, self.flows = FakeClips(), FakeActions(), FakeFlows()
         book = FlowCache(self.flows, Limits())
-        self.errands = IoRunner(self.library, self.asker, book, SmallApis())
+        self.runner = IoRunner(self.clips, self.actions, book, FakeApiRequests())
         self.events: list[Event] = []
 
     async def run(self, errand: IoCommand) -> Event:
         """Run an errand to its one event."""
         ended: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        self.errands.run(errand, outbound(contact={"fName": "Ada"}), ended.set_result)
+        self.runner.run(errand, outbound(contact={"fName": "Ada"}), ended.set_result)
         return await asyncio.wait_for(ended, 5)

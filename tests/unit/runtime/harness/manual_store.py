@@ -4,7 +4,7 @@ from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 
 
-class Hand:
+class ManualTime:
     """A clock moved by hand: each engine's monotonic time, and the store's, which can be set."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Hand:
         self.now_s += passing_s
 
 
-class HandStore(MemoryStore):
+class ManualStore(MemoryStore):
     """The memory store, which can be out of reach, and can lose everything."""
 
     connections = 0

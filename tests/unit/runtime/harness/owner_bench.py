@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable
 
-from engine.runtime.admission.limits import RateLimiter
 from engine.runtime.admission.settings import CallSettings
+from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.unreachable import UnreachablePbx
 from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.pbx.fenced import FencedPbx
 from engine.runtime.service import CallService
@@ -16,24 +17,30 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import outbound
-from tests.unit.runtime.harness.manual_store import HandStore
+from tests.unit.runtime.harness.manual_store import ManualStore
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import PLAN, HandClock, HandErrands
+from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualClock, ManualIoRunner
 
 SLOT = 0
 
 
-class Builder:
+class FakeShardFactory:
     """Builds real desks, and ears that note when they open and close."""
 
-    def __init__(self, clock: HandClock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         self.notes: list[str] = []
+        self.placeholders: list[str] = []
         self._clock = clock
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build a desk."""
-        place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), PLAN, lease=lease)
-        return CallShard(place, self._clock, writer, HandErrands(), node)
+        place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), ENDPOINTS, lease=lease)
+        return CallShard(place, self._clock, writer, ManualIoRunner(), node)
+
+    def placeholder(self, name: str) -> Node:
+        """Build a node that is never connected."""
+        self.placeholders.append(name)
+        return Node(name, UnreachablePbx(), self._clock, lambda _shard, _channel: None, str)
 
     async def listen(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
         """Listen."""
@@ -52,28 +59,30 @@ class Builder:
             self.notes.append(f"no {what}")
 
 
-class House:
+class OwnerBench:
     """Own slots with one node, and a store with what another engine has left there."""
 
     def __init__(self) -> None:
-        self.store = HandStore()
+        self.store = ManualStore()
         self.now_s = 0.0
-        clock = HandClock()
-        rules = CallSettings(2, 3_600_000)
-        self.switch = CallService(self.store, clock, RateLimiter(clock, 100, 100), rules)
+        clock = ManualClock()
+        context = EngineContext(self.store, clock, random=lambda: 0.0)
+        settings = CallSettings(2, 3_600_000, max_calls=100, max_calls_per_s=100)
+        self.service = CallService(context, settings)
         self.pbx = RecordingPbx()
-        self.node = Node("pbx1", self.pbx, clock, self.switch.handle_incoming, str)
-        self.switch.nodes["pbx1"] = self.node
-        self.builder = Builder(clock)
+        self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, str)
+        self.service.nodes["pbx1"] = self.node
+        self.factory = FakeShardFactory(clock)
+        self.suspects: list[int] = []  # slots that another engine may have
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)
-        self.slots = SlotOwner(self.store, self.switch, self.builder, self.tasks, lambda: 0.0)
+        self.owner = SlotOwner(context, self.service, self.factory, self.tasks)
 
     async def lease(self, slot: int = SLOT) -> Lease:
         """Claim a slot."""
         token = await self.store.claim(slot, "me", 0)
         assert token is not None
-        return Lease(token, 10.0, lambda: self.now_s)
+        return Lease(token, 10.0, lambda: self.now_s, lambda: self.suspects.append(slot))
 
     async def live(self) -> list[str]:
         """List the calls that the store has."""
@@ -81,10 +90,10 @@ class House:
 
     async def begin(self) -> str:
         """Take the slot and begin a call on its desk; returns its id when it is stored."""
-        await self.slots.take(SLOT, await self.lease())
-        desk = self.node.shards[SLOT]
-        desk.resume()
-        call = desk.start_call(outbound()).call.id
+        await self.owner.take(SLOT, await self.lease())
+        shard = self.node.shards[SLOT]
+        shard.resume()
+        call = shard.start_call(outbound()).call.id
 
         async def is_stored() -> bool:
             return call in await self.live()

@@ -17,51 +17,51 @@ CALL = "0-pbx1-abcdefgh"
 LEG = f"{CALL}.l0"
 FIRST, SECOND = (f"acme~2026-11-21~{CALL}.k{n}~{n}~l0" for n in (1, 2))
 MESSAGE = f"acme~2026-11-21~{CALL}.v3~3~l0"
-SHOWN = f"channels/{LEG}/variable"
+FILENAME_VARIABLE = f"channels/{LEG}/variable"
 
 
-class HandAmi:
+class FakeAmi:
     """A manager interface that the test answers for; an exception is no answer."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, str]]] = []
-        self.answers: list[AmiResponse | AmiUnavailable] = []
+        self.actions: list[tuple[str, dict[str, str]]] = []
+        self.responses: list[AmiResponse | AmiUnavailable] = []
 
     async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Keep what is asked."""
-        self.asked.append((action, fields))
-        answer = self.answers.pop(0) if self.answers else AmiResponse(True)
+        self.actions.append((action, fields))
+        answer = self.responses.pop(0) if self.responses else AmiResponse(True)
         if isinstance(answer, AmiUnavailable):
             raise answer
         return answer
 
 
-class HandCabinet:
+class FakeArchiver:
     """A cabinet that files as it is told to, once it may."""
 
     def __init__(self) -> None:
-        self.filed: list[tuple[str, int, list[str]]] = []
-        self.outcome: int | ArchiveError | None = 1_200
-        self.may = asyncio.Event()
-        self.may.set()
+        self.archived: list[tuple[str, int, list[str]]] = []
+        self.result: int | ArchiveError | None = 1_200
+        self.may_finish = asyncio.Event()
+        self.may_finish.set()
 
     async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
         """Keep what is filed."""
-        self.filed.append((path, channels, [part.name for part in parts]))
-        await self.may.wait()
-        if isinstance(self.outcome, ArchiveError):
-            raise self.outcome
-        return self.outcome
+        self.archived.append((path, channels, [part.name for part in parts]))
+        await self.may_finish.wait()
+        if isinstance(self.result, ArchiveError):
+            raise self.result
+        return self.result
 
 
-class Bench:
+class RecorderBench:
     """A recorder, what is around it, and what came of its commands."""
 
     def __init__(self) -> None:
-        self.pbx = Deleting()
-        self.ami = HandAmi()
-        self.cabinet = HandCabinet()
-        self.recorder = Recorder(self.pbx, self.ami, self.cabinet)
+        self.pbx = LoggingPbx()
+        self.ami = FakeAmi()
+        self.archiver = FakeArchiver()
+        self.recorder = Recorder(self.pbx, self.ami, self.archiver)
         self.done: list[Event | None] = []
 
     async def run(self, *commands: RecordingCommand) -> None:
@@ -72,14 +72,14 @@ class Bench:
         await until(lambda: len(self.done) == wanted, what="the commands to be done")
 
 
-class Deleting(RecordingPbx):
+class LoggingPbx(RecordingPbx):
     """Keeps what is asked of it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def ask(self, request: Request) -> Reply:
         """Answer from what it shows."""
-        self.asked.append(f"{request.method} {request.path}")
+        self.requests.append(f"{request.method} {request.path}")
         return await super().ask(request)

@@ -18,7 +18,7 @@ from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from wire.media import Clip, Source
 
-PLAN = EndpointTemplates(
+ENDPOINTS = EndpointTemplates(
     app="switchroom-0",
     trunk="PJSIP/{number}@trunk",
     agent="PJSIP/{agent_id}",
@@ -28,7 +28,7 @@ ORIGINATE = "POST channels/create"
 HANGUP = f"DELETE channels/{MAIN}"
 
 
-class HandTimer:
+class ManualTimer:
     """A timer that the clock's hand reaches."""
 
     def __init__(self, when_ms: int, callback: Callable[[], None]) -> None:
@@ -41,12 +41,12 @@ class HandTimer:
         self.off = True
 
 
-class HandClock:
+class ManualClock:
     """A clock moved by hand."""
 
     def __init__(self, now: int = NOW) -> None:
         self.now = now
-        self.timers: list[HandTimer] = []
+        self.timers: list[ManualTimer] = []
 
     def now_ms(self) -> int:
         """Give the time."""
@@ -54,11 +54,11 @@ class HandClock:
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
         """Set a timer."""
-        self.timers.append(HandTimer(when_ms, callback))
+        self.timers.append(ManualTimer(when_ms, callback))
         return self.timers[-1]
 
     @property
-    def armed(self) -> list[HandTimer]:
+    def armed(self) -> list[ManualTimer]:
         """List the timers that will fire, the next first."""
         return sorted((each for each in self.timers if not each.off), key=lambda t: t.when_ms)
 
@@ -72,13 +72,13 @@ class HandClock:
         self.now = end
 
 
-class HandWriter:
+class ManualWriter:
     """A store's writer: it keeps changes, and commits at once or when told to."""
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
-        self.hurried: list[bool] = []  # of each change
-        self.waiting: list[Callable[[], None]] = []
+        self.urgent: list[bool] = []  # of each change
+        self.pending: list[Callable[[], None]] = []
         self.at_once = True
         self.is_healthy = True
         self.is_overloaded = False
@@ -87,18 +87,18 @@ class HandWriter:
     @property
     def pending_count(self) -> int:
         """Count what waits."""
-        return len(self.waiting)
+        return len(self.pending)
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Keep a change."""
         if self.refusal is not None:
             raise self.refusal
         self.changes.append(change)
-        self.hurried.append(urgent)
+        self.urgent.append(urgent)
         if self.at_once:
             done()
         else:
-            self.waiting.append(done)
+            self.pending.append(done)
 
     def rewrite(self, change: Change) -> None:
         """Keep a change."""
@@ -106,12 +106,12 @@ class HandWriter:
 
     def commit(self) -> None:
         """Commit what waits."""
-        waiting, self.waiting = self.waiting, []
+        waiting, self.pending = self.pending, []
         for done in waiting:
             done()
 
 
-class HandErrands:
+class ManualIoRunner:
     """Errands that the test ends; clips that are at hand are in `clips`."""
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ class HandErrands:
         self.running.append((errand, done))
 
 
-class HandHost:
+class FakeShardHost:
     """The node of a shard: counts lost replies, and passes all on to a real node if it has one."""
 
     def __init__(self) -> None:
@@ -159,18 +159,18 @@ class HandHost:
             self.node.on_reply_lost(slot)
 
 
-class World:
+class ShardBench:
     """One shard that is not paused, and everything around it."""
 
     def __init__(self) -> None:
         self.pbx = RecordingPbx()
-        self.clock = HandClock()
-        self.writer = HandWriter()
-        self.errands = HandErrands()
-        self.host = HandHost()
-        context = ShardContext("pbx1", 0, self.pbx, PLAN)
-        self.desk = CallShard(context, self.clock, self.writer, self.errands, self.host)
-        self.desk.resume()
+        self.clock = ManualClock()
+        self.writer = ManualWriter()
+        self.io = ManualIoRunner()
+        self.host = FakeShardHost()
+        context = ShardContext("pbx1", 0, self.pbx, ENDPOINTS)
+        self.shard = CallShard(context, self.clock, self.writer, self.io, self.host)
+        self.shard.resume()
 
     def node(
         self,
@@ -179,14 +179,14 @@ class World:
     ) -> Node:
         """Make the node of the shard."""
         node = Node("pbx1", self.pbx, self.clock, on_incoming, party_of)
-        node.add_shard(0, self.desk)
+        node.add_shard(0, self.shard)
         self.host.node = node
         return node
 
 
-def answered(world: World, action: object = None) -> Actor:
+def answered_call(world: ShardBench, action: object = None) -> Actor:
     """Open an outbound call and let its party answer."""
-    actor = world.desk.start_call(outbound(say() if action is None else action))
+    actor = world.shard.start_call(outbound(say() if action is None else action))
     world.pbx.settle()
-    world.desk.feed(actor, LegAnswered(MAIN))
+    world.shard.feed(actor, LegAnswered(MAIN))
     return actor

@@ -13,7 +13,7 @@ REQUEST = "3-pbx1-0123456789.r4"
 TWICE = (Attempt(10, 503, "status_503"), Attempt(10, 200))
 
 
-class Scripted:
+class ScriptedActions:
     """A customer's server that does as it was told."""
 
     def __init__(self, result: ActionResponse | WebhookFailed) -> None:
@@ -31,7 +31,7 @@ async def test_an_answer_after_a_retry() -> None:
     """It counts as answered, by the node and slot of its call, and as asked twice."""
     counts = Metrics()
     answer = ActionResponse(None, TWICE)
-    asker = MeteredActionClient(Scripted(answer), counts)
+    asker = MeteredActionClient(ScriptedActions(answer), counts)
     assert await asker.ask("https://x.example/", b"{}", REQUEST) is answer
     assert counts.external.webhook_duration.series("pbx1", 3, "answered").count == 1
     assert dict(counts.external.webhook_retries) == {("pbx1", "3"): 1}
@@ -44,14 +44,14 @@ async def test_an_answer_after_a_retry() -> None:
 async def test_a_failure_is_counted_by_why(reason: str, outcome: str) -> None:
     """Timeouts stand apart: they are the longest silence that a caller hears."""
     counts = Metrics()
-    asker = MeteredActionClient(Scripted(WebhookFailed(reason, "", ())), counts)
+    asker = MeteredActionClient(ScriptedActions(WebhookFailed(reason, "", ())), counts)
     with pytest.raises(WebhookFailed):
         await asker.ask("https://x.example/", b"{}", REQUEST)
     assert counts.external.webhook_duration.series("pbx1", 3, outcome).count == 1
     assert dict(counts.external.webhook_failures) == {("pbx1", "3", reason): 1}
 
 
-class ScriptedApis:
+class ScriptedApiRequests:
     """APIs that answer all but one request."""
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
@@ -65,7 +65,7 @@ class ScriptedApis:
 async def test_an_api_request_counts_as_a_webhook() -> None:
     """It is silence that a caller hears, too."""
     counts = Metrics()
-    apis = MeteredApiRequests(ScriptedApis(), counts)
+    apis = MeteredApiRequests(ScriptedApiRequests(), counts)
     await apis.ask("acme", "there", lambda _name: None, REQUEST)
     with pytest.raises(WebhookFailed):
         await apis.ask("acme", "gone", lambda _name: None, REQUEST)

@@ -8,71 +8,62 @@ import pytest
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
 from tests.harness.until import until
-from tests.unit.runtime.harness.owner_bench import SLOT, House
+from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 
 GRACE_MS = 3_000
 
 
 @pytest.fixture
-async def house() -> AsyncIterator[House]:
-    """Give a house, which loses no task."""
-    made = House()
+async def bench() -> AsyncIterator[OwnerBench]:
+    """Give a bench, which loses no task."""
+    made = OwnerBench()
     yield made
     await made.tasks.close()
     assert made.faults == []
 
 
-def named(house: House, name: str) -> Node:
+def named(bench: OwnerBench, name: str) -> Node:
     """Make a node."""
-    return Node(name, RecordingPbx(), {}, HandClock(), house.switch.handle_incoming)
+    return Node(name, RecordingPbx(), ManualClock(), bench.service.handle_incoming, str)
 
 
-async def test_a_node_that_joins_has_desks_in_all_slots_held(house: House) -> None:
+async def test_a_node_that_joins_has_desks_in_all_slots_held(bench: OwnerBench) -> None:
     """They are heard, and closed again when it parts."""
-    await house.slots.take(SLOT, await house.lease())
-    await house.slots.take(1, await house.lease(1))
-    node = named(house, "pbx2")
-    house.slots.add_node(node)
+    await bench.owner.take(SLOT, await bench.lease())
+    await bench.owner.take(1, await bench.lease(1))
+    node = named(bench, "pbx2")
+    bench.owner.add_node(node)
     await asyncio.sleep(0)
     assert set(node.shards) == {0, 1}
-    assert {"hear pbx2 0", "hear pbx2 1"} <= set(house.builder.notes)
-    house.slots.remove_node(node)
+    assert {"hear pbx2 0", "hear pbx2 1"} <= set(bench.factory.notes)
+    bench.owner.remove_node(node)
     await asyncio.sleep(0)
-    assert (node.shards, list(house.switch.nodes)) == ({}, ["pbx1"])
-    assert {"no hear pbx2 0", "no hear pbx2 1"} <= set(house.builder.notes)
-    assert "no hear pbx1 0" not in house.builder.notes
+    assert (node.shards, list(bench.service.nodes)) == ({}, ["pbx1"])
+    assert {"no hear pbx2 0", "no hear pbx2 1"} <= set(bench.factory.notes)
+    assert "no hear pbx1 0" not in bench.factory.notes
 
 
-async def test_a_stranger_stands_in_for_its_calls(house: House) -> None:
+async def test_a_stranger_stands_in_for_its_calls(bench: OwnerBench) -> None:
     """A stored call of no known node gets one; when the real one joins, it goes on there."""
-    call = await house.begin()
-    house.slots.drop(SLOT)
-    house.switch.nodes.clear()
-    strangers: list[str] = []
-
-    def stand_in(name: str) -> None:
-        strangers.append(name)
-        house.slots.add_node(
-            Node(name, UnreachablePbx(), {}, HandClock(), house.switch.handle_incoming)
-        )
-
-    house.slots.on_unknown_node = stand_in
-    await house.slots.take(SLOT, await house.lease())
-    before = house.switch.nodes["pbx1"]
-    assert (strangers, [*before.shards[SLOT].actors]) == (["pbx1"], [call])
-    house.slots.add_node(node := named(house, "pbx1"))
+    call = await bench.begin()
+    bench.owner.drop(SLOT)
+    bench.service.nodes.clear()
+    await bench.owner.take(SLOT, await bench.lease())
+    before = bench.service.nodes["pbx1"]
+    assert (bench.factory.placeholders, [*before.shards[SLOT].actors]) == (["pbx1"], [call])
+    bench.owner.add_node(node := named(bench, "pbx1"))
     assert (before.live_calls, [*node.shards[SLOT].actors]) == (0, [call])
-    assert house.switch.nodes == {"pbx1": node}
+    assert bench.service.nodes == {"pbx1": node}
 
 
-async def test_calls_of_an_absent_node_end_as_lost(house: House) -> None:
+async def test_calls_of_an_absent_node_end_as_lost(bench: OwnerBench) -> None:
     """After the grace, though nothing can be asked of their node."""
-    await house.begin()
-    clock = HandClock()
-    node = Node("pbx1", UnreachablePbx(), {}, clock, house.switch.handle_incoming)
-    house.slots.add_node(node)
+    await bench.begin()
+    clock = ManualClock()
+    node = Node("pbx1", UnreachablePbx(), clock, bench.service.handle_incoming, str)
+    bench.owner.add_node(node)
     actor = next(iter(node.shards[SLOT].actors.values()))
     task = asyncio.get_running_loop().create_task(never_connected(node, SLOT, GRACE_MS))
     await asyncio.sleep(0)

@@ -3,12 +3,12 @@
 from engine.calls.model.events import DigitPressed
 from engine.runtime.nodes.dtmf_log import MAX_DIGITS_PER_LEG, MAX_LEGS, RETENTION_MS, DtmfLog
 from tests.unit.calls.harness.builders import CHANNEL, MAIN, NOW
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 
 
 def test_keys_are_kept_by_leg() -> None:
     """Each with its key-down by this engine's clock, and its time by the PBX's."""
-    clock = HandClock()
+    clock = ManualClock()
     overheard = DtmfLog(clock)
     overheard.on_digit(MAIN, "1", 80, 5_000)
     overheard.on_digit(CHANNEL, "2", 90, 5_010)
@@ -24,7 +24,7 @@ def test_keys_are_kept_by_leg() -> None:
 
 def test_old_ones_are_forgotten() -> None:
     """A leg's with its latest: what is older is known to its call."""
-    clock = HandClock()
+    clock = ManualClock()
     overheard = DtmfLog(clock)
     overheard.on_digit(MAIN, "1", 80, 1)
     overheard.on_digit(CHANNEL, "1", 80, 1)
@@ -39,7 +39,7 @@ def test_old_ones_are_forgotten() -> None:
 
 def test_there_is_a_limit() -> None:
     """Of keys for a leg, and of legs: the oldest go."""
-    overheard = DtmfLog(HandClock())
+    overheard = DtmfLog(ManualClock())
     for place in range(MAX_DIGITS_PER_LEG + 1):
         overheard.on_digit(MAIN, "1", 80, place)
     assert [each.pbx_ms for each in overheard.digits[MAIN]] == list(

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.runtime.nodes.health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
-from tests.unit.runtime.harness.shard_bench import HandClock
+from tests.unit.runtime.harness.shard_bench import ManualClock
 
 
 def test_a_node_that_shuts_down_is_leaving() -> None:
     """Until it has booted, or has thought better of it."""
-    clock = HandClock()
+    clock = ManualClock()
     health = NodeHealth(clock)
     assert not health.is_shutting_down
     health.on_shutdown()
@@ -24,7 +24,7 @@ def test_a_node_that_shuts_down_is_leaving() -> None:
 
 def test_the_trunk_is_away_when_none_of_its_contacts_answers() -> None:
     """Others' contacts say nothing of it; one that is removed counts no more."""
-    health = NodeHealth(HandClock())
+    health = NodeHealth(ManualClock())
     health.on_contact("1001", "sip:phone", is_reachable=False)
     assert not health.is_trunk_unreachable
     health.on_contact("trunk", "sip:a", is_reachable=False)
@@ -39,10 +39,10 @@ def test_the_trunk_is_away_when_none_of_its_contacts_answers() -> None:
 
 def test_where_it_is_not_registered() -> None:
     """A registration that was refused is named until it stands; what was known may be old."""
-    health = NodeHealth(HandClock())
+    health = NodeHealth(ManualClock())
     for who in ("sip:b@x", "sip:a@x"):
-        health.on_registration(who, is_so=False)
-    health.on_registration("sip:b@x", is_so=True)
+        health.on_registration(who, is_registered=False)
+    health.on_registration("sip:b@x", is_registered=True)
     assert list(health.unregistered) == ["sip:a@x"]
     health.on_unwatched()
     assert list(health.unregistered) == []
@@ -50,7 +50,7 @@ def test_where_it_is_not_registered() -> None:
 
 def test_quality_follows_the_reports() -> None:
     """It is the first, nears what comes after it, and is forgotten when nothing does."""
-    clock = HandClock()
+    clock = ManualClock()
     health = NodeHealth(clock)
     health.on_rtp_report(0.1, 30)
     assert (health.quality.loss, health.quality.jitter_ms) == (0.1, 30)

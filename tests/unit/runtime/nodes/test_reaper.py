@@ -9,7 +9,7 @@ from engine.runtime.nodes.reaper import Reaper
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
 from tests.unit.calls.harness.voicemails import ARCHIVE
-from tests.unit.runtime.harness.inbound_node import BRIDGE, around
+from tests.unit.runtime.harness.inbound_node import BRIDGE, inbound_node
 from tests.unit.runtime.pbx.test_ari_events import channel
 
 OTHER = "0-pbx1-gonegone"
@@ -17,13 +17,13 @@ OTHER = "0-pbx1-gonegone"
 
 async def test_a_stray_channel_is_hung_up_at_the_second_look() -> None:
     """A channel with the id of no live call, or in our app and nobody's."""
-    async with around() as at:
+    async with inbound_node() as at:
         at.shows(channel(f"{OTHER}.l0"), channel(CHANNEL), channel(f"0-pbx2-{ID[7:]}.l0"))
         reaper = Reaper(at.node, 1)
         await reaper.sweep()
-        assert at.world.pbx.lines == []
+        assert at.bench.pbx.lines == []
         await reaper.sweep()
-        assert sorted(at.world.pbx.lines) == [
+        assert sorted(at.bench.pbx.lines) == [
             f"DELETE channels/{OTHER}.l0",
             f"DELETE channels/{CHANNEL}",
         ]
@@ -31,27 +31,27 @@ async def test_a_stray_channel_is_hung_up_at_the_second_look() -> None:
 
 async def test_what_lives_is_let_be() -> None:
     """A live call's channels and bridges, a bridge that is not ours, and a held desk's."""
-    async with around() as at:
-        at.world.desk.start_call(outbound(say()))
+    async with inbound_node() as at:
+        at.bench.shard.start_call(outbound(say()))
         bridges = [{**BRIDGE, "id": f"{ID}.b1"}, BRIDGE]
-        at.world.pbx.shows["bridges"] = Reply(200, msgspec.json.encode(bridges))
+        at.bench.pbx.shows["bridges"] = Reply(200, msgspec.json.encode(bridges))
         at.shows(channel(MAIN))
         reaper = Reaper(at.node, 1)
-        before = list(at.world.pbx.lines)
+        before = list(at.bench.pbx.lines)
         for _ in range(3):
             await reaper.sweep()
-        at.world.desk.pause()
+        at.bench.shard.pause()
         at.shows(channel(f"{OTHER}.l0"))
         for _ in range(3):
             await reaper.sweep()
-        assert at.world.pbx.lines == before
+        assert at.bench.pbx.lines == before
 
 
 async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
     """No event told it: the comparison with the PBX ends the call."""
-    async with around() as at:
-        actor = at.world.desk.start_call(outbound(say()))
-        at.world.pbx.settle()
+    async with inbound_node() as at:
+        actor = at.bench.shard.start_call(outbound(say()))
+        at.bench.pbx.settle()
         reaper = Reaper(at.node, 1)
         await reaper.sweep()
         assert not at.node.is_paused
@@ -62,12 +62,14 @@ async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
 
 async def test_a_call_whose_recordings_are_filed_is_let_be() -> None:
     """It has no legs any more, and waits for what was recorded: nothing of its slot is held."""
-    async with around() as at:
-        actor = at.world.desk.start_call(outbound(say(), recording_destination=ARCHIVE, recording_enabled=True))
+    async with inbound_node() as at:
+        actor = at.bench.shard.start_call(
+            outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)
+        )
         for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
-            at.world.desk.feed(actor, event)
+            at.bench.shard.feed(actor, event)
         assert isinstance(actor.call.state, ArchivingRecordings)
         reaper = Reaper(at.node, 1)
         for _ in range(3):
             await reaper.sweep()
-        assert not at.world.desk.is_paused
+        assert not at.bench.shard.is_paused

@@ -21,7 +21,7 @@ from engine.calls.model.requests import ReferReceived
 from engine.runtime.pbx.ari_events import subject_id, translate
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
 
-TOLD_MS = 1_795_237_200_000  # the timestamp of all these events
+PBX_MS = 1_795_237_200_000  # the timestamp of all these events
 _decode = msgspec.json.Decoder(AriEvent).decode
 
 
@@ -82,7 +82,7 @@ def playback(state: str) -> dict[str, Any]:
 CASES: list[tuple[Any, Event | None]] = [
     (
         ari("ChannelDtmfReceived", channel=channel(MAIN), digit="5", duration_ms=90),
-        DigitPressed(MAIN, "5", NOW - 90, 90, TOLD_MS),
+        DigitPressed(MAIN, "5", NOW - 90, 90, PBX_MS),
     ),
     (ari("PlaybackFinished", playback=playback("done")), PlaybackEnded(f"{ID}.p1")),
     (ari("PlaybackFinished", playback=playback("failed")), PlaybackEnded(f"{ID}.p1", True)),

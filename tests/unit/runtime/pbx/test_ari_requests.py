@@ -8,7 +8,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnd
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
-from tests.unit.runtime.harness.shard_bench import PLAN
+from tests.unit.runtime.harness.shard_bench import ENDPOINTS
 
 LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Answer(MAIN), [f"POST channels/{MAIN}/answer"]),
@@ -48,7 +48,7 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
 @pytest.mark.parametrize(("command", "lines"), LINES)
 def test_each_command_is_its_requests(command: do.PbxCommand, lines: list[str]) -> None:
     """Every command names ids chosen before, so that doing it twice is harmless."""
-    found = requests_for(command, PLAN)
+    found = requests_for(command, ENDPOINTS)
     assert [f"{each.method} {each.path}" for each in found] == lines
 
 
@@ -70,7 +70,7 @@ def test_only_bridges_may_block() -> None:
 )
 def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
     """Numbers by the trunk, agents by their endpoint, sip: addresses through the trunk."""
-    (request,) = requests_for(do.Originate(MAIN, party, "+4799"), PLAN)
+    (request,) = requests_for(do.Originate(MAIN, party, "+4799"), ENDPOINTS)
     assert request.path == "channels/create"
     query = dict(request.query)
     assert query["endpoint"] == endpoint
@@ -82,7 +82,7 @@ def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
 def test_a_party_is_called_in_one_breath() -> None:
     """The mark that says so goes with the call, which Asterisk gives up a little after us."""
     ring = do.Dial(MAIN, 30)
-    mark, dial = requests_for(ring, PLAN)
+    mark, dial = requests_for(ring, ENDPOINTS)
     assert mark.uri == f"channels/{MAIN}/variable?variable=SWITCHROOM_CALLED&value=1"
     assert dial.uri == f"channels/{MAIN}/dial?timeout=35"
     assert is_pipelined(ring)
@@ -91,13 +91,13 @@ def test_a_party_is_called_in_one_breath() -> None:
 
 def test_without_a_caller_id_none_is_sent() -> None:
     """The PBX's own default stands then."""
-    (request,) = requests_for(do.Originate(MAIN, "+4721930000", ""), PLAN)
+    (request,) = requests_for(do.Originate(MAIN, "+4721930000", ""), ENDPOINTS)
     assert request.body is None or request.body == {}
 
 
 def test_clips_are_played_from_our_media_server() -> None:
     """Each clip is a sound at its key; an offset is for the first."""
-    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), PLAN)
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), ENDPOINTS)
     assert request.path == f"channels/{MAIN}/play/{ID}.p1"
     query = dict(request.query)
     media = "sound:http://127.0.0.1:8070/media/{}.wav"
@@ -140,15 +140,15 @@ def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event |
 
 def test_talk_is_detected_by_a_variable() -> None:
     """The silence that ends a sound, and Asterisk's usual level; an empty value takes it away."""
-    (begun,) = requests_for(do.StartTalkDetection(MAIN, 200), PLAN)
+    (begun,) = requests_for(do.StartTalkDetection(MAIN, 200), ENDPOINTS)
     assert dict(begun.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
-    (ended,) = requests_for(do.StopTalkDetection(MAIN, "human"), PLAN)
+    (ended,) = requests_for(do.StopTalkDetection(MAIN, "human"), ENDPOINTS)
     assert dict(ended.query) == {"variable": "TALK_DETECT(remove)", "value": ""}
 
 
 def test_a_message_is_never_recorded_over() -> None:
     """Asterisk ends it at what it can, a second later than we; a name that is known is refused."""
-    (record,) = requests_for(do.StartVoicemail("1.7", "a~v1", 60, 5, "5"), PLAN)
+    (record,) = requests_for(do.StartVoicemail("1.7", "a~v1", 60, 5, "5"), ENDPOINTS)
     asked = dict(record.query)
     assert (asked["name"], asked["format"], asked["ifExists"]) == ("a~v1", "sln", "fail")
     assert (asked["maxDurationSeconds"], asked["maxSilenceSeconds"]) == ("61", "5")

@@ -13,16 +13,16 @@ from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.state import Bridged
 from engine.runtime.shard.actor import Actor
-from tests.unit.calls.harness.builders import ID, MAIN, dialing
-from tests.unit.runtime.harness.executor_bench import Bench
+from tests.unit.calls.harness.builders import ID, MAIN, dialing_call
+from tests.unit.runtime.harness.executor_bench import ExecutorBench
 from tests.unit.runtime.harness.recording_pbx import LOST, OK
-from tests.unit.runtime.harness.shard_bench import World
+from tests.unit.runtime.harness.shard_bench import ShardBench
 from wire.media import Speech
 
 
 def test_a_calls_requests_go_one_after_another() -> None:
     """The next is sent when the one before has its reply, whatever the reply."""
-    bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
+    bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
     bench.pbx.reply(Reply(412))
     assert bench.pbx.lines[-1] == f"DELETE channels/{MAIN}/ring"
@@ -33,8 +33,8 @@ def test_a_calls_requests_go_one_after_another() -> None:
 
 def test_a_hangup_waits_for_nothing() -> None:
     """It is sent at once, though another request is on its way, and holds up none."""
-    bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
-    bench.performer.execute(bench.actor, (Hangup(MAIN, 16),))
+    bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
+    bench.executor.execute(bench.actor, (Hangup(MAIN, 16),))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring", f"DELETE channels/{MAIN}"]
     hangup = bench.pbx.sent.pop()
     hangup.done(Reply(404))
@@ -52,7 +52,7 @@ def test_a_bridge_is_two_requests() -> None:
         (OK, Reply(409), True),
         (OK, Reply(422), True),
     ):
-        bench = Bench(bridge)
+        bench = ExecutorBench(bridge)
         assert bench.pbx.sent[0].may_block
         bench.pbx.reply(first)
         if second is not None:
@@ -63,7 +63,7 @@ def test_a_bridge_is_two_requests() -> None:
 
 def test_a_party_is_called_in_one_breath() -> None:
     """The mark and the call go without a pause: a crash between them would leave a silent leg."""
-    bench = Bench(Dial(MAIN, 30), StartRinging(MAIN))
+    bench = ExecutorBench(Dial(MAIN, 30), StartRinging(MAIN))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"]
     bench.pbx.reply(Reply(204))
     assert bench.actor.is_busy
@@ -74,39 +74,39 @@ def test_a_party_is_called_in_one_breath() -> None:
 
 def test_any_lost_reply_is_a_doubt() -> None:
     """Also one whose word is not waited for: what it asked for may not have been done."""
-    bench = Bench(Dial(MAIN, 30))
+    bench = ExecutorBench(Dial(MAIN, 30))
     bench.pbx.reply(LOST)
     bench.pbx.reply(Reply(204))
-    assert bench.doubts == [True]
+    assert bench.lost_replies == [True]
     assert bench.actor.outbox == []
 
 
 def test_doubt_keeps_the_command() -> None:
     """No reply: the queue stands still until a recovery."""
-    bench = Bench(StartRinging(MAIN), StopRinging(MAIN))
+    bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
     bench.pbx.reply(LOST)
-    assert bench.doubts == [True]
+    assert bench.lost_replies == [True]
     assert bench.pbx.sent == []
     assert len(bench.actor.outbox) == 2
 
 
 def test_what_needs_no_pbx() -> None:
     """What is told was committed; what is prefetched is handed on and done."""
-    story = dialing("+4712345678")
+    story = dialing_call("+4712345678")
     tell = next(each for each in story.commands if isinstance(each, EmitEvent))
-    bench = Bench(tell, PrefetchMedia((Speech("a"),)))
+    bench = ExecutorBench(tell, PrefetchMedia((Speech("a"),)))
     assert bench.pbx.lines == []
-    assert bench.errands.prefetched == [Speech("a")]
+    assert bench.io.prefetched == [Speech("a")]
     assert bench.actor.outbox == [tell]
 
 
 def test_a_queue_keeps_the_order_of_steps() -> None:
     """What later steps want comes after what earlier ones wanted."""
-    world = World()
-    story = dialing("+4712345678")
-    actor = world.desk.adopt(Actor(story.call))
-    world.desk.feed(actor, LegCreated(f"{ID}.l1"))
-    world.desk.feed(actor, LegAnswered(f"{ID}.l1"))
+    world = ShardBench()
+    story = dialing_call("+4712345678")
+    actor = world.shard.adopt(Actor(story.call))
+    world.shard.feed(actor, LegCreated(f"{ID}.l1"))
+    world.shard.feed(actor, LegAnswered(f"{ID}.l1"))
     assert isinstance(actor.call.state, Bridged)
     world.pbx.settle()
     assert world.pbx.lines == [

@@ -21,16 +21,16 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, World, answered
+from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench, answered_call
 from wire.media import Speech
 
 
 def test_nothing_is_done_before_the_commit() -> None:
     """One atomic commit holds the new state and the commands; then they are performed."""
-    world = World()
+    world = ShardBench()
     world.writer.at_once = False
     stored: list[bool] = []
-    actor = world.desk.start_call(outbound(say()), lambda: stored.append(True))
+    actor = world.shard.start_call(outbound(say()), lambda: stored.append(True))
     assert world.pbx.lines == []
     assert stored == []
     record = decode_stored_call(world.writer.changes[0].state)
@@ -39,23 +39,23 @@ def test_nothing_is_done_before_the_commit() -> None:
     world.writer.commit()
     assert stored == [True]
     assert world.pbx.lines == [ORIGINATE]
-    assert world.errands.prefetched == [Speech("hello")]
+    assert world.io.prefetched == [Speech("hello")]
 
 
 def test_what_nothing_is_done_upon_need_not_hurry() -> None:
     """A change that only tells or notes something goes with the next that wants something done."""
-    world = World()
-    actor = world.desk.start_call(outbound(say()))
+    world = ShardBench()
+    actor = world.shard.start_call(outbound(say()))
     world.pbx.settle()
-    world.desk.feed(actor, LegRinging(MAIN))
-    world.desk.feed(actor, LegAnswered(MAIN))
-    assert world.writer.hurried == [True, False, True]
+    world.shard.feed(actor, LegRinging(MAIN))
+    world.shard.feed(actor, LegAnswered(MAIN))
+    assert world.writer.urgent == [True, False, True]
 
 
 def test_what_is_done_leaves_the_outbox() -> None:
     """A command stays until it is done; the next commit shows it gone."""
-    world = World()
-    actor = world.desk.start_call(outbound())
+    world = ShardBench()
+    actor = world.shard.start_call(outbound())
     assert [type(each) for each in actor.outbox] == [Originate]
     world.pbx.reply()
     assert actor.outbox == []
@@ -63,9 +63,9 @@ def test_what_is_done_leaves_the_outbox() -> None:
 
 def test_the_log_tells_the_whole_story() -> None:
     """The log starts with the call as opened; every event that counted follows, numbered."""
-    world = World()
-    actor = answered(world)
-    world.desk.feed(actor, LegEnded(MAIN, 16))
+    world = ShardBench()
+    actor = answered_call(world)
+    world.shard.feed(actor, LegEnded(MAIN, 16))
     lines: list[bytes] = []
     for change in world.writer.changes:
         assert change.seq == len(lines)
@@ -77,20 +77,20 @@ def test_the_log_tells_the_whole_story() -> None:
 
 def test_an_event_that_changes_nothing_costs_nothing() -> None:
     """Commit only what changed."""
-    world = World()
-    actor = answered(world)
+    world = ShardBench()
+    actor = answered_call(world)
     before = len(world.writer.changes)
-    world.desk.feed(actor, LegRinging(MAIN))
-    world.desk.feed(actor, DigitPressed(MAIN, "1", 0))
+    world.shard.feed(actor, LegRinging(MAIN))
+    world.shard.feed(actor, DigitPressed(MAIN, "1", 0))
     assert len(world.writer.changes) == before
 
 
 def test_audio_at_hand_is_played_in_the_same_step() -> None:
     """No errand for a clip that is known; the log has both events, so a replay is the same."""
-    world = World()
-    world.errands.clips[Speech("hello")] = CLIPS[0]
-    actor = answered(world)
-    assert world.errands.running == []
+    world = ShardBench()
+    world.io.clips[Speech("hello")] = CLIPS[0]
+    actor = answered_call(world)
+    assert world.io.running == []
     assert world.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
     assert len(world.writer.changes[-1].log) == 2
     lines = [line for change in world.writer.changes for line in change.log]
@@ -99,9 +99,9 @@ def test_audio_at_hand_is_played_in_the_same_step() -> None:
 
 def test_audio_that_is_not_at_hand_is_fetched() -> None:
     """An errand ends in one event, and leaves the outbox."""
-    world = World()
-    actor = answered(world)
-    errand, done = world.errands.running[0]
+    world = ShardBench()
+    actor = answered_call(world)
+    errand, done = world.io.running[0]
     assert isinstance(errand, FetchMedia)
     assert errand in actor.outbox
     done(MediaFetched(errand.request, CLIPS))
@@ -111,41 +111,41 @@ def test_audio_that_is_not_at_hand_is_fetched() -> None:
 
 def test_an_errand_that_ends_after_the_call_is_ignored() -> None:
     """A webhook may answer long after the caller has gone."""
-    world = World()
-    actor = answered(world, HTTPS)
-    errand, done = world.errands.running[0]
+    world = ShardBench()
+    actor = answered_call(world, HTTPS)
+    errand, done = world.io.running[0]
     assert isinstance(errand, SendWebhook)
-    world.desk.feed(actor, LegEnded(MAIN, 16))
+    world.shard.feed(actor, LegEnded(MAIN, 16))
     changes = len(world.writer.changes)
     done(ActionReceived(errand.request, None))
     assert len(world.writer.changes) == changes
-    assert world.desk.actors == {}
+    assert world.shard.actors == {}
 
 
 def test_a_call_is_found_by_its_channels() -> None:
     """Ours carry the call's id; Asterisk's own are known from the arrival."""
-    world = World()
-    going, coming = world.desk.start_call(outbound()), world.desk.adopt(Actor(inbound()))
-    assert world.desk.find_by_channel(f"{ID}.p7") in {going, coming}
-    assert world.desk.find_by_channel(CHANNEL) is coming
-    assert world.desk.find_by_channel("1700000000.8") is None
+    world = ShardBench()
+    going, coming = world.shard.start_call(outbound()), world.shard.adopt(Actor(inbound()))
+    assert world.shard.find_by_channel(f"{ID}.p7") in {going, coming}
+    assert world.shard.find_by_channel(CHANNEL) is coming
+    assert world.shard.find_by_channel("1700000000.8") is None
 
 
 def test_a_fault_in_one_call_ends_that_call_alone() -> None:
     """When a step can't be stored, the call's legs are hung up and the others go on."""
-    world = World()
-    actor = answered(world)
+    world = ShardBench()
+    actor = answered_call(world)
     world.writer.refusal = Overflow("full")
-    world.desk.feed(actor, HangupRequested("api"))
-    assert world.desk.actors == {}
+    world.shard.feed(actor, HangupRequested("api"))
+    assert world.shard.actors == {}
     assert world.pbx.lines[-1] == HANGUP
     assert world.clock.armed == []
 
 
 def test_dismissing_a_channel() -> None:
     """A channel that is no call's is hung up with a cause."""
-    world = World()
-    world.desk.context.hang_up_channel("1700000000.9", 34)
+    world = ShardBench()
+    world.shard.context.hang_up_channel("1700000000.9", 34)
     assert world.pbx.sent[-1].request.query == (("reason_code", "34"),)
     world.pbx.settle()
 
@@ -153,7 +153,7 @@ def test_dismissing_a_channel() -> None:
 @pytest.mark.parametrize(("healthy", "overloaded"), [(False, False), (True, True)])
 def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) -> None:
     """Redis gone, or too much waiting: the desk says so."""
-    world = World()
-    assert world.desk.can_store
+    world = ShardBench()
+    assert world.shard.can_store
     world.writer.is_healthy, world.writer.is_overloaded = healthy, overloaded
-    assert not world.desk.can_store
+    assert not world.shard.can_store
