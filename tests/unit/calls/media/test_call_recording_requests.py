@@ -25,8 +25,8 @@ def test_a_recording_is_paused_and_resumed() -> None:
     story = recorded_call()
     request_recording(story, "pause", "pause", "resume", "resume")
     assert recording_commands(story)[1:] == [MuteRecording(MAIN, True), MuteRecording(MAIN, False)]
-    told = [each.event for each in story.emitted if each.event.startswith("recording")]
-    assert told == ["recording-paused", "recording-resumed"]
+    events = [each.event for each in story.emitted if each.event.startswith("recording")]
+    assert events == ["recording-paused", "recording-resumed"]
 
 
 def test_a_recording_is_started_and_stopped() -> None:
@@ -52,10 +52,10 @@ def test_a_pause_before_the_answer_holds() -> None:
 def test_rejected_recording_requests() -> None:
     """Without an archive nothing is recorded; only a running recording can be paused or stopped."""
     bare, idle = answered_call(say()), answered_call(say(), recording_destination=ARCHIVE)
-    wishes: tuple[RecordingAction, ...] = ("start", "pause", "resume", "stop")
-    refusals = [check_request(bare.call, RecordingRequested(each)) for each in wishes]
-    assert [each.code if each else "" for each in refusals] == ["no_archive"] * 4
-    refusals = [check_request(idle.call, RecordingRequested(each)) for each in wishes]
-    assert [each.code if each else "" for each in refusals] == ["", *["not_recorded"] * 3]
+    actions: tuple[RecordingAction, ...] = ("start", "pause", "resume", "stop")
+    rejections = [check_request(bare.call, RecordingRequested(each)) for each in actions]
+    assert [each.code if each else "" for each in rejections] == ["no_archive"] * 4
+    rejections = [check_request(idle.call, RecordingRequested(each)) for each in actions]
+    assert [each.code if each else "" for each in rejections] == ["", *["not_recorded"] * 3]
     request_recording(idle, "pause")
     assert recording_commands(idle) == []

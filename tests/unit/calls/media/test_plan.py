@@ -62,7 +62,7 @@ from tests.unit.calls.harness.control import (
 INSIDE = LegMedia(BRIDGE)
 MUSIC = LegMedia(sound="music")
 RINGING = LegMedia(sound="ringing")
-SEATS: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
+DESIRED_MEDIA: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
     (lambda: Story(outbound(say())), {}),
     (lambda: answered_call(say()), {MAIN: UNBRIDGED}),
     (lambda: dialing_call(BOB), {MAIN: RINGING}),
@@ -79,7 +79,7 @@ SEATS: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "expected"), SEATS)
+@pytest.mark.parametrize(("make", "expected"), DESIRED_MEDIA)
 def test_desired_media(make: Callable[[], Story], expected: dict[str, LegMedia]) -> None:
     """In every state, derived from the call alone."""
     assert desired_media(make().call) == expected
@@ -96,11 +96,11 @@ def test_media_of_a_coach() -> None:
     assert required_bridges(story.call) == {BRIDGE, room}
 
 
-@pytest.mark.parametrize("doing", [Ending(0), Ended()])
-def test_no_media_while_ending(doing: Ending | Ended) -> None:
+@pytest.mark.parametrize("state", [Ending(0), Ended()])
+def test_no_media_while_ending(state: Ending | Ended) -> None:
     """No leg is moved at the end; the bridge is destroyed."""
     call = bridged_call(BOB).call
-    assert diff_media(call, replace(call, state=doing)) == (DestroyBridge(BRIDGE),)
+    assert diff_media(call, replace(call, state=state)) == (DestroyBridge(BRIDGE),)
 
 
 def test_no_commands_without_changes() -> None:
@@ -173,11 +173,11 @@ def test_custom_music_starts_last() -> None:
     """After its leg has left the bridge, and the default music has ended."""
     story = transferring("answered", music=MUSIC_URL)
     story.take(MediaFetched(f"{ID}.p5", CLIPS))
-    heard = desired_media(story.call)[MAIN].sound
+    sound = desired_media(story.call)[MAIN].sound
     together = bridged_call(BOB).call
     commands = diff_media(together, story.call)
     assert kinds(commands) == [RemoveFromBridge, AddToBridge, Play]
-    assert diff_media(story.call, together)[0] == StopPlayback(getattr(heard, "playback", ""))
+    assert diff_media(story.call, together)[0] == StopPlayback(getattr(sound, "playback", ""))
 
 
 def test_a_leg_that_ends_is_not_moved() -> None:
@@ -188,7 +188,7 @@ def test_a_leg_that_ends_is_not_moved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "asked"),
+    ("bridged", "expected"),
     [
         ((), (AddToBridge(BRIDGE, (PEER, TARGET)),)),
         (((PEER, BRIDGE), (TARGET, BRIDGE)), ()),
@@ -198,6 +198,8 @@ def test_a_leg_that_ends_is_not_moved() -> None:
         (((PEER, "other"), (TARGET, BRIDGE)), (AddToBridge(BRIDGE, (PEER,)),)),
     ],
 )
-def test_restored_media(seen: tuple[tuple[str, str], ...], asked: tuple[Command, ...]) -> None:
+def test_restored_media(
+    bridged: tuple[tuple[str, str], ...], expected: tuple[Command, ...]
+) -> None:
     """A leg in another bridge is moved to its own; no other leg is touched."""
-    assert restore_media(transferring("answered").call, seen) == asked
+    assert restore_media(transferring("answered").call, bridged) == expected

@@ -35,16 +35,16 @@ def test_digits_of_an_outage_are_appended() -> None:
     more = [ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("1", 300), ("2", 900))]
     recover(story, ami_digit(first), ami_digit(second), *more)
     assert gathered_digits(story.call) == "1112"
-    doing = story.state_as(Gathering)
-    assert doing.deadline_ms == story.now + doing.verb.data.digit_timeout + 120
+    state = story.state_as(Gathering)
+    assert state.deadline_ms == story.now + state.verb.data.digit_timeout + 120
 
 
 def test_the_last_digit_of_an_outage_may_end_the_gather() -> None:
     """The webhook gets all digits."""
     story = gathering(maxDigits=3)
     story.press("1")
-    heard = [ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("2", 300), ("3", 900))]
-    recover(story, *heard)
+    logged = [ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("2", 300), ("3", 900))]
+    recover(story, *logged)
     assert b'"dtmf":"123"' in story.commands_of(SendWebhook)[0].body
 
 
@@ -62,9 +62,9 @@ def test_a_buffered_digit_is_not_taken() -> None:
     """It is buffered in the shard, and so are all that follow it."""
     story = gathering()
     keys = [ari_digit(story, digit, ms) for digit, ms in (("1", 200), ("2", 300), ("3", 400))]
-    heard = by_leg(tuple(map(ami_digit, keys)))
-    assert [each.digit for each in missing_digits(story.call, heard, {MAIN: keys[1]})] == ["1"]
-    missing = {MAIN: heard[MAIN][:1]}  # AMI is slow
+    logged = by_leg(tuple(map(ami_digit, keys)))
+    assert [each.digit for each in missing_digits(story.call, logged, {MAIN: keys[1]})] == ["1"]
+    missing = {MAIN: logged[MAIN][:1]}  # AMI is slow
     assert [each.digit for each in missing_digits(story.call, missing, {MAIN: keys[1]})] == ["1"]
 
 
@@ -107,17 +107,17 @@ def test_undelivered_digits() -> None:
     story = gathering()
     first, second = ari_digit(story, "1", 200), ari_digit(story, "2", 900)
     story.take(first, 200)
-    heard = by_leg((ami_digit(first), ami_digit(second)))
-    up_ms = heard[MAIN][-1].up_ms
-    assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS - 1) == ()
-    assert undelivered_digits(story.call, heard, up_ms + ARI_DELAY_MS) == (ami_digit(second),)
+    logged = by_leg((ami_digit(first), ami_digit(second)))
+    up_ms = logged[MAIN][-1].up_ms
+    assert undelivered_digits(story.call, logged, up_ms + ARI_DELAY_MS - 1) == ()
+    assert undelivered_digits(story.call, logged, up_ms + ARI_DELAY_MS) == (ami_digit(second),)
 
 
 def test_a_digit_just_before_a_gather_is_not_undelivered() -> None:
     """ARI delivered it before the gather started; AMI reports it afterwards."""
     story = gathering()
-    heard = by_leg((ami_digit(ari_digit(story, "1", -1)),))
-    assert undelivered_digits(story.call, heard, story.now + 5_000) == ()
+    logged = by_leg((ami_digit(ari_digit(story, "1", -1)),))
+    assert undelivered_digits(story.call, logged, story.now + 5_000) == ()
 
 
 def test_no_digit_counts_on_hold() -> None:
@@ -168,9 +168,9 @@ def test_an_outage_restarts_the_digit_timeout() -> None:
     verb = {"type": "gather", "timeout": 2, "data": {}, "action": HTTPS}
     story = answered_call(verb)
     recover(story, *(ami_digit(ari_digit(story, d, ms)) for d, ms in (("1", 1_900), ("2", 2_200))))
-    asked = story.commands_of(SendWebhook)[0].body
-    assert b'"dtmf":"1"' in asked
-    assert b'"reason":"timeout"' in asked
+    body = story.commands_of(SendWebhook)[0].body
+    assert b'"dtmf":"1"' in body
+    assert b'"reason":"timeout"' in body
 
 
 def test_digits_before_a_hangup_are_reported() -> None:

@@ -31,7 +31,7 @@ LOST = LegEnded(MAIN, 0)
 
 LEGS: list[tuple[str, Callable[[], Story], bool, str | None, object]] = [
     ("unsent", lambda: open_call(Story(outbound(say()))), True, None, None),
-    ("gone", lambda: open_call(Story(outbound(say()))), False, None, LOST),
+    ("ended", lambda: open_call(Story(outbound(say()))), False, None, LOST),
     ("created", lambda: open_call(Story(outbound(say()))), True, "Down", LegCreated(MAIN)),
     ("rang", lambda: open_call(Story(outbound(say()))), False, "Ringing", LegRinging(MAIN)),
     ("still rings", ringing, False, "Ringing", None),

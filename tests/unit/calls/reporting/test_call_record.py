@@ -47,19 +47,19 @@ def ended(story: Story) -> CallRecord:
 
 def test_record_of_a_conversation() -> None:
     """Ids, parties, times and both legs."""
-    told = ended(bridged_call(BOB, action=say(), labels={"clientId": "c-7"}))
-    assert (told.call_id, told.account_id, told.node, told.slot) == (ID, "acme", "pbx1", 0)
-    assert (told.direction, told.from_, told.to, told.caller_id) == (
+    cdr = ended(bridged_call(BOB, action=say(), labels={"clientId": "c-7"}))
+    assert (cdr.call_id, cdr.account_id, cdr.node, cdr.slot) == (ID, "acme", "pbx1", 0)
+    assert (cdr.direction, cdr.from_, cdr.to, cdr.caller_id) == (
         "outbound", "+4799", "+4711111111", "+4799",
     )  # fmt: skip
-    assert told.dialed_numbers == ("+4711111111", BOB)
-    assert (told.status, told.ended_by, told.hangup_cause) == ("completed", "callee", 16)
-    assert (told.created_ms, told.answered_ms) == (NOW, NOW + 5_000)
-    assert (told.ring_ms, told.talk_ms, told.hold_ms) == (5_000, 2_110, 0)
-    main, bob = told.legs
+    assert cdr.dialed_numbers == ("+4711111111", BOB)
+    assert (cdr.status, cdr.ended_by, cdr.hangup_cause) == ("completed", "callee", 16)
+    assert (cdr.created_ms, cdr.answered_ms) == (NOW, NOW + 5_000)
+    assert (cdr.ring_ms, cdr.talk_ms, cdr.hold_ms) == (5_000, 2_110, 0)
+    main, bob = cdr.legs
     assert (main.channel_id, main.party, main.status) == (MAIN, "+4711111111", "completed")
     assert (bob.party, bob.ring_ms, bob.talk_ms, bob.answered_ms) == (BOB, 2_000, 110, NOW + 7_000)
-    assert told.labels == {"clientId": "c-7"}
+    assert cdr.labels == {"clientId": "c-7"}
 
 
 def test_legs_are_ordered_by_request() -> None:
@@ -72,9 +72,9 @@ def test_legs_are_ordered_by_request() -> None:
     other.hang_up()
     for leg in reversed(other.call.legs):
         other.take(LegEnded(leg.id, 16), 10)
-    for told in (record(story), record(other)):
-        assert [leg.channel_id for leg in told.legs] == [MAIN, PEER]
-        assert told.dialed_numbers == ("+4711111111", BOB)
+    for cdr in (record(story), record(other)):
+        assert [leg.channel_id for leg in cdr.legs] == [MAIN, PEER]
+        assert cdr.dialed_numbers == ("+4711111111", BOB)
 
 
 def test_time_on_hold_counts_once() -> None:
@@ -85,9 +85,9 @@ def test_time_on_hold_counts_once() -> None:
     story.take(HoldRequested(MAIN, held=False), 500)
     story.take(HoldRequested(PEER, held=False), 1_000)
     story.take(HoldRequested(MAIN, held=True), 1_000)
-    told = ended(story)
-    assert told.hold_ms == 2_100  # 2,000, and the 100 until the hangup
-    assert [leg.hold_ms for leg in told.legs] == [1_100, 1_500]
+    cdr = ended(story)
+    assert cdr.hold_ms == 2_100  # 2,000, and the 100 until the hangup
+    assert [leg.hold_ms for leg in cdr.legs] == [1_100, 1_500]
 
 
 def test_a_hold_ends_with_its_leg() -> None:
@@ -96,9 +96,9 @@ def test_a_hold_ends_with_its_leg() -> None:
     story.take(HoldRequested(PEER, held=True), 1_000)
     story.take(LegEnded(PEER, 16), 3_000)
     story.take(HangupRequested("api"), 2_000)
-    told = ended(story)
-    assert told.hold_ms == 3_000
-    assert told.ended_by == "api"
+    cdr = ended(story)
+    assert cdr.hold_ms == 3_000
+    assert cdr.ended_by == "api"
 
 
 def test_an_unanswered_call() -> None:
@@ -108,9 +108,9 @@ def test_an_unanswered_call() -> None:
     story.take(LegCreated(MAIN), 100)
     story.take(LegRinging(MAIN), 200)
     story.take(LegEnded(MAIN, 17, 486), 9_700)
-    told = record(story)
-    assert (told.status, told.sip_code, told.ring_ms, told.talk_ms) == ("busy", 486, 10_000, 0)
-    (leg,) = told.legs
+    cdr = record(story)
+    assert (cdr.status, cdr.sip_code, cdr.ring_ms, cdr.talk_ms) == ("busy", 486, 10_000, 0)
+    (leg,) = cdr.legs
     assert (leg.status, leg.ring_ms, leg.sip_code) == ("busy", 9_900, 486)
 
 
@@ -119,24 +119,24 @@ def test_a_caller_who_hangs_up_early() -> None:
     story = Story(inbound())
     story.take(CallOpened())
     story.take(LegEnded(CHANNEL, 16), 3_000)
-    told = record(story)
-    assert (told.status, told.legs[0].status) == ("canceled", "canceled")
-    assert told.dialed_numbers == ("+4733333333",)
-    assert told.caller_id == "+4722222222"
+    cdr = record(story)
+    assert (cdr.status, cdr.legs[0].status) == ("canceled", "canceled")
+    assert cdr.dialed_numbers == ("+4733333333",)
+    assert cdr.caller_id == "+4722222222"
 
 
 def test_agents_are_named() -> None:
     """A leg has its agent, its reference and the agent's name from the session."""
     story = dialing_call(data={"agent_id": "7", "reference_id": "ref-1"})
     story.take(LegAnswered(PEER), 2_000)
-    wish = TransferRequested("attended", PEER, MAIN, "agent:9", target_name="Nina")
-    story.take(wish, 1_000)
+    request = TransferRequested("attended", PEER, MAIN, "agent:9", target_name="Nina")
+    story.take(request, 1_000)
     progress(story, TARGET, "ringback")
-    told = ended(story)
-    _main, agent, target = sorted(told.legs, key=lambda leg: leg.channel_id)
+    cdr = ended(story)
+    _main, agent, target = sorted(cdr.legs, key=lambda leg: leg.channel_id)
     assert (agent.agent_id, agent.reference_id, agent.agent_name) == ("7", "ref-1", None)
     assert (target.agent_id, target.agent_name, target.status) == ("9", "Nina", "canceled")
-    assert told.dialed_numbers == ("+4711111111",)
+    assert cdr.dialed_numbers == ("+4711111111",)
 
 
 def test_sessions_are_recorded() -> None:
@@ -168,6 +168,6 @@ def test_a_call_with_very_many_legs() -> None:
     while story.state == "dialing":
         for leg in story.call.legs[1:]:
             story.take(LegEnded(leg.id, 19), 10)
-    told = ended(story)
-    assert len(told.legs) == MAX_HISTORY
-    assert told.legs_omitted == 12 * 10 + 1 - MAX_HISTORY
+    cdr = ended(story)
+    assert len(cdr.legs) == MAX_HISTORY
+    assert cdr.legs_omitted == 12 * 10 + 1 - MAX_HISTORY

@@ -96,12 +96,12 @@ def test_a_muted_coach_is_unmuted() -> None:
     assert story.take(MuteRequested(THIRD, "")) == (Unmute(THIRD, "in"),)
 
 
-@pytest.mark.parametrize("gone", ["held", "hung up"])
-def test_a_coach_alone_with_the_coached_leg(gone: str) -> None:
+@pytest.mark.parametrize("change", ["held", "hung up"])
+def test_a_coach_alone_with_the_coached_leg(change: str) -> None:
     """A snoop mixes audio only beside other legs: without them the coach joins the main bridge."""
     story = coaching()
     assert media_of(story, THIRD) == LegMedia(COACH_BRIDGE)
-    story.take(hold(MAIN) if gone == "held" else kick(MAIN))
+    story.take(hold(MAIN) if change == "held" else kick(MAIN))
     assert {PEER, THIRD} <= bridged_legs(story)
-    if gone == "held":
+    if change == "held":
         assert AddToBridge(COACH_BRIDGE, (THIRD,)) in story.take(unhold(MAIN))

@@ -37,8 +37,8 @@ def test_the_coached_leg_leaves(end: LegEnded) -> None:
     story = coaching()
     story.take(end)
     assert media_of(story, THIRD).muted == "in"
-    told = [each for each in story.emitted if each.event == "leg-muted"]
-    assert [(each.channel_id, each.muted) for each in told] == [(THIRD, "in")]
+    muted = [each for each in story.emitted if each.event == "leg-muted"]
+    assert [(each.channel_id, each.muted) for each in muted] == [(THIRD, "in")]
     assert conference(story).members[2].snoop == ""
     if end != LegEnded(SNOOP, NORMAL):
         assert story.commands_of(Hangup)[-1].leg in {SNOOP, PEER}

@@ -27,8 +27,12 @@ def test_the_tree_continues_with_the_reason(reason: str) -> None:
     assert story.state == "awaiting-instructions"
     body = json.loads(story.commands_of(SendWebhook)[-1].body)
     assert body["dial"] == {"status": "failed", "cause": 21, "number": BOB, "reason": reason}
-    told = next(each for each in story.emitted if each.event == "leg-completed")
-    assert (told.leg_status, told.hangup_cause, told.reason) == ("failed", 21, reason)
+    leg = next(each for each in story.emitted if each.event == "leg-completed")
+    assert (leg.leg_status, leg.hangup_cause, leg.reason) == (
+        "failed",
+        21,
+        reason,
+    )
 
 
 def test_the_others_go_on_ringing() -> None:

@@ -34,15 +34,15 @@ from tests.unit.calls.harness.control import (
 from wire.media import Audio, Clip
 
 CLIP = Clip("e" * 32, 30_000)
-WISH = f"{ID}.p5"
-ROUND = f"{ID}.p6"
-NEXT = f"{ID}.p7"
+FETCH_ID = f"{ID}.p5"
+LOOP = f"{ID}.p6"
+NEXT_LOOP = f"{ID}.p7"
 
 
 def with_custom_music() -> Story:
     """Return a call whose customer hears custom music while the target rings."""
     story = transferring("ringback", music=MUSIC_URL)
-    story.take(MediaFetched(WISH, (CLIP,)), 800)
+    story.take(MediaFetched(FETCH_ID, (CLIP,)), 800)
     return story
 
 
@@ -50,38 +50,38 @@ def test_it_is_fetched() -> None:
     """The default music plays until it is there."""
     story = bridged_call(BOB)
     commands = story.take(transfer_to(music=MUSIC_URL))
-    assert commands[-1] == FetchMedia(WISH, (Audio(MUSIC_URL),))
+    assert commands[-1] == FetchMedia(FETCH_ID, (Audio(MUSIC_URL),))
     assert StartHoldMusic(MAIN) in commands
 
 
 def test_it_replaces_the_default_music() -> None:
     """One playback has many loops: a short file repeats without a pause."""
     story = transferring("ringback", music=MUSIC_URL)
-    assert story.take(MediaFetched(WISH, (CLIP,)), 800) == (
+    assert story.take(MediaFetched(FETCH_ID, (CLIP,)), 800) == (
         StopHoldMusic(MAIN),
-        Play(MAIN, ROUND, (CLIP,) * MAX_CLIPS),
+        Play(MAIN, LOOP, (CLIP,) * MAX_CLIPS),
     )
 
 
 def test_it_loops() -> None:
     """When the last loop has ended, another playback starts."""
     story = with_custom_music()
-    assert Play(MAIN, NEXT, (CLIP,) * MAX_CLIPS) in story.take(PlaybackEnded(ROUND), 600_000)
-    assert story.take(PlaybackEnded(ROUND)) == ()
-    assert story.take(PlaybackEnded(NEXT))[-1] == Play(MAIN, f"{ID}.p8", (CLIP,) * MAX_CLIPS)
+    assert Play(MAIN, NEXT_LOOP, (CLIP,) * MAX_CLIPS) in story.take(PlaybackEnded(LOOP), 600_000)
+    assert story.take(PlaybackEnded(LOOP)) == ()
+    assert story.take(PlaybackEnded(NEXT_LOOP))[-1] == Play(MAIN, f"{ID}.p8", (CLIP,) * MAX_CLIPS)
 
 
 def test_it_cannot_be_fetched() -> None:
     """The default music goes on."""
     story = transferring("ringback", music=MUSIC_URL)
-    assert story.take(MediaFetched(WISH, (), ("status 404",))) == ()
+    assert story.take(MediaFetched(FETCH_ID, (), ("status 404",))) == ()
     assert media_of(story, MAIN) == LegMedia(sound="music")
 
 
 def test_it_cannot_be_played() -> None:
     """The default music plays instead of silence."""
     story = with_custom_music()
-    assert story.take(PlaybackEnded(ROUND, failed=True))[-1] == StartHoldMusic(MAIN)
+    assert story.take(PlaybackEnded(LOOP, failed=True))[-1] == StartHoldMusic(MAIN)
     assert media_of(story, MAIN) == LegMedia(sound="music")
 
 
@@ -93,7 +93,7 @@ def test_it_ends_with_the_waiting(end: Event) -> None:
     if end == LegEnded(PEER, NORMAL):
         assert commands == ()
         commands = story.take(LegAnswered(TARGET))
-    assert commands[0] == StopPlayback(ROUND)
+    assert commands[0] == StopPlayback(LOOP)
     assert isinstance(commands[-1], AddToBridge)
 
 
@@ -101,7 +101,7 @@ def test_it_arrives_too_late() -> None:
     """Music that arrives when no leg waits is not played."""
     story = transferring("ringback", music=MUSIC_URL)
     story.take(LegEnded(TARGET, BUSY))
-    assert story.take(MediaFetched(WISH, (CLIP,))) == ()
+    assert story.take(MediaFetched(FETCH_ID, (CLIP,))) == ()
     assert transfer(story).state == "failed"
 
 
@@ -117,7 +117,7 @@ def test_a_held_customer_hears_it() -> None:
     story = bridged_call(BOB)
     story.take(hold(MAIN))
     story.take(transfer_to(music=MUSIC_URL))
-    assert story.take(MediaFetched(WISH, (CLIP,)))[0] == StopHoldMusic(MAIN)
+    assert story.take(MediaFetched(FETCH_ID, (CLIP,)))[0] == StopHoldMusic(MAIN)
 
 
 def test_a_lone_conference_member_hears_it() -> None:

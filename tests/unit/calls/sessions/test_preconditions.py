@@ -46,7 +46,7 @@ from tests.unit.calls.harness.control import (
     transferring,
 )
 
-NOBODY = f"{ID}.l99"
+UNKNOWN = f"{ID}.l99"
 DIAL = DialRequested(CAROL, 30)
 MEMBER = AddMemberRequested(DAN, "7")
 
@@ -102,12 +102,12 @@ def two() -> Story:
     return bridged_call(BOB)
 
 
-REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
+REJECTED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
     (ended, DIAL, "conflict", "call_ended"),
     (ended, MuteRequested(MAIN, "in"), "conflict", "call_ended"),
-    (two, MuteRequested(NOBODY, "in"), "missing", "no_such_leg"),
-    (two, HoldRequested(NOBODY, True), "missing", "no_such_leg"),
-    (two, LegHangupRequested(NOBODY), "missing", "no_such_leg"),
+    (two, MuteRequested(UNKNOWN, "in"), "missing", "no_such_leg"),
+    (two, HoldRequested(UNKNOWN, True), "missing", "no_such_leg"),
+    (two, LegHangupRequested(UNKNOWN), "missing", "no_such_leg"),
     (ringing, MuteRequested(MAIN, "in"), "conflict", "leg_not_up"),
     (lambda: dialing_call(BOB), HoldRequested(PEER, True), "conflict", "leg_not_up"),
     (ringing, DIAL, "conflict", "not_answered"),
@@ -118,7 +118,7 @@ REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
     (full, MEMBER, "conflict", "too_many_parties"),
     (lambda: answered_call(say()), MEMBER, "conflict", "not_in_conversation"),
     (lambda: dialing_call(BOB), transfer_to(), "conflict", "not_in_conversation"),
-    (two, transfer_to(source=NOBODY), "missing", "no_such_leg"),
+    (two, transfer_to(source=UNKNOWN), "missing", "no_such_leg"),
     (two, transfer_to(source=MAIN), "conflict", "not_the_two_parties"),
     (three, transfer_to(), "conflict", "not_the_two_parties"),
     (invited, transfer_to(), "conflict", "not_the_two_parties"),
@@ -134,11 +134,11 @@ REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
         "conference_completed",
     ),
     (two, kick(PEER), "missing", "no_such_session"),
-    (in_conference, kick(NOBODY), "missing", "no_such_member"),
+    (in_conference, kick(UNKNOWN), "missing", "no_such_member"),
     (two, coach(MAIN, PEER), "missing", "no_such_session"),
     (ended_conference, coach(MAIN, PEER), "conflict", "conference_completed"),
-    (in_conference, coach(NOBODY, PEER), "missing", "no_such_member"),
-    (in_conference, coach(THIRD, NOBODY), "missing", "no_such_member"),
+    (in_conference, coach(UNKNOWN, PEER), "missing", "no_such_member"),
+    (in_conference, coach(THIRD, UNKNOWN), "missing", "no_such_member"),
     (inviting, coach(THIRD, PEER), "conflict", "member_not_connected"),
     (inviting, coach(PEER, THIRD), "conflict", "member_not_connected"),
     (in_conference, coach(PEER, PEER), "conflict", "coach_of_a_coach"),
@@ -147,22 +147,22 @@ REFUSED: list[tuple[Callable[[], Story], ControlRequest, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "asked", "kind", "code"), REFUSED)
+@pytest.mark.parametrize(("make", "event", "kind", "code"), REJECTED)
 def test_a_rejected_request(
-    make: Callable[[], Story], asked: ControlRequest, kind: str, code: str
+    make: Callable[[], Story], event: ControlRequest, kind: str, code: str
 ) -> None:
     """Its code and detail name the problem; the call does not change."""
     story = make()
-    refusal = check_request(story.call, asked)
-    assert refusal is not None
-    assert (refusal.kind, refusal.code) == (kind, code)
-    assert refusal.detail
+    rejection = check_request(story.call, event)
+    assert rejection is not None
+    assert (rejection.kind, rejection.code) == (kind, code)
+    assert rejection.detail
     before = story.call
-    assert story.take(asked) == ()
+    assert story.take(event) == ()
     assert story.call is before
 
 
-GRANTED: list[tuple[Callable[[], Story], ControlRequest]] = [
+ACCEPTED: list[tuple[Callable[[], Story], ControlRequest]] = [
     (two, DIAL),
     (two, transfer_to()),
     (two, MEMBER),
@@ -183,18 +183,18 @@ GRANTED: list[tuple[Callable[[], Story], ControlRequest]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "asked"), GRANTED)
-def test_accepted_requests(make: Callable[[], Story], asked: ControlRequest) -> None:
+@pytest.mark.parametrize(("make", "event"), ACCEPTED)
+def test_accepted_requests(make: Callable[[], Story], event: ControlRequest) -> None:
     """Requests that can be applied, or already hold, are accepted."""
-    assert check_request(make().call, asked) is None
+    assert check_request(make().call, event) is None
 
 
-@pytest.mark.parametrize("asked", [complete(SESSION), cancel(SESSION)])
-def test_an_ended_transfer_is_known(asked: ControlRequest) -> None:
+@pytest.mark.parametrize("event", [complete(SESSION), cancel(SESSION)])
+def test_an_ended_transfer_is_known(event: ControlRequest) -> None:
     """A repeated request about an ended transfer is accepted."""
     story = transferring("ringback")
     story.take(LegEnded(TARGET, BUSY))
-    assert check_request(story.call, asked) is None
+    assert check_request(story.call, event) is None
 
 
 def test_a_leg_that_answers_can_be_muted() -> None:

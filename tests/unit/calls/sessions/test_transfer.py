@@ -49,8 +49,8 @@ def test_the_target_is_called() -> None:
 
 def test_events_of_a_transfer() -> None:
     """Session, state, mode, party, the target's channel and the source's agent."""
-    told = transferring().emitted
-    event = next(each for each in told if each.event == "transfer")
+    events = transferring().emitted
+    event = next(each for each in events if each.event == "transfer")
     assert (event.session_id, event.session_state, event.mode) == (SESSION, "starting", "attended")
     assert (event.party, event.channel_id, event.agent_id) == (CAROL, TARGET, "7")
     assert event.reason is None

@@ -163,6 +163,6 @@ def test_a_held_customer_is_released() -> None:
     story.take(hold(MAIN))
     assert StartHoldMusic(MAIN) not in story.take(transfer_to(mode="blind"))
     assert media_of(story, MAIN) == LegMedia(sound="music")
-    assert story.call.leg(MAIN).held is False  # type: ignore[union-attr]  # it is there
+    assert story.call.leg(MAIN).held is False  # type: ignore[union-attr]  # the leg exists
     story.take(LegAnswered(TARGET))
     assert bridged_legs(story) == {MAIN, TARGET}
