@@ -141,7 +141,7 @@ def _compare(
     if run.error:
         broken = Mismatch(f"the core fails on the next line: {run.error}", len(moments) - 1)
         found.append(_difference("commands", broken, moments))
-    told = compare_events(moments, events, is_whole=is_whole)
+    told = compare_events(moments, events, is_complete=is_whole)
     found += [_difference("events", each, moments) for each in told.mismatches]
     if is_whole:
         found += [_difference("state", each, moments) for each in compare_result(moments, record)]
