@@ -1,4 +1,4 @@
-"""A lease by its owner's clock, and a PBX that is commanded only under it."""
+"""A lease by its owner's clock, and a PBX fenced by it."""
 
 from engine.ari.generated.operations import channels
 from engine.ari.request import LOST
@@ -21,29 +21,29 @@ from tests.unit.runtime.harness.shard_bench import (
 HANGUP = channels.hangup("x")
 
 
-async def test_what_is_sent_without_a_lease_goes_nowhere() -> None:
-    """Before its end requests are sent; after it nothing is, and nothing answers; then again."""
+async def test_requests_without_a_lease_are_dropped() -> None:
+    """Requests are sent while the lease holds, and get no reply otherwise."""
     hand, pbx = ManualTime(), RecordingPbx()
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
-    leased = FencedPbx(pbx, lease)
-    leased.send(HANGUP, "x", False, lambda _reply: None)
+    fenced = FencedPbx(pbx, lease)
+    fenced.send(HANGUP, "x", False, lambda _reply: None)
     assert len(pbx.sent) == 1
-    assert (await leased.ask(channels.list_())).ok
+    assert (await fenced.ask(channels.list_())).ok
     hand.pass_s(1.75)
-    leased.send(HANGUP, "x", False, lambda _reply: None)
+    fenced.send(HANGUP, "x", False, lambda _reply: None)
     assert len(pbx.sent) == 1
-    assert await leased.ask(channels.list_()) == LOST
+    assert await fenced.ask(channels.list_()) == LOST
     lease.extend(hand.now_s + 1)
-    leased.send(HANGUP, "x", False, lambda _reply: None)
+    fenced.send(HANGUP, "x", False, lambda _reply: None)
     assert len(pbx.sent) == 2
 
 
-def test_a_desk_without_a_lease_stands() -> None:
-    """A frozen engine wakes: whatever is due or comes in is not acted upon."""
+def test_a_shard_without_a_lease_is_paused() -> None:
+    """A frozen engine that wakes acts on no deadline and no event."""
     hand, pbx, writer = ManualTime(), RecordingPbx(), ManualWriter()
     lease = Lease(1, hand.now_s + 1.75, hand.monotonic)
-    place = ShardContext("pbx1", 0, FencedPbx(pbx, lease), ENDPOINTS, lease=lease)
-    shard = CallShard(place, ManualClock(), writer, ManualIoRunner(), FakeShardHost())
+    context = ShardContext("pbx1", 0, FencedPbx(pbx, lease), ENDPOINTS, lease=lease)
+    shard = CallShard(context, ManualClock(), writer, ManualIoRunner(), FakeShardHost())
     shard.resume()
     actor = shard.start_call(outbound())
     stored = len(writer.changes)

@@ -1,86 +1,86 @@
-"""An engine that leaves: it gives all its slots back, and hands on who still asks it."""
+"""An engine that leaves releases its slots, and still knows where to forward requests."""
 
 import asyncio
 
 import pytest
 
-from tests.unit.runtime.harness.cluster_bench import SETTLED, Club
+from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, Cluster
 
-MAX_TURNS = 500  # of the loop, which are over long before the next beat
+MAX_TURNS = 500  # of the loop, over long before the next heartbeat
 
 
-async def test_the_lease_of_a_slot_that_is_given_back_is_over() -> None:
-    """What an answer from the PBX would lead to now is the next owner's to do."""
-    club = Club("a")
-    await club.beats()
-    leases = list(club["a"].keeper.held.values())
-    await club["a"].keeper.leave()
+async def test_leaving_ends_the_leases() -> None:
+    """Replies that still arrive are left to the next owner."""
+    cluster = Cluster("a")
+    await cluster.run()
+    leases = list(cluster["a"].leases.held.values())
+    await cluster["a"].leases.leave()
     assert not any(lease.holds for lease in leases)
 
 
 async def test_an_engine_leaves() -> None:
-    """It gives all back, stored, and the other has them with its next beat."""
-    club = Club("a", "b")
-    await club.beats(SETTLED)
-    held = club["a"].held
-    await club["a"].keeper.leave()
-    assert set(club["a"].diary.did("drop")) >= held
-    await club["b"].keeper.run_once()
-    assert club.held() == {"a": 0, "b": 8}
+    """Its slots are drained and released; the other engine has them at its next heartbeat."""
+    cluster = Cluster("a", "b")
+    await cluster.run(SETTLED_ROUNDS)
+    held = cluster["a"].held
+    await cluster["a"].leases.leave()
+    assert set(cluster["a"].host.slots_of("drop")) >= held
+    await cluster["b"].leases.run_once()
+    assert cluster.held() == {"a": 0, "b": 8}
 
 
-async def test_who_left_knows_the_next_owner() -> None:
-    """Whoever still asks it is handed on; nobody waits for it to have a share."""
-    club = Club("a", "b")
-    await club.beats(SETTLED)
-    held = club["a"].held
-    await club["a"].keeper.leave()
-    await club.beats(3)
-    assert {club["a"].keeper.url_of(slot) for slot in held} == {"http://b"}
-    assert club["a"].keeper.is_leaving
-    assert club["a"].keeper.is_settled
-    assert club["b"].keeper.peer_urls == []
+async def test_an_engine_that_left_knows_the_next_owner() -> None:
+    """It can forward requests, and counts as settled without a share."""
+    cluster = Cluster("a", "b")
+    await cluster.run(SETTLED_ROUNDS)
+    held = cluster["a"].held
+    await cluster["a"].leases.leave()
+    await cluster.run(3)
+    assert {cluster["a"].leases.url_of(slot) for slot in held} == {"http://b"}
+    assert cluster["a"].leases.is_leaving
+    assert cluster["a"].leases.is_settled
+    assert cluster["b"].leases.peer_urls == []
 
 
-async def test_what_was_taken_is_told_at_once() -> None:
-    """Who takes a slot beats again without waiting: others are asked about it meanwhile."""
-    club = Club("a", "b")
-    await club.beats(SETTLED)
-    await club["a"].keeper.leave()
-    running = asyncio.create_task(club["b"].keeper.run())
+async def test_a_claim_is_announced_at_once() -> None:
+    """After a claim the next heartbeat does not wait: others need to know the new owner."""
+    cluster = Cluster("a", "b")
+    await cluster.run(SETTLED_ROUNDS)
+    await cluster["a"].leases.leave()
+    running = asyncio.create_task(cluster["b"].leases.run())
     try:
         for _ in range(MAX_TURNS):
-            club["a"].keeper.wake()
-            await club["a"].keeper.run_once()
+            cluster["a"].leases.wake()
+            await cluster["a"].leases.run_once()
             await asyncio.sleep(0)
-            if club["a"].keeper.url_of(0) is not None:
+            if cluster["a"].leases.url_of(0) is not None:
                 break
         else:
-            pytest.fail("it waited for its next beat")
+            pytest.fail("it waited for its next heartbeat")
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_who_left_takes_nothing_again() -> None:
-    """A beat that comes late does not claim what was given back."""
-    club = Club("a")
-    await club.beats()
-    await club["a"].keeper.leave()
-    await club.beats()
-    assert club.held() == {"a": 0}
+async def test_an_engine_that_left_claims_nothing() -> None:
+    """A late heartbeat does not claim the released slots."""
+    cluster = Cluster("a")
+    await cluster.run()
+    await cluster["a"].leases.leave()
+    await cluster.run()
+    assert cluster.held() == {"a": 0}
 
 
 async def test_it_runs_and_is_woken() -> None:
-    """The task beats by itself, and at once when another engine leaves."""
-    club = Club("a", "b")
-    await club.beats(SETTLED)
-    running = asyncio.create_task(club["b"].keeper.run())
+    """The task runs by itself, and at once when another engine leaves."""
+    cluster = Cluster("a", "b")
+    await cluster.run(SETTLED_ROUNDS)
+    running = asyncio.create_task(cluster["b"].leases.run())
     await asyncio.sleep(0)
     try:
-        await club["a"].keeper.leave()
+        await cluster["a"].leases.leave()
         async with asyncio.timeout(5):
-            while len(club["b"].held) < 8:  # noqa: ASYNC110 - the keeper tells nobody
+            while len(cluster["b"].held) < 8:  # noqa: ASYNC110 - the leases tells nobody
                 await asyncio.sleep(0)
     finally:
         running.cancel()

@@ -1,19 +1,21 @@
-"""What engines say of themselves."""
+"""Membership: the heartbeats of engines, and fair shares."""
 
 import msgspec
 
 from engine.runtime.cluster.membership import Membership, Peer
 
 
-def said(url: str, slots: tuple[int, ...] = (), **calls: int) -> str:
-    """Write what an engine says of itself."""
+def heartbeat(url: str, slots: tuple[int, ...] = (), **calls: int) -> str:
+    """Encode an engine's heartbeat."""
     return msgspec.json.encode(Peer(url, slots, calls)).decode()
 
 
-def test_whose_a_slot_is() -> None:
-    """A slot's engine is found by it, any engine that has one by None; never this one."""
+def test_the_owner_of_a_slot() -> None:
+    """Finds the other engine with a slot, or with any slot for None."""
     peers = Membership("a")
-    peers.update({"a": said("here", (0,)), "b": said("there", (1,)), "c": said("idle")})
+    peers.update(
+        {"a": heartbeat("here", (0,)), "b": heartbeat("there", (1,)), "c": heartbeat("idle")}
+    )
     assert peers.url_of(1) == "there"
     assert peers.url_of(None) == "there"
     assert peers.url_of(0) is None
@@ -21,16 +23,22 @@ def test_whose_a_slot_is() -> None:
 
 
 def test_calls_of_others() -> None:
-    """The calls of all others on a node are summed up."""
+    """Sums up the calls of other engines on a node."""
     peers = Membership("a")
-    peers.update({"a": said("a", pbx1=9), "b": said("b", pbx1=2), "c": said("c", pbx1=1, pbx2=5)})
+    peers.update(
+        {
+            "a": heartbeat("a", pbx1=9),
+            "b": heartbeat("b", pbx1=2),
+            "c": heartbeat("c", pbx1=1, pbx2=5),
+        }
+    )
     assert (peers.calls("pbx1"), peers.calls("pbx2"), peers.calls("pbx3")) == (3, 5, 0)
 
 
 def test_shares() -> None:
-    """All shares together are all slots, and differ by one at most."""
+    """Shares add up to all slots, and differ by one at most."""
     names = ("a", "b", "c")
-    alive = {name: said(name) for name in names}
+    alive = {name: heartbeat(name) for name in names}
     shares = []
     for name in names:
         peers = Membership(name)
@@ -40,20 +48,20 @@ def test_shares() -> None:
 
 
 def test_alone() -> None:
-    """Before anything is told, all slots are this engine's."""
+    """Before the first update all slots are this engine's."""
     assert Membership("a").fair_share(8) == 8
 
 
-def test_one_that_is_missing() -> None:
-    """It is told when an engine that lived is gone, and when none is."""
+def test_a_missing_engine() -> None:
+    """An update returns whether an engine is missing."""
     peers = Membership("a")
-    assert not peers.update({"a": said("a"), "b": said("b")})
-    assert not peers.update({"a": said("a"), "b": said("b"), "c": said("c")})
-    assert peers.update({"a": said("a"), "c": said("c")})
+    assert not peers.update({"a": heartbeat("a"), "b": heartbeat("b")})
+    assert not peers.update({"a": heartbeat("a"), "b": heartbeat("b"), "c": heartbeat("c")})
+    assert peers.update({"a": heartbeat("a"), "c": heartbeat("c")})
 
 
-def test_one_that_cant_be_understood() -> None:
-    """It counts for nothing, and does no harm."""
+def test_an_invalid_heartbeat() -> None:
+    """It is ignored."""
     peers = Membership("a")
-    peers.update({"a": said("a"), "b": "what?"})
+    peers.update({"a": heartbeat("a"), "b": "what?"})
     assert peers.peers == []
