@@ -1,1 +1,1 @@
-"""What must outlive an engine, kept in Redis or Valkey; bytes only, it knows nothing of calls."""
+"""Persistent state in Redis or Valkey: bytes only, independent of the call model."""

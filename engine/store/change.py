@@ -1,4 +1,4 @@
-"""One call's commit, and how several become one."""
+"""One call's commit, and the merge of several into one."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 
 class Change(Struct, frozen=True):
-    """What one step of a call, or several in a row, has to leave behind.
+    """What one step of a call, or several in a row, stores.
 
-    The log is why a repeated commit is harmless: a change whose entries are all stored already is
-    not written again, nothing of it. So a change has at least one log entry (what caused it; else
-    ValueError), and `seq` is the number of the first, counted from 0 over the whole call.
+    The log makes a repeated commit harmless: a change whose entries are all stored already is
+    ignored as a whole. So a change has at least one log entry, its cause (else ValueError), and
+    `seq` is the number of the first, counted from 0 over the whole call.
     """
 
     call_id: str
@@ -20,42 +20,42 @@ class Change(Struct, frozen=True):
     state: bytes
     seq: int
     log: tuple[bytes, ...]
-    events: tuple[bytes, ...] = ()  # events for the outside
+    events: tuple[bytes, ...] = ()  # for the event stream
     live: bool = True  # False: the call has ended; its record is kept for a while
-    delivery_key: str = ""  # to whom they are to be delivered: an account, a space and a target
-    callbacks: tuple[bytes, ...] = ()  # as they are delivered there
-    first_seq: int = 0  # the number of the first; the others follow
+    delivery_key: str = ""  # of its callbacks: an account, a space and a target
+    callbacks: tuple[bytes, ...] = ()  # events as they are delivered to the target
+    first_seq: int = 0  # the number of the first callback; the others follow
 
     def __post_init__(self) -> None:
-        """Refuse a change without a cause: nothing could tell it from its repetition."""
+        """Reject a change without a cause: it could not be told from its repetition."""
         if not self.log:
             raise ValueError(f"a change of {self.call_id} without a log entry")
 
     @property
     def has_callbacks(self) -> bool:
-        """Whether somebody is to be told something."""
+        """Whether the change has events to deliver to a customer."""
         return bool(self.callbacks)
 
 
 def coalesce(changes: Sequence[Change]) -> list[Change]:
-    """Merge each call's changes into one: the last state wins, log and told keep their order."""
+    """Merge each call's changes into one: the last state wins, log and events keep their order."""
     if len(changes) == 1:
         return list(changes)
     by_call: dict[str, list[Change]] = {}
     for change in changes:
         by_call.setdefault(change.call_id, []).append(change)
-    return [_merged(group) for group in by_call.values()]
+    return [_merge(group) for group in by_call.values()]
 
 
-def _merged(group: list[Change]) -> Change:
+def _merge(group: list[Change]) -> Change:
     if len(group) == 1:
         return group[0]
-    telling = next((change for change in group if change.callbacks), group[-1])
+    first_with_callbacks = next((change for change in group if change.callbacks), group[-1])
     return replace(
         group[-1],
         seq=group[0].seq,
         callbacks=tuple(chain.from_iterable(change.callbacks for change in group)),
-        first_seq=telling.first_seq,
+        first_seq=first_with_callbacks.first_seq,
         log=tuple(chain.from_iterable(change.log for change in group)),
         events=tuple(chain.from_iterable(change.events for change in group)),
     )

@@ -1,6 +1,6 @@
-"""What accounts may dial, as stored: a document each, and a set of numbers that may not be called.
+"""Stored dial policies: a document for each account, and its do-not-call list.
 
-A set has a version, that of the last change in it; changes follow one another without a gap.
+A list has a version, that of its last change; changes follow one another without a gap.
 """
 
 from collections.abc import Sequence
@@ -10,32 +10,32 @@ from wire.dial_policy import DncListChange
 
 
 class DialPolicyStore(Protocol):
-    """Terms and do-not-call lists of accounts; every method may raise StoreDown."""
+    """Dial policies and do-not-call lists of accounts; every method may raise StoreDown."""
 
     async def put(self, account: str, body: bytes) -> None:
-        """Store an account's terms (JSON) in place of those before."""
+        """Store an account's policy (JSON), replacing the previous one."""
         ...
 
     async def get(self, account: str) -> bytes | None:
-        """Read an account's terms."""
+        """Read an account's policy."""
         ...
 
     async def all(self) -> dict[str, bytes]:
-        """Read all terms, by account."""
+        """Read all policies, by account."""
         ...
 
     async def change_list(self, account: str, change: DncListChange) -> int:
-        """Make changes in a list that stands where they begin, else none; tells where it stands."""
+        """Apply changes to a list whose version is their `after`; returns the list's version."""
         ...
 
     async def list_versions(self, accounts: Sequence[str]) -> list[int]:
-        """Tell where lists stand; 0: there is none."""
+        """Read the versions of lists; 0: there is no list."""
         ...
 
     async def delete_list(self, account: str) -> None:
-        """Take a list away."""
+        """Delete a list."""
         ...
 
     async def is_listed(self, account: str, numbers: Sequence[str]) -> bool | None:
-        """Tell whether any of some numbers is on a list; None: it is not there as a whole."""
+        """Return whether any of the numbers is on a list; None: the list is incomplete."""
         ...

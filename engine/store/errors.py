@@ -1,12 +1,12 @@
-"""How the store says no."""
+"""Errors of the store."""
 
 
 class StoreDown(Exception):
-    """The store cannot be reached or cannot write; the same request may be made again."""
+    """The store cannot be reached or cannot write; the same request may be repeated."""
 
 
 class Fenced(Exception):
-    """The slot has a newer owner: whoever is told so must stop commanding at once."""
+    """The slot has a newer owner; the previous one must stop sending commands at once."""
 
     def __init__(self, slot: int, owner: str) -> None:
         super().__init__(f"slot {slot} belongs to {owner or 'nobody'}")
@@ -15,8 +15,8 @@ class Fenced(Exception):
 
 
 class CommitsLost(Exception):
-    """The slot is ours, and the store has lost changes of it: it failed over, or died."""
+    """The lease is valid, but the store lost commits of the slot: it failed over, or crashed."""
 
 
 class Overflow(Exception):
-    """More changes wait to be committed than the limit allows."""
+    """More changes wait for their commit than the limit allows."""

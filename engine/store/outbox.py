@@ -1,7 +1,7 @@
-"""The outbox of a slot: events that customers wait for, committed with the state that caused them.
+"""The outbox of a slot: callbacks to deliver, committed with the state that caused them.
 
-What is due to a call is looked at when its moment has come; whoever takes it in hand has it for
-`hold_ms`, after which it is taken again: an engine that dies delivers late, not never.
+An engine claims the calls that are due for `claim_ms`, after which they are due again: the events
+of an engine that crashes are delivered late, not lost.
 """
 
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from msgspec import Struct
 
 
 class OutboxLimits(Struct, frozen=True):
-    """How much may wait, of one account and in one slot, and how many dead letters are kept.
+    """Limits on pending events, of an account and of a slot, and on dead letters.
 
-    An account may have one part in so many of what is free, so the less the fuller a slot is: n
-    accounts that fill one have of_slot / (parts + n) each, and leave `parts` times as much free.
-    Alone one has 10,000, beside four that fail as it does 5,500.
+    An account may have 1/fair_share_divisor of the free room, so its share shrinks as the slot
+    fills: n accounts that fill a slot have max_per_slot / (divisor + n) each, and leave `divisor`
+    times as much free. Alone, an account has 10,000; beside four others that fail too, 5,500.
     """
 
     max_per_slot: int = 50_000
     fair_share_divisor: int = 4
-    min_per_account: int = 1_000  # of an account, however full the slot is
+    min_per_account: int = 1_000  # however full the slot is
     claim_ms: int = 10_000
     max_dead_letters: int = 10_000  # of an account in a slot
     dead_letter_ttl_ms: int = 30 * 86_400_000
 
 
 class DueCall(Struct, frozen=True):
-    """A call that has something due, where that goes, and for how long it has had something."""
+    """A call with due events, their delivery key, and the age of the oldest."""
 
     call_id: str
     delivery_key: str
@@ -35,7 +35,7 @@ class DueCall(Struct, frozen=True):
 
 
 class ClaimedBatch(Struct, frozen=True):
-    """Calls that were taken in hand; how many events wait in the slot, and the longest of these."""
+    """Claimed calls; number of events pending in the slot, and the age of the oldest."""
 
     calls: tuple[DueCall, ...] = ()
     pending: int = 0
@@ -43,7 +43,7 @@ class ClaimedBatch(Struct, frozen=True):
 
 
 class PendingEvents(Struct, frozen=True):
-    """A call's first events that are due, by number, and how often the first was tried."""
+    """A call's first undelivered events, by number, and the attempts at the first."""
 
     delivery_key: str = ""
     tries: int = 0
@@ -59,10 +59,10 @@ class GivenUp(Struct, frozen=True, array_like=True):
 
 
 class Settlement(Struct, frozen=True, array_like=True):
-    """What became of a call's events: delivered, given up, or to be tried again after a while.
+    """The outcome of a call's events: delivered, given up, or to be retried after a while.
 
-    -1 leaves `tries` and the moment of the next look as they are; with `rest`, a reason, all other
-    events of the call are given up, too.
+    -1 leaves `tries` and the due time as they are. `give_up_reason` gives up all other events of
+    the call, too.
     """
 
     call_id: str
@@ -74,7 +74,7 @@ class Settlement(Struct, frozen=True, array_like=True):
 
 
 class DeadLetter(Struct, frozen=True):
-    """A dead letter; its `entry` begins with the wall-clock milliseconds of its end."""
+    """An event that was given up; `entry` begins with the wall-clock milliseconds of that."""
 
     entry: str
     call_id: str
@@ -86,18 +86,18 @@ class DeadLetter(Struct, frozen=True):
 
 
 class Outbox(Protocol):
-    """What every store offers; each method may raise StoreDown, and may then be called again."""
+    """Interface of all stores; each method may raise StoreDown, and may then be repeated."""
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
-        """Take in hand what is due now or `ahead_ms` from now; raises Fenced."""
+        """Claim calls that are due now or within `ahead_ms`; raises Fenced."""
         ...
 
     async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
-        """Read a call's first events that are due."""
+        """Read a call's first undelivered events."""
         ...
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
-        """Note what became of events; raises Fenced."""
+        """Store the outcome of events; raises Fenced."""
         ...
 
     async def dead_letters(
@@ -111,12 +111,12 @@ class Outbox(Protocol):
         ...
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Store an account's configuration (JSON; None: none) in place of the one that was read.
+        """Replace an account's callback settings (JSON; None: none) if they are unchanged.
 
-        False when another has been stored since.
+        False when others have been stored since they were read.
         """
         ...
 
     async def account(self, account: str) -> bytes | None:
-        """Read an account's configuration."""
+        """Read an account's callback settings."""
         ...

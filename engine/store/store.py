@@ -1,4 +1,4 @@
-"""What every store offers: `redis.RedisStore` in production, `memory.Memory`, its twin."""
+"""Interface of all stores: `RedisStore` in production, `MemoryStore` in tests."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
@@ -19,63 +19,63 @@ class Store(Protocol):
 
     @property
     def connections(self) -> int:
-        """How many were made, one after the other: behind a new one may be a server that lags."""
+        """Number of connections opened so far: after a reconnect, the server may lag behind."""
         ...
 
     @property
     def stream(self) -> Stream:
-        """What was told."""
+        """The event streams."""
         ...
 
     @property
     def outbox(self) -> Outbox:
-        """What is due to customers."""
+        """The callbacks to deliver."""
         ...
 
     @property
     def dial_policies(self) -> DialPolicyStore:
-        """What accounts may dial."""
+        """The accounts' dial policies."""
         ...
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        """Make `owner` a slot's only writer for a while; None while another's lease runs.
+        """Make `owner` a slot's only writer for a while; None while another owner's lease runs.
 
-        Returns a fencing token larger than all before. `holder`: who lives and says that he has the
-        slot. Unless another had it after him it is free only if it was given back then: no clock is
-        believed against his word.
+        Returns a fencing token larger than all before. `holder` is a live engine that claims to
+        hold the slot: its claim overrides lease expiry, so the slot is free only if it was released
+        or another engine owned it since.
         """
         ...
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        """Make a lease last from now on; False when the slot is another's. 0 ms gives it back.
+        """Extend a lease from now; 0 ms releases it. False when another engine owns the slot.
 
-        `number`: of the last commit that was answered; raises Rewound when that is lost.
+        `number` is that of the last acknowledged commit; raises CommitsLost when that is lost.
         """
         ...
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
-        """Note that an engine lives; returns all that do, by name. 0 ms: it leaves.
+        """Record that an engine is alive; returns all live engines, by name. 0 ms: it leaves.
 
-        Who is late itself slept, or the clock was set: then none of the others counts as dead.
+        If the heartbeat is late itself, peers do not expire: the process slept, or a clock changed.
         """
         ...
 
     async def owner(self, slot: int) -> str:
-        """Name who holds a slot, or held it last; empty when nobody ever did."""
+        """Return the current or last owner of a slot; empty without one."""
         ...
 
     def membership_changes(self) -> AsyncIterator[None]:
-        """Wait for engines that come and go and slots that are given back, one by one.
+        """Yield when an engine joins or leaves, or a slot is released.
 
         A hint only: some may be missed.
         """
         ...
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
-        """Store a new call; False when its id is taken, live or ended. Raises Fenced.
+        """Store a new call; False when its id exists, live or ended. Raises Fenced.
 
-        The very same change again, while it is still the call's state, answers True: an owner that
-        got no answer may ask again.
+        The same change again, while it is still the call's state, returns True: an owner that got
+        no reply may retry.
         """
         ...
 
@@ -84,13 +84,13 @@ class Store(Protocol):
     ) -> int:
         """Store a batch, all or nothing, at most one change a call; raises Fenced.
 
-        `number` is the batch's; the owner counts them, and a repetition has the same.
-        Returns how many events found no room in the outbox and became dead letters.
+        `number` is the batch's number, counted by the owner; a repetition has the same.
+        Returns how many events became dead letters because the outbox was full.
         """
         ...
 
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        """Read call id, node and state of every live call of a slot, page by page, each once."""
+        """Read call id, node and state of each live call of a slot, page by page."""
         ...
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
@@ -98,34 +98,34 @@ class Store(Protocol):
         ...
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
-        """Read a call's log in order; an entry that the store has lost reads as empty bytes."""
+        """Read a call's log in order; a lost entry reads as empty bytes."""
         ...
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        """Store an account's flow and return its version; a version never changes."""
+        """Store an account's flow and return its version; versions are immutable."""
         ...
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        """Read a version of an account's flow, and its number; 0: the newest."""
+        """Read a version of an account's flow, with its number; 0: the newest."""
         ...
 
     async def flows(self, account: str) -> dict[str, int]:
-        """Read the newest version's number of each flow of an account."""
+        """Read the newest version number of each flow of an account."""
         ...
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        """List the versions of a flow that are kept: the last VERSIONS_KEPT."""
+        """List the kept versions of a flow: the last MAX_FLOW_VERSIONS."""
         ...
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
-        """Take a flow away, for calls that begin; its versions are kept for a day for the others.
+        """Delete a flow for new calls; its versions are kept for a day for running calls.
 
         False when there is none.
         """
         ...
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        """Store an account's API request (JSON), in place of the one before; None takes it out."""
+        """Store an account's API request (JSON), replacing the previous one; None deletes it."""
         ...
 
     async def request(self, account: str, request_id: str) -> bytes | None:
@@ -137,7 +137,7 @@ class Store(Protocol):
         ...
 
     async def put_route(self, number: str, body: bytes | None) -> None:
-        """Store what an inbound number runs (an action or an address, JSON); None takes it out."""
+        """Store what an inbound number runs (an action or an address, JSON); None deletes it."""
         ...
 
     async def route(self, number: str) -> bytes | None:
@@ -149,7 +149,7 @@ class Store(Protocol):
         ...
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """Store an account's agent (JSON), in place of the one before; None takes it out."""
+        """Store an account's agent (JSON), replacing the previous one; None deletes it."""
         ...
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
@@ -161,17 +161,17 @@ class Store(Protocol):
         ...
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
-        """Note that a PBX node gets no new calls, or that it gets them again."""
+        """Record whether a PBX node is drained: it gets no new calls."""
         ...
 
     async def drained(self) -> frozenset[str]:
-        """Name the PBX nodes that get no new calls."""
+        """Read the drained PBX nodes."""
         ...
 
     async def ping(self) -> None:
-        """Return when the store answers."""
+        """Return when the store responds."""
         ...
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         ...

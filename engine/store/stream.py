@@ -1,8 +1,7 @@
-"""What was told, as a store keeps it: one stream a slot, read on from an id or by a named group.
+"""Event streams: one for each slot, read from an entry id or by a consumer group.
 
-A group is everybody who does one thing with events, whatever processes it has. Each event goes to
-one consumer of a group, and again to another until one of them has acknowledged it. The stream is
-not shortened beyond what a group has yet to acknowledge, until it has reached its ceiling.
+Each event goes to one consumer of a group, and is redelivered to another until one of them
+acknowledges it. Events that a group has not acknowledged are trimmed only above `max_length`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +10,11 @@ from typing import Protocol
 from msgspec import Struct
 
 START = "0-0"  # before the oldest entry
-EntryIds = Mapping[int, Sequence[str]]  # of entries, by slot
+EntryIds = Mapping[int, Sequence[str]]  # by slot
 
 
 class StreamEntry(Struct, frozen=True):
-    """One event on the stream of a slot; `again`: it was delivered before, and not acknowledged."""
+    """One event on a slot's stream; `redelivered`: an earlier delivery was not acknowledged."""
 
     slot: int
     id: str
@@ -24,9 +23,9 @@ class StreamEntry(Struct, frozen=True):
 
 
 class Gap(Struct, frozen=True):
-    """What a group has lost, since the stream had reached its ceiling.
+    """Entries that a group lost because the stream reached its maximum length.
 
-    Entries from `first` on, up to and without `end`; `most`: no more than so many were lost.
+    From `first` on, up to and without `end`; at most `max_lost` events.
     """
 
     slot: int
@@ -36,14 +35,14 @@ class Gap(Struct, frozen=True):
 
 
 class Batch(Struct, frozen=True):
-    """What a consumer gets, to be acknowledged."""
+    """What a consumer receives, to be acknowledged."""
 
     entries: tuple[StreamEntry, ...] = ()
     gaps: tuple[Gap, ...] = ()
 
 
 class GroupState(Struct, frozen=True):
-    """How a group stands in one slot: entries not delivered yet, delivered and not acknowledged."""
+    """A group's position in one slot: undelivered, unacknowledged and lost entries."""
 
     group: str
     slot: int
@@ -53,14 +52,14 @@ class GroupState(Struct, frozen=True):
 
 
 class StreamLimits(Struct, frozen=True, array_like=True):
-    """How long a slot's stream is: about `length` entries, but no more than about `ceiling`."""
+    """Approximate lengths of a slot's stream: the target, and the maximum while a group lags."""
 
     target_length: int = 100_000
     max_length: int = 400_000
 
 
 class Consumer(Struct, frozen=True):
-    """Who reads for a group; what another has kept for `idle_ms` without a word goes to it, too."""
+    """One consumer of a group; others' entries go to it after `idle_ms` unacknowledged."""
 
     group: str
     consumer: str
@@ -73,48 +72,48 @@ class Stream(Protocol):
     async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
     ) -> list[tuple[int, str, bytes]]:
-        """Read what was told after an entry of each slot (START: from the oldest kept).
+        """Read events after an entry of each slot (START: from the oldest kept).
 
         Waits up to `wait_ms` for the first; returns slot, entry id and event, in order within a
-        slot. Go on from the last id of each slot.
+        slot. Continue from the last id of each slot.
         """
         ...
 
     async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        """Find the entry ids after which `after` reads only what is told from now on."""
+        """Read each slot's newest entry id, from which `read_after` reads only later events."""
         ...
 
     async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        """Find the oldest entry that each slot has; a slot without any is left out."""
+        """Read each slot's oldest entry id; a slot without entries is left out."""
         ...
 
     async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
-        """Read what was told before an entry of a slot, the latest first; `+`: from the end."""
+        """Read events before an entry of a slot, the latest first; `+`: from the end."""
         ...
 
     async def read_group(
-        self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+        self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
     ) -> Batch:
-        """Read for a group, which begins at the oldest entry kept when it is not known yet.
+        """Read for a group; a new group begins at the oldest entry kept.
 
-        First what is due to be delivered again, and gaps; else waits up to `wait_ms` for the first.
+        Redeliveries and gaps come first; without them, waits up to `wait_ms` for the first event.
         """
         ...
 
     async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
-        """Note what a group is done with: entries, and gaps by their `end`. Returns how many."""
+        """Acknowledge entries, and gaps by their `end`; returns how many."""
         ...
 
     async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
-        """Tell how every group stands in each slot."""
+        """Read every group's position in each slot."""
         ...
 
     async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
-        """Forget a group; False when it was not known."""
+        """Delete a group; False when it is unknown."""
         ...
 
 
 def entry_order(entry: str) -> tuple[int, int]:
-    """Give an entry id as it is ordered."""
+    """Return the sort key of an entry id."""
     at_ms, _, number = entry.partition("-")
     return int(at_ms), int(number or 0)

@@ -1,4 +1,4 @@
-"""The documents of accounts in this process's memory: the twin of `redis_documents`."""
+"""Documents in this process's memory: the twin of those in Redis."""
 
 from engine.store.store import MAX_FLOW_VERSIONS
 
@@ -15,75 +15,59 @@ class MemoryDocuments:
         self._drained: frozenset[str] = frozenset()
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        """See Store."""
         versions = self._versions.setdefault((account, flow_id), {})
-        version = max(versions, default=0) + 1  # they outlive the flow
+        version = max(versions, default=0) + 1  # version numbers outlive the flow
         versions[version] = body
         versions.pop(version - MAX_FLOW_VERSIONS, None)
         self._flows.setdefault(account, {})[flow_id] = version
         return version
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        """See Store."""
-        wanted = version or self._flows.get(account, {}).get(flow_id, 0)
-        body = self._versions.get((account, flow_id), {}).get(wanted)
-        return None if body is None else (wanted, body)
+        number = version or self._flows.get(account, {}).get(flow_id, 0)
+        body = self._versions.get((account, flow_id), {}).get(number)
+        return None if body is None else (number, body)
 
     async def flows(self, account: str) -> dict[str, int]:
-        """See Store."""
         return dict(self._flows.get(account, {}))
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        """See Store."""
-        is_there = flow_id in self._flows.get(account, {})
-        return sorted(self._versions[account, flow_id]) if is_there else []
+        exists = flow_id in self._flows.get(account, {})
+        return sorted(self._versions[account, flow_id]) if exists else []
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
-        """See Store."""
         return self._flows.get(account, {}).pop(flow_id, None) is not None
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        """See Store."""
         _put(self._requests.setdefault(account, {}), request_id, body)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
-        """See Store."""
         return self._requests.get(account, {}).get(request_id)
 
     async def requests(self, account: str) -> dict[str, bytes]:
-        """See Store."""
         return dict(self._requests.get(account, {}))
 
     async def put_route(self, number: str, body: bytes | None) -> None:
-        """See Store."""
         _put(self._routes, number, body)
 
     async def route(self, number: str) -> bytes | None:
-        """See Store."""
         return self._routes.get(number)
 
     async def routes(self) -> dict[str, bytes]:
-        """See Store."""
         return dict(self._routes)
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """See Store."""
         _put(self._agents.setdefault(account, {}), agent_id, body)
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
-        """See Store."""
         return self._agents.get(account, {}).get(agent_id)
 
     async def agents(self, account: str) -> dict[str, bytes]:
-        """See Store."""
         return dict(self._agents.get(account, {}))
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
-        """See Store."""
         self._drained = self._drained | {node} if is_drained else self._drained - {node}
 
     async def drained(self) -> frozenset[str]:
-        """See Store."""
         return self._drained
 
 

@@ -1,1 +1,1 @@
-"""The store on Redis or Valkey."""
+"""The store in Redis or Valkey."""

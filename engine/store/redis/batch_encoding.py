@@ -1,4 +1,4 @@
-"""A batch as the one argument of commit.lua: packed here and unpacked there in C."""
+"""Encodes a batch as the one argument of commit.lua, in msgpack: both sides use C code."""
 
 import struct
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _string_head = struct.Struct(">BI").pack
 
 
 def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
-    """Pack changes behind the fields of `head`, in the order in which commit.lua takes them."""
+    """Encode changes after the fields of `head`, in the order that commit.lua expects."""
     return _encode(
         (
             *head,
@@ -36,5 +36,5 @@ def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
 
 
 def _string(data: bytes) -> msgspec.Raw:
-    # cmsgpack in Lua knows msgpack's strings but not its binaries; a Lua string holds any bytes.
+    # cmsgpack in Lua reads msgpack strings but not binaries; a Lua string holds any bytes.
     return msgspec.Raw(_string_head(0xDB, len(data)) + data)

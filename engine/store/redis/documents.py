@@ -1,4 +1,4 @@
-"""The documents of accounts in Redis: flows, API requests, number routes, agents; drained nodes."""
+"""Documents in Redis or Valkey: flows, API requests, number routes, agents; drained nodes."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -17,102 +17,86 @@ _DRAINED = "nodes:drained"
 
 
 class RedisDocuments:
-    """The part of a store that is small, is read often, and changes seldom.
+    """The part of the store that is small, often read and seldom changed.
 
-    An account's flows carry its name as hash tag: a version and its number are one write.
+    An account's flows have its name as hash tag, so that a version and its number are one write.
     """
 
     _client: Redis
-    _kept_ms: int
+    _retention_ms: int
     _timeout_s: float
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        """See Store."""
         keys = (_flow_key(account, flow_id), _flows_key(account))
         put = self._client.eval(_PUT_FLOW, len(keys), *keys, flow_id, body, MAX_FLOW_VERSIONS)
         return int(await self._with_timeout(put))
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        """See Store."""
-        wanted = version or await self._newest(account, flow_id)
-        body = await self._with_timeout(self._client.hget(_flow_key(account, flow_id), str(wanted)))
-        return None if body is None else (wanted, body)
+        number = version or await self._newest_version(account, flow_id)
+        body = await self._with_timeout(self._client.hget(_flow_key(account, flow_id), str(number)))
+        return None if body is None else (number, body)
 
     async def flows(self, account: str) -> dict[str, int]:
-        """See Store."""
         found = await self._all(_flows_key(account))
         return {name: int(version) for name, version in found.items() if ":" not in name}
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        """See Store."""
-        both = self._client.pipeline(transaction=False)
-        both.hexists(_flows_key(account), flow_id)
-        both.hkeys(_flow_key(account, flow_id))
-        is_there, names = await self._with_timeout(both.execute())
-        return sorted(map(int, names)) if is_there else []
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.hexists(_flows_key(account), flow_id)
+        pipeline.hkeys(_flow_key(account, flow_id))
+        exists, names = await self._with_timeout(pipeline.execute())
+        return sorted(map(int, names)) if exists else []
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
-        """See Store."""
-        both = self._client.pipeline(transaction=True)
-        both.hdel(_flows_key(account), flow_id)
-        both.pexpire(_flow_key(account, flow_id), self._kept_ms)
-        was_there, _ = await self._with_timeout(both.execute())
-        return bool(was_there)
+        pipeline = self._client.pipeline(transaction=True)
+        pipeline.hdel(_flows_key(account), flow_id)
+        pipeline.pexpire(_flow_key(account, flow_id), self._retention_ms)
+        existed, _ = await self._with_timeout(pipeline.execute())
+        return bool(existed)
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        """See Store."""
         await self._put(f"requests:{account}", request_id, body)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
-        """See Store."""
         body: bytes | None = await self._with_timeout(
             self._client.hget(f"requests:{account}", request_id)
         )
         return body
 
     async def requests(self, account: str) -> dict[str, bytes]:
-        """See Store."""
         return await self._all(f"requests:{account}")
 
     async def put_route(self, number: str, body: bytes | None) -> None:
-        """See Store."""
         await self._put(_ROUTES, number, body)
 
     async def route(self, number: str) -> bytes | None:
-        """See Store."""
         body: bytes | None = await self._with_timeout(self._client.hget(_ROUTES, number))
         return body
 
     async def routes(self) -> dict[str, bytes]:
-        """See Store."""
         return await self._all(_ROUTES)
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """See Store."""
         await self._put(f"agents:{account}", agent_id, body)
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
-        """See Store."""
         body: bytes | None = await self._with_timeout(
             self._client.hget(f"agents:{account}", agent_id)
         )
         return body
 
     async def agents(self, account: str) -> dict[str, bytes]:
-        """See Store."""
         return await self._all(f"agents:{account}")
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
-        """See Store."""
         change = self._client.sadd if is_drained else self._client.srem
         await self._with_timeout(change(_DRAINED, node))
 
     async def drained(self) -> frozenset[str]:
-        """See Store."""
         names = await self._with_timeout(self._client.smembers(_DRAINED))
         return frozenset(name.decode() for name in names)
 
-    async def _newest(self, account: str, flow_id: str) -> int:
+    async def _newest_version(self, account: str, flow_id: str) -> int:
         return int(await self._with_timeout(self._client.hget(_flows_key(account), flow_id)) or 0)
 
     async def _put(self, table: str, name: str, body: bytes | None) -> None:

@@ -1,4 +1,4 @@
-"""The outbox in Redis or Valkey: what changes it are scripts, fenced where an owner acts."""
+"""The outbox in Redis or Valkey: scripts change it, with a fencing token for the owner."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -20,80 +20,77 @@ from engine.store.redis.lua_script import load_script
 from engine.store.redis.script_connection import ScriptConnection
 
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
-_TAKE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
+_CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
 _SWAP_ACCOUNT = (Path(__file__).parent / "lua/swap_account.lua").read_text()
-_packed = msgspec.msgpack.Encoder().encode
-_list = msgspec.msgpack.Decoder(list[Any]).decode
+_encode = msgspec.msgpack.Encoder().encode
+_decode_list = msgspec.msgpack.Decoder(list[Any]).decode
 
 
 class RedisOutbox:
-    """Implements `outbox.Outbox`."""
+    """Implements `Outbox`."""
 
     def __init__(
-        self, client: Redis, link: ScriptConnection, bounded: WithTimeout, room: OutboxLimits
+        self,
+        client: Redis,
+        scripts: ScriptConnection,
+        with_timeout: WithTimeout,
+        limits: OutboxLimits,
     ) -> None:
         self._client = client
-        self._scripts = link
-        self._with_timeout = bounded
-        self._limits = room
+        self._scripts = scripts
+        self._with_timeout = with_timeout
+        self._limits = limits
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
-        """See Outbox."""
-        asked = _packed((token, ahead_ms, self._limits.claim_ms, limit))
-        answer = await self._scripts.run(_TAKE, _owner_key(slot), asked)
+        arguments = _encode((token, ahead_ms, self._limits.claim_ms, limit))
+        answer = await self._scripts.run(_CLAIM_DUE, _owner_key(slot), arguments)
         if isinstance(answer, int):
             raise Fenced(slot, "another")
-        waiting, oldest_ms, *due = _list(answer)
+        pending, oldest_ms, *due = _decode_list(answer)
         calls = zip(due[::3], due[1::3], due[2::3], strict=True)
-        found = tuple(DueCall(call, way, int(age_ms)) for call, way, age_ms in calls)
-        return ClaimedBatch(found, int(waiting), int(oldest_ms))
+        found = tuple(DueCall(call, key, int(age_ms)) for call, key, age_ms in calls)
+        return ClaimedBatch(found, int(pending), int(oldest_ms))
 
     async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
-        """See Outbox."""
-        look = self._client.pipeline(transaction=False)
-        look.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
-        look.hget(f"{{s{slot}}}:ways", call_id)
-        look.hget(f"{{s{slot}}}:tries", call_id)
-        events, way, tries = await self._with_timeout(look.execute())
+        reads = self._client.pipeline(transaction=False)
+        reads.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
+        reads.hget(f"{{s{slot}}}:ways", call_id)
+        reads.hget(f"{{s{slot}}}:tries", call_id)
+        events, key, tries = await self._with_timeout(reads.execute())
         found = tuple((int(seq), event) for event, seq in events)
-        return PendingEvents((way or b"").decode(), int(tries or 0), found)
+        return PendingEvents((key or b"").decode(), int(tries or 0), found)
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
-        """See Outbox."""
-        asked = _packed((token, self._limits, settlements))
-        answer = await self._scripts.run(_SETTLE, _owner_key(slot), asked)
+        arguments = _encode((token, self._limits, settlements))
+        answer = await self._scripts.run(_SETTLE, _owner_key(slot), arguments)
         if not isinstance(answer, int):
             raise Fenced(slot, answer.decode())
 
     async def dead_letters(
         self, slot: int, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
-        """See Outbox."""
         begin = f"({after}" if after else "-"
         key = f"{{s{slot}}}:dead:{account}"
         found = await self._with_timeout(self._client.xrange(key, min=begin, count=limit))
-        return [_letter(entry, fields) for entry, fields in found]
+        return [_dead_letter(entry, fields) for entry, fields in found]
 
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
-        """See Outbox."""
-        asked = _packed((account, entries, limit, self._limits))
-        return int(await self._scripts.run(_RESEND, _owner_key(slot), asked))
+        arguments = _encode((account, entries, limit, self._limits))
+        return int(await self._scripts.run(_RESEND, _owner_key(slot), arguments))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """See Outbox."""
         swap = self._client.eval(
             _SWAP_ACCOUNT, 1, f"callbacks:{account}", before or b"", after or b""
         )
         return bool(await self._with_timeout(swap))
 
     async def account(self, account: str) -> bytes | None:
-        """See Outbox."""
         body: bytes | None = await self._with_timeout(self._client.get(f"callbacks:{account}"))
         return body
 
 
-def _letter(entry: bytes, fields: dict[bytes, bytes]) -> DeadLetter:
+def _dead_letter(entry: bytes, fields: dict[bytes, bytes]) -> DeadLetter:
     return DeadLetter(
         entry.decode(),
         fields[b"c"].decode(),

@@ -1,4 +1,4 @@
-"""Connections to the store, wherever it is: to a server, or to the primary that sentinels name."""
+"""Connection pools: to a server, or to the primary that sentinels name."""
 
 from typing import Any
 
@@ -10,38 +10,36 @@ from redis.backoff import NoBackoff
 
 from engine.store.redis.address import StoreAddress
 
-SENTINEL_OPTION_PREFIX = (
-    "sentinel_"  # options of an address that are theirs: `?sentinel_password=…`
-)
+SENTINEL_OPTION_PREFIX = "sentinel_"  # of an address's options for them: `?sentinel_password=…`
 
 
 def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
-    """Make a pool; nothing is asked yet. Timeouts around a whole request are the asker's own."""
-    # One repetition, for an idle connection that the server has closed: all requests here may
-    # be repeated.
-    ours: dict[str, Any] = {
+    """Create a pool without connecting. Callers time out whole requests themselves."""
+    # One retry, for an idle connection that the server has closed: every request here may be
+    # repeated.
+    pool_options: dict[str, Any] = {
         "protocol": 2, "socket_timeout": None, "retry": Retry(NoBackoff(), 1)
     }  # fmt: skip
     if not address.sentinels:
-        return ConnectionPool.from_url(address.url, **ours)
+        return ConnectionPool.from_url(address.url, **pool_options)
     options = _options(address.url)
-    theirs = {
+    sentinel_options = {
         name.removeprefix(SENTINEL_OPTION_PREFIX): options.pop(name)
         for name in list(options)
         if name.startswith(SENTINEL_OPTION_PREFIX)
     }
-    theirs |= {name: value for name, value in options.items() if name.startswith("ssl")}
+    sentinel_options |= {name: value for name, value in options.items() if name.startswith("ssl")}
     limits = {"socket_timeout": timeout_s / 2, "socket_connect_timeout": timeout_s / 2}
-    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # redis-py's own, as the next
-        list(address.sentinels), sentinel_kwargs={**limits, **theirs}
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # untyped in redis-py, as the next
+        list(address.sentinels), sentinel_kwargs={**limits, **sentinel_options}
     )
     return SentinelConnectionPool(  # type: ignore[no-untyped-call]
-        address.service, sentinel, **options, **ours
+        address.service, sentinel, **options, **pool_options
     )
 
 
-def _options(plain: str) -> dict[str, Any]:
-    options = dict(parse_url(plain))
+def _options(url: str) -> dict[str, Any]:
+    options = dict(parse_url(url))
     del options["host"]
     if options.pop("connection_class", None) is SSLConnection:
         options["ssl"] = True

@@ -1,7 +1,7 @@
-"""One dedicated connection for scripts: a fraction of a pooled client's CPU a call (decision 0027).
+"""A dedicated connection for scripts, with a fraction of a pooled client's CPU (decision 0027).
 
-What is asked in one tick of the loop goes out in one write: with many slots, a write for each
-would be the engine's largest cost.
+The calls of one tick of the loop are sent in one write: with many slots, a write for each would be
+the engine's largest cost.
 """
 
 import asyncio
@@ -18,70 +18,67 @@ from redis.exceptions import RedisError
 from engine.store.errors import StoreDown
 from engine.store.redis.lua_script import LuaScript
 
+MAX_TRIES = 2  # a closed idle connection is only noticed when it is used
+UNKNOWN_SCRIPT = "NOSCRIPT"  # error of a server that does not have a script
 ScriptResult = int | bytes
 
 
 class ServerError(Exception):
-    """The server's own words why it did not do what it was asked."""
+    """An error reply of the server."""
 
 
 class RespProtocol(asyncio.Protocol):
-    """Tells every answer, in order, and once that it was lost; nothing after it was closed."""
+    """Reports every reply in order, and the loss of the connection; nothing after `close`."""
 
     def __init__(
-        self, answered: Callable[[ScriptResult | ServerError], None], lost: Callable[[], None]
+        self, on_reply: Callable[[ScriptResult | ServerError], None], on_lost: Callable[[], None]
     ) -> None:
-        self._on_reply = answered
-        self._on_lost = lost
+        self._on_reply = on_reply
+        self._on_lost = on_lost
         self._reader = Reader(replyError=ServerError)
         self._connection: AbstractConnection | None = None
         self._transport: asyncio.Transport | None = None
 
     async def open(self, pool: ConnectionPool) -> None:
-        """Connect as the pool does: by its address, over TLS, logged in, to the primary.
+        """Connect as the pool does: to its address or primary, over TLS, authenticated.
 
         Raises RedisError and OSError.
         """
-        connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]  # redis-py's own
-        await connection.connect()  # type: ignore[no-untyped-call]  # redis-py's own
-        # What redis-py reads by is a stream and a task's turn for each answer: half of a commit's
-        # CPU. It has no other door to its transport.
+        connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]  # untyped in redis-py
+        await connection.connect()  # type: ignore[no-untyped-call]  # untyped in redis-py
+        # redis-py reads through a stream, with a task switch for each reply: half of a commit's
+        # CPU. It has no public access to its transport.
         writer = cast("asyncio.StreamWriter", connection._writer)  # noqa: SLF001 - see above
         self._connection, self._transport = connection, cast("asyncio.Transport", writer.transport)
         self._transport.set_protocol(self)
 
     def write(self, data: bytes) -> None:
-        """Send."""
         if self._transport is not None:
             self._transport.write(data)
 
     def close(self) -> None:
-        """Hang up, and tell nothing more."""
+        """Disconnect, and report nothing more."""
         connection, transport = self._connection, self._transport
         self._connection = self._transport = None
         if transport is not None:
-            transport.abort()  # what a server that hangs has not read yet, it is not to do later
+            transport.abort()  # a hanging server must not run later what it has not read yet
         if connection is not None:
-            # What is awaited to hang up does just this, at once.
-            connection._close()  # type: ignore[no-untyped-call]  # noqa: SLF001  # redis-py's own
+            # The asynchronous disconnect does the same, only later.
+            connection._close()  # type: ignore[no-untyped-call]  # noqa: SLF001  # untyped in redis-py
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; who speaks something else is no store, and is left."""
+        """Parse replies; a server that speaks another protocol is disconnected."""
         try:
             self._reader.feed(data)
-            while self._transport is not None and (answer := self._reader.gets()) is not False:
-                self._on_reply(answer)
+            while self._transport is not None and (reply := self._reader.gets()) is not False:
+                self._on_reply(reply)
         except ProtocolError:
             self._on_lost()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Tell it, unless it was closed here."""
+        """Report the loss, unless it was closed here."""
         if self._transport is not None:
             self._on_lost()
-
-
-MAX_TRIES = 2  # an idle connection that the server has closed says so only when it is used
-UNKNOWN_SCRIPT = "NOSCRIPT"  # so the server says that it does not have a script
 
 
 class _ScriptCall(Struct, gc=False, eq=False):
@@ -94,34 +91,34 @@ class _ScriptCall(Struct, gc=False, eq=False):
     sends_source: bool = False
 
     def frame(self) -> bytes:
-        """Give what is sent, once more."""
+        """Return the command to send, and count the attempt."""
         self.tries += 1
-        return self.script.command(self.key, self.argument, whole=self.sends_source)
+        return self.script.command(self.key, self.argument, with_source=self.sends_source)
 
 
 class ScriptConnection:
-    """Runs scripts in the order asked, on a connection of its own, made again when it is lost."""
+    """Runs scripts in order, on its own connection; reconnects when it is lost."""
 
     def __init__(self, pool: ConnectionPool, timeout_s: float) -> None:
-        self.connections = 0  # made so far, one after the other
+        self.connections = 0  # opened so far, one after the other
         self._pool = pool
         self._timeout_s = timeout_s
         self._protocol: RespProtocol | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._unsent: list[_ScriptCall] = []
-        self._sent: deque[_ScriptCall] = deque()  # in the order of their answers
+        self._sent: deque[_ScriptCall] = deque()  # in the order of their replies
         self._is_send_scheduled = False
-        self._is_stale = False  # behind the same name there may be a new primary by now
+        self._is_stale = False  # the address may lead to a new primary by now
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
-        """Run a script that may be run twice; raises StoreDown within `timeout_s`."""
+        """Run a repeatable script; raises StoreDown within `timeout_s`."""
         loop = asyncio.get_running_loop()
-        asked = _ScriptCall(script, key, argument, loop.create_future(), loop.time())
-        self._unsent.append(asked)
-        self._send_soon()
+        call = _ScriptCall(script, key, argument, loop.create_future(), loop.time())
+        self._unsent.append(call)
+        self._schedule_send()
         self._schedule_check(self._timeout_s)
-        return await asked.result
+        return await call.result
 
     async def close(self) -> None:
         """Disconnect."""
@@ -133,8 +130,8 @@ class ScriptConnection:
         self._disconnect()
         self._fail_unsent("closed")
 
-    def _send_soon(self) -> None:
-        if not self._is_send_scheduled:  # who asks in the same tick comes along
+    def _schedule_send(self) -> None:
+        if not self._is_send_scheduled:  # calls of the same tick are sent together
             self._is_send_scheduled = True
             asyncio.get_running_loop().call_soon(self._send)
 
@@ -145,51 +142,51 @@ class ScriptConnection:
         elif not self._is_stale:
             self._write(self._protocol)
 
-    def _write(self, line: RespProtocol) -> None:
-        asked, self._unsent = self._unsent, []
-        line.write(b"".join([each.frame() for each in asked]))
-        self._sent += asked
+    def _write(self, protocol: RespProtocol) -> None:
+        calls, self._unsent = self._unsent, []
+        protocol.write(b"".join([each.frame() for each in calls]))
+        self._sent += calls
 
     def _connect(self) -> None:
         if self._connecting is None and self._unsent:
             self._connecting = asyncio.get_running_loop().create_task(self._open())
 
     async def _open(self) -> None:
-        line = RespProtocol(self._on_reply, self._disconnect)
+        protocol = RespProtocol(self._on_reply, self._disconnect)
         try:
             async with asyncio.timeout(self._timeout_s):
-                await line.open(self._pool)
+                await protocol.open(self._pool)
         except TimeoutError:
             self._fail_unsent(f"no answer in {self._timeout_s} s")
         except (RedisError, OSError) as error:
             self._fail_unsent(f"{type(error).__name__}: {error}")
         else:
-            self._protocol = line
+            self._protocol = protocol
             self.connections += 1
             self._send()
         finally:
             self._connecting = None
 
-    def _on_reply(self, answer: ScriptResult | ServerError) -> None:
-        if not self._sent:  # nobody asked
+    def _on_reply(self, reply: ScriptResult | ServerError) -> None:
+        if not self._sent:  # a reply without a call
             self._disconnect()
             return
-        asked = self._sent.popleft()
-        if not isinstance(answer, ServerError):
-            if not asked.result.done():
-                asked.result.set_result(answer)
-        elif str(answer).startswith(UNKNOWN_SCRIPT) and not asked.sends_source:
-            asked.sends_source = True
-            self._unsent.append(asked)
-            self._send_soon()
+        call = self._sent.popleft()
+        if not isinstance(reply, ServerError):
+            if not call.result.done():
+                call.result.set_result(reply)
+        elif str(reply).startswith(UNKNOWN_SCRIPT) and not call.sends_source:
+            call.sends_source = True
+            self._unsent.append(call)
+            self._schedule_send()
         else:
-            _fail([asked], str(answer))
+            _fail([call], str(reply))
             self._is_stale = True
         if self._is_stale and not self._sent:
             self._disconnect()
 
     def _disconnect(self) -> None:
-        """Hang up; what is not answered is asked once more, on another connection."""
+        """Disconnect; unanswered calls are sent once more, on another connection."""
         if self._protocol is not None:
             self._protocol.close()
             self._protocol, self._is_stale = None, False
@@ -197,19 +194,19 @@ class ScriptConnection:
         _fail([each for each in sent if each.tries >= MAX_TRIES], "connection lost")
         self._unsent[:0] = [each for each in sent if each.tries < MAX_TRIES]
         if self._unsent:
-            self._send_soon()
+            self._schedule_send()
 
     def _check_timeouts(self) -> None:
-        """Give up what has waited for too long: one timer does for all."""
+        """Fail calls that have waited too long: one timer serves all."""
         now_s, self._timer = asyncio.get_running_loop().time(), None
-        waiting = [each for each in (*self._sent, *self._unsent) if not each.result.done()]
-        late = [each for each in waiting if each.called_s + self._timeout_s <= now_s]
+        pending = [each for each in (*self._sent, *self._unsent) if not each.result.done()]
+        late = [each for each in pending if each.called_s + self._timeout_s <= now_s]
         if late:
             _fail(late, f"no answer in {self._timeout_s} s")
             self._unsent = [each for each in self._unsent if not each.result.done()]
             self._disconnect()
-        if left := [each.called_s for each in waiting if not each.result.done()]:
-            self._schedule_check(min(left) + self._timeout_s - now_s)
+        if remaining := [each.called_s for each in pending if not each.result.done()]:
+            self._schedule_check(min(remaining) + self._timeout_s - now_s)
 
     def _schedule_check(self, after_s: float) -> None:
         if self._timer is None:
@@ -220,7 +217,7 @@ class ScriptConnection:
         _fail(unsent, reason)
 
 
-def _fail(asked: Iterable[_ScriptCall], reason: str) -> None:
-    for each in asked:
+def _fail(calls: Iterable[_ScriptCall], reason: str) -> None:
+    for each in calls:
         if not each.result.done():
             each.result.set_exception(StoreDown(reason))

@@ -1,4 +1,4 @@
-"""The streams in Redis: XREAD for who keeps its own place, XREADGROUP for groups."""
+"""Streams in Redis or Valkey: XREAD for readers with their own position, XREADGROUP for groups."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Protocol
@@ -11,75 +11,70 @@ from engine.store.errors import StoreDown
 from engine.store.stream import START, Batch, Consumer, EntryIds, Gap, GroupState, StreamEntry
 
 _FIELD = b"e"
-_gap = msgspec.msgpack.Decoder(tuple[str, str, int]).decode
+_decode_gap = msgspec.msgpack.Decoder(tuple[str, str, int]).decode
 
 
 class WithTimeout(Protocol):
-    """Asks within a time; raises StoreDown."""
+    """Awaits a request with a timeout; raises StoreDown."""
 
     def __call__(self, request: Awaitable[Any], wait_s: float = 0.0) -> Awaitable[Any]:
-        """Ask; `wait_s` is what the request itself may wait."""
+        """Await a request that may itself block for `wait_s`."""
 
 
 class RedisStream:
-    """See Stream; `{sN}:events` is a slot's stream, `{sN}:gaps` what groups have lost there."""
+    """Implements `Stream`; `{sN}:events` is a slot's stream, `{sN}:gaps` has the groups' gaps."""
 
-    def __init__(self, client: Redis, bounded: WithTimeout) -> None:
+    def __init__(self, client: Redis, with_timeout: WithTimeout) -> None:
         self._client = client
-        self._with_timeout = bounded
+        self._with_timeout = with_timeout
 
     async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
     ) -> list[tuple[int, str, bytes]]:
-        """See Stream."""
-        streams: dict[Any, Any] = {_events(slot): entry for slot, entry in after.items()}
+        streams: dict[Any, Any] = {_stream_key(slot): entry for slot, entry in after.items()}
         read = self._client.xread(streams, count=limit, block=wait_ms or None)
         return _read(after, await self._with_timeout(read, wait_ms / 1000))
 
     async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        """See Stream."""
         return dict.fromkeys(slots, START) | await self._edges(slots, "xrevrange")
 
     async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        """See Stream."""
         return await self._edges(slots, "xrange")
 
     async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
-        """See Stream."""
         until = before if before == "+" else f"({before}"
-        found = await self._with_timeout(self._client.xrevrange(_events(slot), until, count=limit))
+        found = await self._with_timeout(
+            self._client.xrevrange(_stream_key(slot), until, count=limit)
+        )
         return [(entry.decode(), fields[_FIELD]) for entry, fields in found]
 
     async def read_group(
-        self, reader: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+        self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
     ) -> Batch:
-        """See Stream."""
         share = max(1, limit // len(slots))
-        while (due := await self._claim_idle(reader, slots, share)) is None:
-            await self._create_group(reader.group, slots)
-        entries = await self._read_new(reader, slots, 0 if due != Batch() else wait_ms, share)
-        return Batch((*due.entries, *entries), due.gaps)
+        while (claimed := await self._claim_idle(consumer, slots, share)) is None:
+            await self._create_group(consumer.group, slots)
+        entries = await self._read_new(consumer, slots, 0 if claimed != Batch() else wait_ms, share)
+        return Batch((*claimed.entries, *entries), claimed.gaps)
 
     async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
-        """See Stream."""
-        known = await self._read_gaps(group, tuple(gaps)) if gaps else ()
-        asked = self._client.pipeline(transaction=False)
+        stored = await self._read_gaps(group, tuple(gaps)) if gaps else ()
+        pipeline = self._client.pipeline(transaction=False)
         for slot, ids in entries.items():
-            asked.xack(_events(slot), group, *ids)
-        for gap in known:
-            if gap.end == gaps[gap.slot]:  # it has not grown meanwhile
-                asked.hdel(_lost(gap.slot), group)
-        return sum(await self._with_timeout(asked.execute()))
+            pipeline.xack(_stream_key(slot), group, *ids)
+        for gap in stored:
+            if gap.end == gaps[gap.slot]:  # the gap has not grown meanwhile
+                pipeline.hdel(_gaps_key(gap.slot), group)
+        return sum(await self._with_timeout(pipeline.execute()))
 
     async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
-        """See Stream."""
-        asked = self._client.pipeline(transaction=False)
+        pipeline = self._client.pipeline(transaction=False)
         for slot in slots:
-            asked.xinfo_groups(_events(slot))
-            asked.xlen(_events(slot))
-            asked.hgetall(_lost(slot))
-        # A slot in which nothing was ever told has no stream.
-        found = await self._with_timeout(asked.execute(raise_on_error=False))
+            pipeline.xinfo_groups(_stream_key(slot))
+            pipeline.xlen(_stream_key(slot))
+            pipeline.hgetall(_gaps_key(slot))
+        # A slot without any event has no stream.
+        found = await self._with_timeout(pipeline.execute(raise_on_error=False))
         return [
             _state(slot, group, length, lost)
             for slot, groups, length, lost in zip(
@@ -90,67 +85,68 @@ class RedisStream:
         ]
 
     async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
-        """See Stream."""
-        asked = self._client.pipeline(transaction=False)
+        pipeline = self._client.pipeline(transaction=False)
         for slot in slots:
-            asked.xgroup_destroy(_events(slot), group)
-            asked.hdel(_lost(slot), group)
-        found = await self._with_timeout(asked.execute(raise_on_error=False))
+            pipeline.xgroup_destroy(_stream_key(slot), group)
+            pipeline.hdel(_gaps_key(slot), group)
+        found = await self._with_timeout(pipeline.execute(raise_on_error=False))
         return any(each == 1 for each in found[::2])
 
-    async def _claim_idle(self, reader: Consumer, slots: Sequence[int], share: int) -> Batch | None:
-        """Take over what nobody has acknowledged in time; None when the group is not known."""
-        asked = self._client.pipeline(transaction=False)
+    async def _claim_idle(
+        self, consumer: Consumer, slots: Sequence[int], share: int
+    ) -> Batch | None:
+        """Claim entries that were not acknowledged in time; None when the group is unknown."""
+        pipeline = self._client.pipeline(transaction=False)
         for slot in slots:
-            asked.xautoclaim(
-                _events(slot), reader.group, reader.consumer, reader.idle_ms, count=share
+            pipeline.xautoclaim(
+                _stream_key(slot), consumer.group, consumer.consumer, consumer.idle_ms, count=share
             )
-        claimed = await self._with_timeout(asked.execute(raise_on_error=False))
-        if _is_unknown(claimed):
+        results = await self._with_timeout(pipeline.execute(raise_on_error=False))
+        if _is_unknown_group(results):
             return None
         entries = tuple(
             StreamEntry(slot, entry.decode(), fields[_FIELD], redelivered=True)
-            for slot, answer in zip(slots, claimed, strict=True)
-            for entry, fields in answer[1]
-            if fields  # not cut off meanwhile
+            for slot, result in zip(slots, results, strict=True)
+            for entry, fields in result[1]
+            if fields  # not trimmed meanwhile
         )
-        return Batch(entries, await self._read_gaps(reader.group, slots))
+        return Batch(entries, await self._read_gaps(consumer.group, slots))
 
     async def _read_new(
-        self, reader: Consumer, slots: Sequence[int], wait_ms: int, share: int
+        self, consumer: Consumer, slots: Sequence[int], wait_ms: int, share: int
     ) -> list[StreamEntry]:
-        streams: dict[Any, Any] = {_events(slot): ">" for slot in slots}
+        streams: dict[Any, Any] = {_stream_key(slot): ">" for slot in slots}
         read = self._client.xreadgroup(
-            reader.group, reader.consumer, streams, count=share, block=wait_ms or None
+            consumer.group, consumer.consumer, streams, count=share, block=wait_ms or None
         )
         found = await self._with_timeout(read, wait_ms / 1000)
         return [StreamEntry(*each) for each in _read(slots, found)]
 
     async def _create_group(self, group: str, slots: Sequence[int]) -> None:
-        asked = self._client.pipeline(transaction=False)
+        pipeline = self._client.pipeline(transaction=False)
         for slot in slots:
-            asked.xgroup_create(_events(slot), group, START, mkstream=True)
-        found = await self._with_timeout(asked.execute(raise_on_error=False))
+            pipeline.xgroup_create(_stream_key(slot), group, START, mkstream=True)
+        found = await self._with_timeout(pipeline.execute(raise_on_error=False))
         for each in found:
             if isinstance(each, ResponseError) and not str(each).startswith("BUSYGROUP"):
                 raise StoreDown(str(each))
 
     async def _read_gaps(self, group: str, slots: Sequence[int]) -> tuple[Gap, ...]:
-        asked = self._client.pipeline(transaction=False)
+        pipeline = self._client.pipeline(transaction=False)
         for slot in slots:
-            asked.hget(_lost(slot), group)
-        found = await self._with_timeout(asked.execute())
+            pipeline.hget(_gaps_key(slot), group)
+        found = await self._with_timeout(pipeline.execute())
         return tuple(
-            Gap(slot, *_gap(body))
+            Gap(slot, *_decode_gap(body))
             for slot, body in zip(slots, found, strict=True)
             if body is not None
         )
 
     async def _edges(self, slots: Sequence[int], command: str) -> dict[int, str]:
-        asked = self._client.pipeline(transaction=False)
+        pipeline = self._client.pipeline(transaction=False)
         for slot in slots:
-            getattr(asked, command)(_events(slot), count=1)
-        found = await self._with_timeout(asked.execute())
+            getattr(pipeline, command)(_stream_key(slot), count=1)
+        found = await self._with_timeout(pipeline.execute())
         return {
             slot: entries[0][0].decode()
             for slot, entries in zip(slots, found, strict=True)
@@ -158,16 +154,16 @@ class RedisStream:
         }
 
 
-def _events(slot: int) -> str:
+def _stream_key(slot: int) -> str:
     return f"{{s{slot}}}:events"
 
 
-def _lost(slot: int) -> str:
+def _gaps_key(slot: int) -> str:
     return f"{{s{slot}}}:gaps"
 
 
 def _read(slots: Sequence[int] | Mapping[int, str], found: Any) -> list[tuple[int, str, bytes]]:
-    by_key = {_events(slot).encode(): slot for slot in slots}
+    by_key = {_stream_key(slot).encode(): slot for slot in slots}
     return [
         (by_key[key], entry.decode(), fields[_FIELD])
         for key, entries in found
@@ -175,13 +171,13 @@ def _read(slots: Sequence[int] | Mapping[int, str], found: Any) -> list[tuple[in
     ]
 
 
-def _is_unknown(answers: Sequence[Any]) -> bool:
-    """Tell whether the group has to be made; raises StoreDown for any other fault."""
-    faults = [each for each in answers if isinstance(each, ResponseError)]
-    for fault in faults:
-        if not str(fault).startswith("NOGROUP"):
-            raise StoreDown(str(fault))
-    return bool(faults)
+def _is_unknown_group(results: Sequence[Any]) -> bool:
+    """Return whether the group must be created; raises StoreDown for any other error."""
+    errors = [each for each in results if isinstance(each, ResponseError)]
+    for error in errors:
+        if not str(error).startswith("NOGROUP"):
+            raise StoreDown(str(error))
+    return bool(errors)
 
 
 def _state(
@@ -195,5 +191,5 @@ def _state(
         slot=slot,
         lag=length if lag is None else lag,
         pending=group["pending"],
-        lost=_gap(gap)[2] if gap else 0,
+        lost=_decode_gap(gap)[2] if gap else 0,
     )

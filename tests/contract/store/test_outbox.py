@@ -39,7 +39,7 @@ async def test_a_repeated_commit_adds_nothing(store: Store) -> None:
 
 async def test_who_commits_has_it_first(opened: Opener) -> None:
     """Nothing that was just committed is taken by a look; a takeover looks further ahead."""
-    store = opened(room=OutboxLimits(claim_ms=60_000))
+    store = opened(outbox_limits=OutboxLimits(claim_ms=60_000))
     token = await claimed(store, SLOT)
     await store.commit(SLOT, token, [change(CALL, 0)])
     assert (await store.outbox.claim_due(SLOT, token, 0, 10)).calls == ()
@@ -62,7 +62,7 @@ async def test_a_stale_owner_settles_nothing(store: Store) -> None:
 
 async def test_tried_again_later(opened: Opener) -> None:
     """A failed first keeps its count, and is looked at when its moment has come, oldest first."""
-    store = opened(room=OutboxLimits(claim_ms=0))
+    store = opened(outbox_limits=OutboxLimits(claim_ms=0))
     token = await claimed(store, SLOT)
     await store.commit(SLOT, token, [change(CALL, 0, 1), change(OTHER, 0)])
     later = [Settlement(CALL, tries=2, retry_after_ms=60_000), Settlement(OTHER, retry_after_ms=0)]

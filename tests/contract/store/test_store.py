@@ -96,7 +96,7 @@ async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> N
 
 async def test_an_ended_call_expires(opened: Opener) -> None:
     """After its time an ended call is gone with its log, and its id is free; a live one stays."""
-    store = opened(kept_s=0.05)
+    store = opened(retention_s=0.05)
     token = await claimed(store, 3, "engine1")
     await store.commit(3, token, [change(live=False), change("c2")])
 
@@ -148,7 +148,7 @@ async def test_waiting_for_events_in_vain_ends(store: Store) -> None:
 
 async def test_old_events_are_trimmed(opened: Opener) -> None:
     """A slot's stream keeps about its limit."""
-    store = opened(bounds=StreamLimits(100, 400))
+    store = opened(stream_limits=StreamLimits(100, 400))
     token = await claimed(store, 3, "engine1")
     for seq in range(10):
         told = tuple(b"%d.%d" % (seq, number) for number in range(100))

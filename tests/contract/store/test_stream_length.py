@@ -12,7 +12,7 @@ SHORT = StreamLimits(100, 400)
 
 async def test_what_a_group_has_read_is_let_go(opened: Opener) -> None:
     """With all acknowledged a stream keeps about its length."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     for begin in range(0, 1_000, 100):
         await tell(*numbers(begin, begin + 100))
@@ -25,7 +25,7 @@ async def test_what_a_group_has_read_is_let_go(opened: Opener) -> None:
 @pytest.mark.parametrize("has_begun", [False, True])
 async def test_what_a_group_has_not_acknowledged_is_kept(opened: Opener, has_begun: bool) -> None:
     """Not delivered, or delivered and not acknowledged: the stream grows beyond its length."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     await tell("begin", "pending")
     batch = await store.stream.read_group(CDR, [3], 0, 10)
@@ -39,7 +39,7 @@ async def test_what_a_group_has_not_acknowledged_is_kept(opened: Opener, has_beg
 
 async def test_the_slowest_group_counts(opened: Opener) -> None:
     """One that reads everything at once takes nothing away from another."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     slow, fast = Consumer("slow", "x"), Consumer("fast", "x")
     await store.stream.read_group(slow, [3], 0, 10)
@@ -51,7 +51,7 @@ async def test_the_slowest_group_counts(opened: Opener) -> None:
 
 async def test_what_is_cut_off_is_told_as_a_gap(opened: Opener) -> None:
     """At the ceiling the oldest goes, and each group is told so until it has said that it knows."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     await store.stream.read_group(CDR, [3], 0, 10)
     await tell(*numbers(0, 1_200))
@@ -73,7 +73,7 @@ async def test_what_is_cut_off_is_told_as_a_gap(opened: Opener) -> None:
 
 async def test_a_gap_grows_until_it_is_acknowledged(opened: Opener) -> None:
     """What is lost later is added; an acknowledgement of the smaller one does not hide that."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     await store.stream.read_group(CDR, [3], 0, 10)
     await tell(*numbers(0, 1_000))
@@ -86,7 +86,7 @@ async def test_a_gap_grows_until_it_is_acknowledged(opened: Opener) -> None:
 
 async def test_who_has_read_all_loses_nothing(opened: Opener) -> None:
     """The gap is that of the group that was behind."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     await store.stream.read_group(Consumer("slow", "x"), [3], 0, 10)
     gaps: list[Gap] = []
@@ -102,7 +102,7 @@ async def test_who_has_read_all_loses_nothing(opened: Opener) -> None:
 
 async def test_what_was_cut_off_while_it_was_out_is_not_delivered_again(opened: Opener) -> None:
     """A consumer that died with events which are gone since: nobody waits for them for ever."""
-    store = opened(bounds=SHORT)
+    store = opened(stream_limits=SHORT)
     tell = await teller(store)
     await tell("gone")
     await store.stream.read_group(CDR, [3], 0, 10)

@@ -65,7 +65,7 @@ class Readers:
 async def test_no_event_is_lost_in_silence(opened: Opener, seed: int) -> None:
     """Over two slots, below the ceiling and above it."""
     rng = random.Random(seed)
-    store = opened(bounds=StreamLimits(50, rng.choice((120, 100_000))))
+    store = opened(stream_limits=StreamLimits(50, rng.choice((120, 100_000))))
     tellers = [await teller(store, slot) for slot in SLOTS]
     readers = Readers(store, rng)
     await readers.drain()  # the groups are there before the first event

@@ -1,4 +1,4 @@
-"""Where the store is, as operators write it."""
+"""Addresses of the store."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from engine.store.redis.address import StoreAddress, parse_address
 
 @pytest.mark.parametrize("url", ["redis://host:6379/0", "rediss://:x@host/1?ssl_ca_certs=/a"])
 def test_a_server(url: str) -> None:
-    """Its address goes on as it is; what is secret is not shown."""
+    """Its URL is unchanged; the redacted form has no secrets."""
     found = parse_address(url)
     assert (found.url, found.sentinels) == (url, ())
     assert "x@" not in found.redacted
@@ -15,7 +15,7 @@ def test_a_server(url: str) -> None:
 
 
 def test_sentinels() -> None:
-    """Hosts have a port or the usual one; login, number and options are the primary's."""
+    """Hosts have a port or the default; login, database and options are the primary's."""
     url = "rediss+sentinel://me:secret@a.example:1,[::1],c/main/2?ssl_ca_certs=/a"
     assert parse_address(url) == StoreAddress(
         url="rediss://me:secret@primary/2?ssl_ca_certs=/a",
@@ -28,16 +28,16 @@ def test_sentinels() -> None:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("", "begins with redis://"),
-        ("http://host", "begins with redis://"),
-        ("redis://", "begins with redis://"),
-        ("unix+sentinel://a/main", "begins with redis://"),
+        ("", "must begin with redis://"),
+        ("http://host", "must begin with redis://"),
+        ("redis://", "must begin with redis://"),
+        ("unix+sentinel://a/main", "must begin with redis://"),
         ("redis+sentinel://a:1,b:2", "the primary's name"),
-        ("redis+sentinel://a:1,,b/main", "named host:port"),
+        ("redis+sentinel://a:1,,b/main", "must be host:port"),
         ("redis+sentinel://a:x/main", "Port could not be cast"),
     ],
 )
-def test_what_is_none(url: str, words: str) -> None:
-    """It says what is allowed."""
+def test_invalid_addresses(url: str, words: str) -> None:
+    """The error names the allowed forms."""
     with pytest.raises(ValueError, match=words):
         parse_address(url)
