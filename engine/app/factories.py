@@ -71,7 +71,7 @@ class Assembly(Struct, frozen=True):
 def store(settings: Settings) -> RedisStore:
     """Build the connection to Redis; nothing is sent yet."""
     limits = StreamLimits(settings.stream_events, settings.stream_ceiling)
-    return RedisStore(settings.redis_url, kept_s=settings.kept_s, bounds=limits)
+    return RedisStore(settings.redis_url, retention_s=settings.kept_s, stream_limits=limits)
 
 
 def assembly(

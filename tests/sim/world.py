@@ -47,7 +47,7 @@ class World:
         self.phones = SimPhones(self.clock, rng)
         self.pbx = SimAsterisk(self.clock, self.phones, self._told, length_ms)
         self.phones.pbx = self.pbx
-        self.memory = MemoryStore(self.clock.now_ms, kept_s=1e9)
+        self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
         # Chance of its own, here too: the worlds in which nothing is recorded stay as they were.
         self._records = recorders.choose(seed)
         messages = self._records.messages
@@ -173,7 +173,7 @@ class World:
 
     def _is_silent(self) -> bool:
         life = self._strikes.life
-        is_idle = life.is_ready and not life.desk.actors and self._strikes.is_well()
+        is_idle = life.is_ready and not life.shard.actors and self._strikes.is_well()
         is_empty = not self.pbx.channels and not self.pbx.bridges and not self.pbx.files
         return is_idle and is_empty
 

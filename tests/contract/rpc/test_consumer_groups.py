@@ -116,9 +116,9 @@ async def test_without_the_store_a_group_is_told_so(bench: Bench) -> None:
 @pytest.fixture
 async def short(tmp_path: Path) -> AsyncIterator[Bench]:
     """Give a bench whose streams are short."""
-    async with AsyncExitStack() as house:
-        bench = Bench(MoodyStore(bounds=StreamLimits(10, 20)))
-        await bench.open(house, tmp_path)
+    async with AsyncExitStack() as stack:
+        bench = Bench(MoodyStore(stream_limits=StreamLimits(10, 20)))
+        await bench.open(stack, tmp_path)
         yield bench
 
 

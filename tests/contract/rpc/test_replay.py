@@ -18,7 +18,7 @@ from tests.contract.store.stores import claimed
 from tests.contract.store.unreliable_memory import MoodyStore
 from tests.harness.recorded_call import Recorded, recorded
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import ID, MAIN, outbound, talking
+from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
 
 DIAL = {"type": "dial", "data": {"number": [BOB]}}
@@ -33,7 +33,7 @@ async def audit(bench: Bench, call_id: str, query: str = "") -> dict[str, Any]:
 
 def talked() -> Recorded:
     """Record a conversation with a hold, to its end."""
-    story = talking(BOB)
+    story = bridged_call(BOB)
     story.take(HoldRequested(PEER, held=True), 1_000)
     story.take(LegEnded(PEER, 16), 2_000)
     story.take(LegEnded(MAIN, 16), 10)
@@ -141,9 +141,9 @@ async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:
 
 async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) -> None:
     """The stream keeps less than the log: that is no difference."""
-    async with AsyncExitStack() as house:
-        bench = Bench(MoodyStore(bounds=StreamLimits(1, 1)))
-        await bench.open(house, tmp_path)
+    async with AsyncExitStack() as stack:
+        bench = Bench(MoodyStore(stream_limits=StreamLimits(1, 1)))
+        await bench.open(stack, tmp_path)
         change = talked().change()
         await stored(bench, change)
         bench.store.stream.append(0, [b'{"event":"sung","callId":"another"}'] * 200)

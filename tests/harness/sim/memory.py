@@ -31,7 +31,7 @@ class SimMemory(MemoryStore):
 
     def __init__(self, now_ms: Callable[[], int], kept_s: float) -> None:
         self.wall = SimWall(now_ms)
-        super().__init__(self.wall.now_ms, kept_s=kept_s)
+        super().__init__(self.wall.now_ms, retention_s=kept_s)
         self.lost: list[
             dict[int, SlotState]
         ] = []  # all that there was, each time some of it was lost

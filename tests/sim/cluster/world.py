@@ -54,7 +54,7 @@ class World:
         self._rng = rng = Random(seed)
         self.faults = Weather(self.clock, rng, network.choose(rng))
         self._records = recorders.choose(seed)
-        self.memory = SimMemory(self.clock.now_ms, kept_s=1e9)
+        self.memory = SimMemory(self.clock.now_ms, retention_s=1e9)
         has_trouble = "media" in self.faults.kinds
         self.scenarios = Scenarios(
             rng, trouble_with_media=has_trouble, messages=self._records.messages

@@ -38,7 +38,7 @@ class MoodyTerms(MemoryDialPolicyStore):
 
     def lose_all(self) -> None:
         """Be as a server that was emptied."""
-        self._terms.clear()
+        self._policies.clear()
         self._lists.clear()
 
     def _count(self) -> None:
