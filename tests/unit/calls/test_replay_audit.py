@@ -43,7 +43,7 @@ def test_a_call_replays_the_same() -> None:
     assert all(each.digest is not None for each in found)
     assert list(compare_decisions(found)) == []
     assert list(compare_result(found, complete.record)) == []
-    events = compare_events(found, complete.told)
+    events = compare_events(found, complete.emitted)
     assert (events.mismatches, events.trimmed) == ((), 0)
 
 
@@ -80,7 +80,7 @@ def test_a_different_result_is_found() -> None:
 def test_events_are_compared() -> None:
     """A missing, duplicate, differing or unexpected event is reported with its number."""
     complete = record_call()
-    found, events = steps(complete.log), list(complete.told)
+    found, events = steps(complete.log), list(complete.emitted)
     missing = f"event 2, {events[2].event}, is not on the stream"
     assert _mismatches(found, [*events[:2], *events[3:]]) == [missing]
     assert _mismatches(found, [*events, events[1]]) == ["event 1 is on the stream twice"]
@@ -99,9 +99,9 @@ def test_trimmed_events_are_counted() -> None:
     """Events trimmed from the start of the stream are no difference."""
     complete = record_call()
     found = steps(complete.log)
-    for kept in (0, 1, len(complete.told) - 2):
-        events = compare_events(found, complete.told[len(complete.told) - kept :])
-        assert (events.mismatches, events.trimmed) == ((), len(complete.told) - kept)
+    for kept in (0, 1, len(complete.emitted) - 2):
+        events = compare_events(found, complete.emitted[len(complete.emitted) - kept :])
+        assert (events.mismatches, events.trimmed) == ((), len(complete.emitted) - kept)
 
 
 def test_a_gap_ends_the_comparison() -> None:
@@ -111,12 +111,12 @@ def test_a_gap_ends_the_comparison() -> None:
     found = steps(log)
     assert (find_gap(log), len(found)) == (4, 3)
     assert list(compare_decisions(found)) == []
-    assert compare_events(found, complete.told, is_complete=False).mismatches == ()
+    assert compare_events(found, complete.emitted, is_complete=False).mismatches == ()
     assert find_gap(complete.log) is None
 
 
 def test_a_call_that_has_only_started() -> None:
     """One line, one event."""
     started = recorded(outbound(), [(NOW, CallOpened())])
-    assert compare_events(steps(started.log), started.told).mismatches == ()
+    assert compare_events(steps(started.log), started.emitted).mismatches == ()
     assert list(compare_result(steps(started.log), started.record)) == []

@@ -1,4 +1,4 @@
-"""Every state against every event: the rules that always hold."""
+"""Every event in every state: the rules that always hold."""
 
 import pytest
 from msgspec.structs import replace
@@ -76,7 +76,7 @@ def events_for(story: Story) -> list[Event]:
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_event_in_every_state(state: str) -> None:
-    """No state knows an event that it cannot take; afterwards the call is sound."""
+    """Every state accepts every event; afterwards the call is valid."""
     for place, _ in enumerate(events_for(STATES[state]())):
         story = STATES[state]()
         event = events_for(story)[place]
@@ -90,7 +90,7 @@ def test_every_event_in_every_state(state: str) -> None:
     "state", [name for name in STATES if name not in {"archiving-recordings", "ended"}]
 )
 def test_a_hangup_ends_every_state(state: str) -> None:
-    """Hangup during anything: all legs are told, the rest of the tree is dropped."""
+    """All legs are hung up, and the rest of the tree is dropped."""
     story = STATES[state]()
     legs = {leg.id for leg in story.call.legs}
     commands = story.take(HangupRequested("api"), 10)
@@ -107,7 +107,7 @@ def test_a_hangup_ends_every_state(state: str) -> None:
 
 @pytest.mark.parametrize("state", [name for name in STATES if name != "ended"])
 def test_time_alone_ends_every_state(state: str) -> None:
-    """Whatever is lost on the way, no call waits for ever."""
+    """No call waits forever, whatever is lost."""
     story = STATES[state]()
     for _ in range(50):
         if story.call.is_ended:
@@ -117,16 +117,16 @@ def test_time_alone_ends_every_state(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_has_a_main_leg_to_lose(state: str) -> None:
-    """The main leg's end is the call's, in every state."""
+def test_the_end_of_the_main_leg_in_every_state(state: str) -> None:
+    """It ends the call."""
     story = STATES[state]()
     story.hang_up()
     assert all(leg.id != MAIN for leg in story.call.legs)
     assert story.state in {"ending", "archiving-recordings", "ended"}
 
 
-def test_a_next_that_was_stored_goes_on() -> None:
-    """Next is passed through within one step; if one is read all the same, its action begins."""
+def test_a_stored_advance_continues() -> None:
+    """Advance is transient; if one is stored all the same, its action starts."""
     story = answered_call(say())
     stuck = replace(story.call, state=Advance(tree(say()), "start"))
     assert deadline_ms(stuck) is None
@@ -135,7 +135,6 @@ def test_a_next_that_was_stored_goes_on() -> None:
     assert commands
 
 
-def test_an_over_call_has_no_part_for_any_leg() -> None:
-    """Nothing is expected after the end."""
+def test_an_ended_call_expects_no_leg() -> None:
     assert not is_expected(ended().call, MAIN)
     assert isinstance(ended().call.state, Ended)

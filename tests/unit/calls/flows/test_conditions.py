@@ -1,4 +1,4 @@
-"""Conditions: a closed form over what a call knows; numbers as numbers, all else as text."""
+"""Conditions: fixed operators; numbers are compared as numbers, all else as text."""
 
 from typing import Any
 
@@ -39,8 +39,7 @@ def case(operator: Operator, value: Any = None) -> Case:
         ("nan", "eq", "nan"),
     ],
 )
-def test_what_holds(given_: Any, operator: Operator, value: Any) -> None:
-    """As people would say."""
+def test_cases_that_hold(given_: Any, operator: Operator, value: Any) -> None:
     assert holds(case(operator, value), given_)
 
 
@@ -57,24 +56,24 @@ def test_what_holds(given_: Any, operator: Operator, value: Any) -> None:
         (" 3", "eq", 3),
     ],
 )
-def test_what_does_not_hold(given_: Any, operator: Operator, value: Any) -> None:
-    """Order is for numbers only, and what is empty is not there."""
+def test_cases_that_do_not_hold(given_: Any, operator: Operator, value: Any) -> None:
+    """Only numbers have an order, and empty values are not set."""
     assert not holds(case(operator, value), given_)
 
 
 @given(some.sampled_from(OPERATORS), SCALARS, SCALARS)
-def test_every_comparison_has_an_answer(operator: Operator, value: Any, known: Any) -> None:
-    """Whatever is compared with whatever: yes or no."""
+def test_every_comparison_has_a_result(operator: Operator, value: Any, known: Any) -> None:
+    """Any value with any other: true or false."""
     assert holds(case(operator, value), known) in {True, False}
 
 
 @given(SCALARS, SCALARS)
 def test_ne_is_not_eq(value: Any, known: Any) -> None:
-    """One of the two always holds, and never both."""
+    """Exactly one of the two holds."""
     assert holds(case("eq", value), known) != holds(case("ne", value), known)
 
 
 @given(NUMBERS, NUMBERS)
-def test_order_is_that_of_numbers(first: int, second: int) -> None:
+def test_the_order_is_numeric(first: int, second: int) -> None:
     """Also of numbers that are written as text."""
     assert holds(case("lt", str(second)), first) == (float(first) < float(second))

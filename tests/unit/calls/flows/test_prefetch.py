@@ -1,4 +1,4 @@
-"""What a tree will want to have heard."""
+"""The audio that an action tree needs."""
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from wire.verbs import Say
 
 
 def test_the_whole_tree_is_searched() -> None:
-    """Prompts, lists, texts and fallbacks, in the order they may be heard, without doubles."""
+    """Prompts, lists, texts and fallbacks, in playing order, without duplicates."""
     gather = {
         "type": "gather",
         "data": {"audioUrl": HTTPS + "1", "fallback": say("no?", action=say("bye"))},
@@ -25,16 +25,16 @@ def test_the_whole_tree_is_searched() -> None:
     )
 
 
-def test_what_is_not_known_yet_is_not_wanted() -> None:
-    """An address may answer anything; a dial and a hangup play nothing of ours."""
+def test_actions_without_audio() -> None:
+    """A URL may return anything; a dial and a hangup play nothing."""
     assert audio_sources(None) == ()
     assert audio_sources(HTTPS) == ()
     dial = {"type": "dial", "data": {"agent_id": "7"}, "action": {"type": "hangup"}}
     assert audio_sources(tree(dial)) == ()
 
 
-def test_a_greeting_is_wanted() -> None:
-    """What who answers a dial will hear, and a gather's spoken prompt."""
+def test_audio_of_a_screening() -> None:
+    """A dial's whisper and confirmation, and a gather's spoken prompt."""
     data = {"agent_id": "7", "whisper": say("Sales?"), "confirm": {"text": "Press one."}}
     gather = {"type": "gather", "data": {"text": "Your number?"}}
     assert audio_sources(tree({"type": "dial", "data": data, "action": gather})) == (
@@ -44,8 +44,8 @@ def test_a_greeting_is_wanted() -> None:
     )
 
 
-def test_a_call_wants_what_is_left_of_it() -> None:
-    """What it hears now, what follows, and what comes after its flow; no more."""
+def test_pending_audio_of_a_call() -> None:
+    """Of its state, the following actions, and its continuation; no more."""
     left = tree(say("now", action=say("then")))
     assert isinstance(left, Say)
     state = Playing(left, "p", 0)

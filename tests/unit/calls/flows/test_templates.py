@@ -22,14 +22,14 @@ def filled(flow: Any, contact: dict[str, Any]) -> Any:
 
 
 def test_a_field_is_filled_in() -> None:
-    """Blanks within the braces are free; other kinds of values become text."""
+    """Blanks within the braces are allowed; other types become text."""
     flow = {"type": "say", "data": {"text": "Hi {{contact.fName}}, {{ contact.n }}!"}}
     said = filled(flow, {"fName": "Ada", "n": 3})
     assert said["data"]["text"] == "Hi Ada, 3!"
 
 
 def test_a_missing_field_is_empty() -> None:
-    """A field that the contact lacks, or has as null, becomes empty."""
+    """A field that the contact lacks, or that is null, becomes empty."""
     assert filled("<{{contact.no}}{{contact.null}}>", {"null": None}) == "<>"
 
 
@@ -37,26 +37,26 @@ def test_a_missing_field_is_empty() -> None:
     "text", ["{{fName}}", "{{contact.}}", "{{contact.a b}}", "{contact.fName}", "{{ contact }}"]
 )
 def test_other_braces_stay(text: str) -> None:
-    """Only fields of the contact are filled in."""
+    """Only valid names are filled in."""
     assert filled(text, {"fName": "Ada"}) == text
 
 
 def test_lists_are_filled_and_other_values_kept() -> None:
-    """Numbers, booleans and null are as they were; keys are not touched."""
+    """Numbers, booleans, null and keys stay the same."""
     flow = {"{{contact.a}}": ["{{contact.a}}", 1, 2.5, True, None]}
     assert filled(flow, {"a": "x"}) == {"{{contact.a}}": ["x", 1, 2.5, True, None]}
 
 
 @given(some.text())
 def test_no_field_can_add_structure(value: str) -> None:
-    """A contact's field stays within its string, whatever it holds; it is not filled again."""
+    """A value stays within its string, and is not filled in again."""
     assert filled({"text": "{{contact.a}}"}, {"a": value, "b": "!"}) == {"text": value}
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"{", b'"\xff"', b"[" * 100_000, b'{"a":' * 300 + b"1" + b"}" * 300]
 )
-def test_what_is_no_flow_is_bad_input(body: bytes) -> None:
+def test_invalid_documents(body: bytes) -> None:
     """No JSON, no UTF-8, or nested too deep."""
     with pytest.raises(BadInput):
         fill(body, lambda _name: None)
@@ -71,7 +71,7 @@ DOCUMENTS = some.recursive(
 
 @given(DOCUMENTS)
 def test_documents_without_templates_stay(document: Any) -> None:
-    """Filling in changes nothing that is not asked for, whatever else has braces in it."""
+    """Documents without templates are unchanged, whatever braces they have."""
     if not any(is_name(name) for _, name in names(document)):
         assert fill_in(document, lambda _name: "x") == document
         assert fill_in(document, lambda _name: "x", typed=True) == document
@@ -79,7 +79,7 @@ def test_documents_without_templates_stay(document: Any) -> None:
 
 @given(some.text(some.characters(exclude_characters="{}")), DOCUMENTS)
 def test_a_typed_template_is_the_value(around: str, value: Any) -> None:
-    """Alone it is the value itself; with anything around it, its text."""
+    """Alone it is the value itself; with text around it, text."""
     alone = fill_in({"a": "{{ vars.x }}"}, lambda _name: value, typed=True)
     assert alone == {"a": value}
     beside = fill_in(f"{{{{vars.x}}}}-{around}", lambda _name: value, typed=True)
@@ -88,13 +88,13 @@ def test_a_typed_template_is_the_value(around: str, value: Any) -> None:
 
 @given(some.text())
 def test_a_value_is_not_filled_in_again(value: str) -> None:
-    """Braces that come in with a value stay as they are."""
+    """Braces within a value stay as they are."""
     hidden = value + "{{vars.secret}}"
     assert fill_in("{{vars.x}}", {"vars.x": hidden, "vars.secret": "!"}.get) == hidden
 
 
-def test_names_are_found_with_their_places() -> None:
-    """For checks: each template's place, whether it is a good one or not."""
+def test_names_are_found_with_their_paths() -> None:
+    """For checks: each template's path, whether it is valid or not."""
     document = {"a": ["x {{vars.n}} {{ nope }}"], "b": {"c": "{{digits}}"}}
     assert list(names(document)) == [("a[0]", "vars.n"), ("a[0]", "nope"), ("b.c", "digits")]
     assert [is_name(each) for each in ("digits", "vars.n", "vars", "nope.x", "vars.n ")] == [
@@ -106,7 +106,7 @@ def test_names_are_found_with_their_places() -> None:
     ]
 
 
-def test_what_grows_too_large_is_refused() -> None:
-    """Many places of one large value are more than a document may become."""
+def test_documents_that_grow_too_large_are_rejected() -> None:
+    """Many templates of one large value exceed the limit."""
     with pytest.raises(BadInput, match="filled in"):
         fill_in(["{{vars.x}}"] * 200, lambda _name: "x" * 10_000)

@@ -1,4 +1,4 @@
-"""Builders for keys that were heard over AMI, and for taking a call up with them."""
+"""Digits that AMI reports, and a recovery with them."""
 
 from msgspec.structs import replace
 
@@ -17,25 +17,25 @@ HELD_MS = 80
 
 
 def ari_digit(story: Story, digit: str, after_ms: int = 0, leg: str = MAIN) -> DigitPressed:
-    """Say how ARI tells of a key that is let go so long after now."""
+    """Return a digit as ARI reports it, released so long after now."""
     up_ms = story.now + after_ms
     return DigitPressed(leg, digit, up_ms - HELD_MS, HELD_MS, up_ms)
 
 
 def ami_digit(key: DigitPressed, lag_ms: int = LAG_MS) -> DigitPressed:
-    """Say how AMI tells of the same key."""
+    """Return the same digit as AMI reports it."""
     return replace(key, pressed_ms=key.pressed_ms + lag_ms, pbx_ms=key.pbx_ms + lag_ms, missed=True)
 
 
 def gathering(**data: object) -> Story:
-    """Make a call that gathers digits."""
+    """Return a call that gathers digits."""
     return answered_call({"type": "gather", "data": {"timeout": 5_000, **data}, "action": HTTPS})
 
 
 def recover(
     story: Story, *heard: DigitPressed, seen: PbxSnapshot = UP, after_ms: int = 3_000
 ) -> None:
-    """Take the call up again, as it was stored, where these keys were heard."""
+    """Recover the call from its stored form, with digits that AMI reported."""
     story.now += after_ms
     story.call = decode_call(encode(story.call))
     keys = missing_digits(story.call, by_leg(heard), {})
@@ -44,11 +44,10 @@ def recover(
 
 
 def by_leg(heard: tuple[DigitPressed, ...]) -> dict[str, list[DigitPressed]]:
-    """Sort keys as an engine keeps them."""
+    """Group digits as an engine stores them."""
     return {leg: [key for key in heard if key.leg == leg] for leg in {key.leg for key in heard}}
 
 
 def gathered_digits(call: Call) -> str:
-    """Say what a gather has so far."""
     assert isinstance(call.state, Gathering)
     return call.state.digits

@@ -1,4 +1,4 @@
-"""Builders for the core's tests: a call is told its story event by event, time is moved by hand."""
+"""Builders for the core's tests: a call gets events one by one, and time is set by hand."""
 
 import json
 from typing import Any, TypeVar
@@ -40,12 +40,11 @@ def tree(verb: Any) -> Action:
 
 
 def say(text: str = "hello", **more: Any) -> dict[str, Any]:
-    """Speak a text."""
     return {"type": "say", "data": {"text": text}, **more}
 
 
 def outbound(action: Any = None, **fields: Any) -> Call:
-    """Make an outbound call that is not yet asked for, which shows +4799."""
+    """Return an outbound call that has not been opened, with the caller id +4799."""
     leg = Leg(MAIN, "+4711111111", "requested", NOW, ring_timeout_s=30)
     parsed = None if action is None else tree(action)
     return Call(
@@ -66,7 +65,7 @@ def outbound(action: Any = None, **fields: Any) -> Call:
 
 
 def inbound(action: Any = None, **fields: Any) -> Call:
-    """Make a call that has come in."""
+    """Return an inbound call that has not been opened."""
     leg = Leg(CHANNEL, "+4722222222", "created", NOW)
     return Call(
         id=ID,
@@ -84,7 +83,7 @@ def inbound(action: Any = None, **fields: Any) -> Call:
 
 
 class Story:
-    """A call, the time, and all that the call has wanted so far."""
+    """A call, the time, and all commands so far."""
 
     def __init__(self, call: Call, now: int = NOW) -> None:
         self.call = call
@@ -101,19 +100,19 @@ class Story:
         return tuple(each for each in commands if not isinstance(each, EmitEvent))
 
     def pass_deadline(self) -> tuple[Command, ...]:
-        """Move time to the call's deadline."""
+        """Apply an event, so long after the last one; returns the commands without EmitEvent."""
         when = deadline_ms(self.call)
         assert when is not None, "a call that is over waits for nothing"
         self.now = max(self.now, when)
         return self.take(DeadlinePassed())
 
     def press(self, digit: str, after_ms: int = 200, held_ms: int = 80) -> tuple[Command, ...]:
-        """Press a key on the main leg: it is reported when it is let go."""
+        """Set the time to the call's deadline and apply DeadlinePassed."""
         pressed = DigitPressed(self.call.main, digit, self.now + after_ms - held_ms)
         return self.take(pressed, after_ms)
 
     def deliver_media(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:
-        """Bring the audio that is waited for."""
+        """Press a digit on the main leg; it is reported at key-up."""
         return self.take(MediaFetched(self.state_as(WithRequest).request, clips))
 
     def hang_up(self, cause: int = 16) -> tuple[Command, ...]:
@@ -121,7 +120,6 @@ class Story:
         return self.take(LegEnded(self.call.main, cause), 100)
 
     def state_as(self, kind: type[Kind]) -> Kind:
-        """Return the call's state, which must be of this kind."""
         if not issubclass(kind, WithRequest):
             assert isinstance(self.call.state, kind), self.call.state
         return self.call.state  # type: ignore[return-value]  # checked, or has what is asked
@@ -138,7 +136,6 @@ class Story:
 
     @property
     def emitted(self) -> list[CallEvent]:
-        """List what the outside was told."""
         return [each.event for each in self.commands if isinstance(each, EmitEvent)]
 
     def commands_of(self, kind: type[Kind]) -> list[Kind]:
@@ -147,13 +144,13 @@ class Story:
 
 
 class WithRequest:
-    """Any state that waits for a request's answer."""
+    """Any state with a `request`."""
 
     request: str
 
 
 def answered_call(action: Any = None, **fields: Any) -> Story:
-    """Make an outbound call, answered 5 s after we asked, whose first verb has begun."""
+    """Return an outbound call, answered after 5 s, whose first verb has started."""
     story = Story(outbound(action, **fields))
     story.take(CallOpened())
     story.take(LegCreated(MAIN))
@@ -162,14 +159,14 @@ def answered_call(action: Any = None, **fields: Any) -> Story:
 
 
 def dialing_call(*numbers: str, **more: Any) -> Story:
-    """Make a call that dials numbers, or one agent when none is given."""
+    """Return a call that dials numbers, or one agent when no number is given."""
     data = more.pop("data", {"agent_id": "7"} if not numbers else {"number": list(numbers)})
     fields = {"labels": more.pop("labels")} if "labels" in more else {}
     return answered_call({"type": "dial", "data": data, **more}, **fields)
 
 
 def bridged_call(*numbers: str, **more: Any) -> Story:
-    """Make a call whose first dialled leg has answered after another 2 s."""
+    """Return a call whose first dialed leg has answered after another 2 s."""
     story = dialing_call(*numbers, **more)
     story.take(LegAnswered(story.state_as(Dialing).legs[0]), 2_000)
     return story

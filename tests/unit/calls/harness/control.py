@@ -1,4 +1,4 @@
-"""Builders for live control: a conversation of main (`l0`) and Bob (`l1`), in which people act."""
+"""Builders for live control: a conversation of main (`l0`) and Bob (`l1`)."""
 
 from typing import Any, Literal
 
@@ -40,13 +40,13 @@ PROGRESS: dict[Progress, tuple[type[LegCreated | LegRinging | LegAnswered], ...]
 
 
 def transfer_to(party: str = CAROL, **fields: Any) -> TransferRequested:
-    """Ask for main to be handed from Bob to Carol, attended."""
+    """Return the request to transfer main from Bob to Carol, attended."""
     wish = {"mode": "attended", "source": PEER, "customer": MAIN, "source_agent": "7", **fields}
     return TransferRequested(party=party, **wish)
 
 
 def transferring(state: Progress = "starting", *, action: Any = None, **fields: Any) -> Story:
-    """Make a call whose main is being transferred, 10 s into its conversation with Bob."""
+    """Return a call whose main leg is being transferred, 10 s into its conversation with Bob."""
     story = bridged_call(BOB, action=action)
     story.take(transfer_to(**fields), 10_000)
     return progress(story, TARGET, state)
@@ -55,12 +55,12 @@ def transferring(state: Progress = "starting", *, action: Any = None, **fields: 
 def transferring_from_main(
     state: Progress = "starting", mode: TransferMode = "attended", **more: Any
 ) -> Story:
-    """Make a call in which main is the source, and Bob the customer."""
+    """Return a call in which main is the source, and Bob the customer."""
     return transferring(state, mode=mode, source=MAIN, customer=PEER, **more)
 
 
 def in_conference(*others: str, music: str | None = None, action: Any = None) -> Story:
-    """Make a call with a conference, in which Carol and the others have answered."""
+    """Return a call with a conference, in which Carol and the others have answered."""
     story = inviting(music=music, action=action)
     progress(story, THIRD, "answered")
     for party in others:
@@ -70,21 +70,21 @@ def in_conference(*others: str, music: str | None = None, action: Any = None) ->
 
 
 def inviting(*, music: str | None = None, action: Any = None) -> Story:
-    """Make a call with a conference that Carol is being called into."""
+    """Return a call with a conference that Carol is being called into."""
     story = bridged_call(BOB, action=action)
     story.take(AddMemberRequested(CAROL, "7", agent_id="8", name="Carol", music=music), 1_000)
     return story
 
 
 def progress(story: Story, leg: str, state: Progress) -> Story:
-    """Let a leg come as far as a state says."""
+    """Apply the events by which a leg reaches a state."""
     for kind in PROGRESS[state]:
         story.take(kind(leg), 500)
     return story
 
 
 def dial_into(story: Story, party: str = CAROL, *, state: Progress = "starting") -> str:
-    """Call a party into a call, and let it come; gives its leg."""
+    """Call a party into a call and let its leg reach a state; returns the leg."""
     story.take(DialRequested(party, 40), 100)
     leg = story.call.legs[-1].id
     progress(story, leg, state)
@@ -92,84 +92,77 @@ def dial_into(story: Story, party: str = CAROL, *, state: Progress = "starting")
 
 
 def complete(session: str = SESSION) -> TransferCompletionRequested:
-    """Ask for the end of an attended transfer, without the source."""
     return TransferCompletionRequested(session, "7", "manual_complete")
 
 
 def cancel(session: str = SESSION) -> TransferCancelRequested:
-    """Ask for the customer back."""
     return TransferCancelRequested(session, "7", "source_cancel")
 
 
 def hold(leg: str) -> HoldRequested:
-    """Ask for a leg to be put on hold."""
     return HoldRequested(leg, held=True)
 
 
 def unhold(leg: str) -> HoldRequested:
-    """Ask for a leg to be taken off hold."""
     return HoldRequested(leg, held=False)
 
 
 def kick(leg: str, session: str = CONFERENCE) -> KickRequested:
-    """Ask for a member to be put out."""
     return KickRequested(session, leg, "7")
 
 
 def leave(leg: str, session: str = CONFERENCE) -> KickRequested:
-    """Let a member leave by itself."""
     return KickRequested(session, leg, "7", is_leave=True)
 
 
 def coach(leg: str, coached: str, session: str = CONFERENCE) -> CoachRequested:
-    """Ask for a member to be heard by one other alone; empty: by all."""
     return CoachRequested(session, leg, coached)
 
 
 def media_of(story: Story, leg: str) -> LegMedia:
-    """Tell where a leg is to be."""
+    """Return the desired media of a leg."""
     return desired_media(story.call).get(leg, UNBRIDGED)
 
 
 def bridged_legs(story: Story) -> set[str]:
-    """Name the legs that share the conversation's bridge."""
+    """Return the legs that share the conversation's bridge."""
     bridge = getattr(story.call.state, "bridge", "none")
     return {leg for leg, seat in desired_media(story.call).items() if seat.bridge == bridge}
 
 
 def transfer(story: Story) -> Transfer:
-    """Give the latest transfer."""
+    """Return the latest transfer."""
     return story.call.transfers[-1]
 
 
 def conference(story: Story) -> Conference:
-    """Give the latest conference."""
+    """Return the latest conference."""
     return story.call.conferences[-1]
 
 
 def members(story: Story) -> dict[str, tuple[str, str]]:
-    """Give each member's state and reason, by leg."""
+    """Return each member's state and reason, by leg."""
     return {each.leg: (each.state, each.reason) for each in conference(story).members}
 
 
 def transfer_events(story: Story) -> list[tuple[str | None, str | None]]:
-    """List the states of transfers that were told, with their reasons."""
+    """Return the states of transfers that were emitted, with their reasons."""
     return [(e.session_state, e.reason) for e in story.emitted if e.event == "transfer"]
 
 
 def conference_events(story: Story) -> list[tuple[str | None, str | None]]:
-    """List the states of conferences that were told, with their reasons."""
+    """Return the states of conferences that were emitted, with their reasons."""
     return [(e.session_state, e.reason) for e in story.emitted if e.event == "conference"]
 
 
 def member_events(story: Story, leg: str) -> list[tuple[str | None, str | None]]:
-    """List a member's states as they were told, with their reasons."""
+    """Return a member's states that were emitted, with their reasons."""
     told = [e for e in story.emitted if e.event == "conference-member" and e.channel_id == leg]
     return [(each.session_state, each.reason) for each in told]
 
 
 def coaching() -> Story:
-    """Make a conference in which Carol coaches Bob."""
+    """Return a conference in which Carol coaches Bob."""
     story = in_conference()
     story.take(coach(THIRD, PEER))
     story.take(LegCreated(SNOOP))
@@ -177,21 +170,20 @@ def coaching() -> Story:
 
 
 def transferring_with_music() -> Story:
-    """Make a transfer whose customer hears music of its own."""
+    """Return a transfer with custom hold music."""
     story = transferring("answered", music=MUSIC_URL)
     story.take(MediaFetched(story.commands_of(FetchMedia)[-1].request, CLIPS))
     return story
 
 
 def waiting_alone() -> Story:
-    """Make a conference in which one waits for another."""
+    """Return a conference in which one member waits for another."""
     story = inviting()
     story.take(LegEnded(PEER, 16))
     return story
 
 
 def take_all(story: Story, *events: Event) -> Story:
-    """Let more happen."""
     for event in events:
         story.take(event)
     return story

@@ -1,4 +1,4 @@
-"""Calls that dial: their legs, and how the dial ended."""
+"""Calls that dial: their legs and results."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ BOB, EVE = "+4712345678", "sip:eve@example.com"
 
 
 def dial_result(story: Story) -> dict[str, Any]:
-    """Read how the dial ended, as its action webhook was told."""
+    """Return the dial's result as its webhook got it."""
     body: dict[str, Any] = json.loads(story.commands_of(SendWebhook)[-1].body)
     assert body["event"] == "dial"
     found: dict[str, Any] = body["dial"]

@@ -1,4 +1,4 @@
-"""Calls that run a flow which looks somebody up."""
+"""Calls that run a flow with an API request."""
 
 from engine.calls.model.io_commands import FetchMedia
 from tests.unit.calls.harness.builders import Story, say
@@ -15,7 +15,7 @@ LOOKUP_FLOW = outline(
 
 
 def spoken_text(story: Story) -> str:
-    """Give the last text that was to be spoken."""
+    """Return the last text to speak."""
     [source] = story.commands_of(FetchMedia)[-1].sources
     assert isinstance(source, Speech)
     return source.text

@@ -1,4 +1,4 @@
-"""Flows for the core's tests: a graph whose nodes are at hand, and a call that runs it."""
+"""Flows for the core's tests: a graph, and a call that runs it."""
 
 import json
 from typing import Any
@@ -17,21 +17,21 @@ RUN = {"type": "flow", "data": {"flowId": "support"}}
 
 
 def outline(start: str, **nodes: Any) -> FlowOutline:
-    """Make a flow of nodes."""
+    """Return a flow of nodes."""
     found = read_outline(json.dumps({"start": start, "nodes": nodes}).encode())
     assert found is not None
     return found
 
 
 def run_flow(flow: FlowOutline, action: Any = None, **fields: Any) -> Story:
-    """Make a call that runs a flow, then `action`, as far as its nodes are at hand."""
+    """Return a call that runs a flow, then `action`."""
     story = answered_call({**RUN, "action": action} if action else RUN, **fields)
     request = story.commands_of(LoadFlow)[-1].request
     return load_nodes(story, flow, story.take(FlowStarted(request, "support", 1, flow.start)))
 
 
 def load_nodes(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
-    """Bring the nodes that are wanted, until none is."""
+    """Deliver nodes until no more are requested."""
     while asked := [each for each in wanted if isinstance(each, LoadFlowNode)]:
         errand = asked[0]
         node = resolve_node(flow, errand.node, call_variables(story.call), DEFAULT_LIMITS)
@@ -40,21 +40,19 @@ def load_nodes(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> 
 
 
 def answer_request(story: Story, flow: FlowOutline, **values: Scalar | None) -> Story:
-    """Answer the API request that is under way."""
+    """Deliver the result of the current API request."""
     request = story.commands_of(SendApiRequest)[-1].request
     return load_nodes(story, flow, story.take(ApiRequestSucceeded(request, 200, values)))
 
 
 def press_digit(story: Story, flow: FlowOutline, digit: str) -> Story:
-    """Press a key."""
     return load_nodes(story, flow, story.press(digit))
 
 
 def pass_deadline(story: Story, flow: FlowOutline) -> Story:
-    """Let a clock run out."""
     return load_nodes(story, flow, story.pass_deadline())
 
 
 def skip_prompt(story: Story, flow: FlowOutline) -> Story:
-    """Pass over the prompt that is waited for."""
+    """Deliver no audio for the current prompt."""
     return load_nodes(story, flow, story.deliver_media(()))

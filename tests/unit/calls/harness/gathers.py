@@ -11,20 +11,20 @@ HOOK = "https://example.com/gathered"
 
 
 def gathering(action: Any = HOOK, verb_timeout: float | None = None, **data: Any) -> Story:
-    """Make a call that gathers, without a prompt unless one is given."""
+    """Return a call that gathers, without a prompt by default."""
     verb: dict[str, Any] = {"type": "gather", "data": data, "action": action}
     return answered_call(verb if verb_timeout is None else {**verb, "timeout": verb_timeout})
 
 
 def playing_prompt(**data: Any) -> Story:
-    """Make a call that plays the prompt of a gather."""
+    """Return a call that plays the prompt of a gather."""
     story = gathering(audioUrl=HTTPS, **data)
     story.deliver_media()
     return story
 
 
 def gather_result(story: Story) -> dict[str, Any]:
-    """Read what the webhook was told last."""
+    """Return the body of the last webhook."""
     asked = story.commands_of(SendWebhook)[-1]
     assert asked.url == HOOK
     body: dict[str, Any] = json.loads(asked.body)

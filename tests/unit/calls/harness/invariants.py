@@ -1,4 +1,4 @@
-"""What holds of any call after any step."""
+"""Invariants of every call after every step."""
 
 from typing import Any
 
@@ -10,7 +10,6 @@ from engine.calls.verbs.hangup import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 
 
 def assert_sound(call: Call, commands: tuple[Any, ...]) -> None:
-    """Check what holds of any call after any step."""
     assert not isinstance(call.state, Advance), "never stored"
     if not call.is_ended:
         when = deadline_ms(call)

@@ -1,4 +1,4 @@
-"""A PBX on paper: who is in which bridge, hears what and is muted, from what a call asked for."""
+"""A model of a PBX: which leg is in which bridge, what it hears and how it is muted."""
 
 from engine.calls.model.commands import (
     AddToBridge,
@@ -17,7 +17,7 @@ from engine.calls.model.commands import (
 
 
 class PbxModel:
-    """Does commands one after another."""
+    """Applies commands one after another."""
 
     def __init__(self) -> None:
         self.bridge: dict[str, str] = {}
@@ -25,7 +25,7 @@ class PbxModel:
         self.muted: dict[str, str] = {}
 
     def do(self, command: Command) -> None:
-        """Do one command, or leave it to others."""
+        """Apply a command; others are ignored."""
         match command:
             case AddToBridge(bridge, legs):
                 self.bridge |= dict.fromkeys(legs, bridge)
@@ -67,7 +67,6 @@ class PbxModel:
             sounds.discard(playback)
 
     def leg_ended(self, leg: str) -> None:
-        """End a channel."""
         self.bridge.pop(leg, None)
         self.muted.pop(leg, None)
         self.sounds.pop(leg, None)

@@ -1,4 +1,4 @@
-"""What may happen to any call at any time: its legs move and end, and time passes."""
+"""Random events of every call: legs progress and end, and time passes."""
 
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -18,7 +18,7 @@ PLACES = some.integers(0, 99)
 
 
 class RandomEvents(RuleBasedStateMachine):
-    """A call whose stories others tell: by how they take an event, and which legs they choose."""
+    """Base class; subclasses apply events and choose legs."""
 
     story: Story
 
@@ -27,23 +27,21 @@ class RandomEvents(RuleBasedStateMachine):
         raise NotImplementedError
 
     def leg(self, place: int) -> str:
-        """Choose a leg, mostly one that lives."""
+        """Apply an event and check the invariants."""
         raise NotImplementedError
 
     @rule(place=PLACES, kind=some.sampled_from([LegCreated, LegRinging, LegAnswered, LegAnswered]))
     def a_leg_moves(self, place: int, kind: type[LegCreated]) -> None:
-        """Reach a phone, let it ring, or answer it."""
+        """Return a leg, usually a live one."""
         self.take(kind(self.leg(place)))
 
     @rule(place=PLACES, cause=some.sampled_from([0, 16, 17, 19, 21, 34]))
     def a_leg_ends(self, place: int, cause: int) -> None:
-        """Someone hangs up."""
         self.take(LegEnded(self.leg(place), cause))
 
     @precondition(lambda self: not self.story.call.is_ended)
     @rule()
     def time_passes(self) -> None:
-        """Reach the call's deadline."""
         when = deadline_ms(self.story.call)
         assert when is not None, "every state that waits has a deadline"
         self.take(DeadlinePassed(), max(0, when - self.story.now))

@@ -1,4 +1,4 @@
-"""People who steer a live call, and ask for anything at any time."""
+"""Random requests to a live call."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from tests.unit.calls.harness.random_story import RandomStory
 
 
 class RandomRequests(RandomStory):
-    """Those who steer the call beside all that happens to it."""
+    """Adds requests to the random events."""
 
     @rule(place=PLACES, direction=some.sampled_from(["", "in", "out", "both"]))
     def a_mute(self, place: int, direction: Any) -> None:
@@ -36,17 +36,14 @@ class RandomRequests(RandomStory):
 
     @rule(place=PLACES, held=some.booleans())
     def a_hold(self, place: int, held: bool) -> None:
-        """Put a leg on hold, or take it off."""
         self.take(HoldRequested(self.leg(place), held))
 
     @rule(place=PLACES)
     def a_leg_is_hung_up(self, place: int) -> None:
-        """Ask for the end of one leg."""
         self.take(LegHangupRequested(self.leg(place)))
 
     @rule(ring_s=some.sampled_from([5, 60]))
     def a_dial(self, ring_s: int) -> None:
-        """Call someone in."""
         self.take(DialRequested(CAROL, ring_s))
 
     @rule(
@@ -55,7 +52,6 @@ class RandomRequests(RandomStory):
         music=some.sampled_from([None, MUSIC_URL]),
     )
     def a_transfer(self, mode: Any, is_main: bool, music: str | None) -> None:
-        """Hand one of two over."""
         others = self.story.call.state.legs if isinstance(self.story.call.state, Bridged) else ()
         pair = (self.story.call.main, others[0] if others else MAIN)
         source, customer = pair if is_main else pair[::-1]
@@ -63,7 +59,6 @@ class RandomRequests(RandomStory):
 
     @rule(back=some.integers(1, 2), is_complete=some.booleans())
     def a_transfer_is_ended(self, back: int, is_complete: bool) -> None:
-        """Complete or cancel the latest transfer, or the one before."""
         if len(self.story.call.transfers) >= back:
             session = self.story.call.transfers[-back].id
             kind = TransferCompletionRequested if is_complete else TransferCancelRequested
@@ -76,7 +71,6 @@ class RandomRequests(RandomStory):
 
     @rule(back=some.integers(1, 2), place=PLACES, is_leave=some.booleans())
     def a_kick(self, back: int, place: int, is_leave: bool) -> None:
-        """Put a member of the latest conference out, or of the one before."""
         if len(self.story.call.conferences) >= back:
             session = self.story.call.conferences[-back].id
             self.take(KickRequested(session, self.leg(place), "7", is_leave))
@@ -84,7 +78,7 @@ class RandomRequests(RandomStory):
     @precondition(lambda self: self.story.call.conferences)
     @rule(place=PLACES, other=PLACES, is_off=some.booleans())
     def a_coach(self, place: int, other: int, is_off: bool) -> None:
-        """Let one be heard by one other, and let the snoop come."""
+        """Coach a member, and create the snoop or not."""
         session = self.story.call.conferences[-1].id
         coached = "" if is_off else self.leg(other)
         before = len(self.story.commands_of(Snoop))

@@ -1,4 +1,4 @@
-"""A call, and a world that does anything it can to it, for any story at all."""
+"""Random stories of a call: events, results and outages in any order."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ TREES = [
 
 
 class RandomStory(RandomEvents):
-    """A call, its PBX on paper, and phones, servers and outages that do as they like."""
+    """A call, a model of its PBX, and random phones, servers and outages."""
 
     @initialize(verb=some.sampled_from(TREES))
     def begin(self, verb: Any) -> None:
@@ -50,7 +50,6 @@ class RandomStory(RandomEvents):
             self.take(event)
 
     def take(self, event: Event, after_ms: int = 300) -> None:
-        """Let something happen, do what is asked, and check what must always hold."""
         before, refusal = self.story.call, self.is_rejected(event)
         if isinstance(event, PlaybackEnded):
             self.pbx.playback_ended(event.playback)
@@ -80,7 +79,7 @@ class RandomStory(RandomEvents):
         )
 
     def leg(self, place: int) -> str:
-        """Choose a leg, mostly one that lives; or a snoop."""
+        """Return whether an event is a request that is rejected."""
         snoops = [each.snoop for each in self.story.commands_of(Snoop)]
         made = [each.leg for each in self.story.commands_of(Originate)]
         legs = [*(leg.id for leg in self.story.call.legs), *snoops[-1:], *made[-1:], MAIN]
@@ -88,35 +87,34 @@ class RandomStory(RandomEvents):
 
     @rule()
     def the_answer(self) -> None:
-        """Let whoever is called last answer."""
+        """Return a leg, usually a live one, or a snoop."""
         waiting = [leg.id for leg in self.story.call.legs if leg.state != "up"]
         if waiting:
             self.take(LegAnswered(waiting[-1]))
 
     @rule()
     def hung_up_legs_end(self) -> None:
-        """Do the hangups that were asked for."""
+        """Answer the last leg that is being called."""
         for leg in {each.leg for each in self.story.commands_of(Hangup)}:
             if self.story.call.leg(leg) is not None:
                 self.take(LegEnded(leg, 16), 20)
 
     @rule(place=PLACES, clips=some.sampled_from([(), CLIPS]))
     def media(self, place: int, clips: Any) -> None:
-        """Audio comes."""
+        """End the legs that were hung up."""
         asked = self.story.commands_of(FetchMedia)
         if asked:
             self.take(MediaFetched(asked[-1 - place % len(asked)].request, clips))
 
     @rule(failed=some.booleans())
     def a_playback_ends(self, failed: bool) -> None:
-        """Come to the end of what was played last."""
         played = self.story.commands_of(Play)
         if played:
             self.take(PlaybackEnded(played[-1].playback, failed), 2_000)
 
     @rule(verb=some.sampled_from([None, *TREES]), fails=some.booleans())
     def a_reply(self, verb: Any, fails: bool) -> None:
-        """Answer what was asked last, or fail to."""
+        """Answer the last webhook, or fail it."""
         asked = self.story.commands_of(SendWebhook)
         if asked and fails:
             self.take(ActionFailed(asked[-1].request, "status_500"))
@@ -130,7 +128,6 @@ class RandomStory(RandomEvents):
 
     @rule(place=PLACES)
     def no_bridge(self, place: int) -> None:
-        """Fail to join a leg where it is to be."""
         leg = self.leg(place)
         bridge = self.pbx.bridge.pop(leg, None)
         if bridge is not None:
@@ -138,7 +135,7 @@ class RandomStory(RandomEvents):
 
     @rule(places=some.sets(PLACES))
     def an_outage(self, places: set[int]) -> None:
-        """Take the call up again; some have fallen out of their bridges."""
+        """Recover the call; some legs have left their bridges."""
         for place in places:
             self.pbx.bridge.pop(self.leg(place), None)
         self.take(Recovered(tuple(self.pbx.bridge.items())))

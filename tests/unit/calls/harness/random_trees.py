@@ -1,4 +1,4 @@
-"""Any tree of verbs at all."""
+"""Random action trees."""
 
 from typing import Any
 

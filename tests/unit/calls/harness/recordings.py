@@ -1,4 +1,4 @@
-"""Calls that are recorded, and what they want of who records them."""
+"""Calls that are recorded, and the commands for their recordings."""
 
 from engine.calls.model.commands import ArchiveRecordings, RecordingCommand
 from engine.calls.model.events import RecordingsArchived
@@ -11,23 +11,22 @@ URL = f"s3://calls/acme/2026-11-21/{ID}.wav"
 
 
 def recorded_call(action: object = None) -> Story:
-    """Make an answered call that is recorded."""
+    """Return an answered call that is recorded."""
     return answered_call(action or say(), recording_destination=ARCHIVE, recording_enabled=True)
 
 
 def recording_commands(story: Story) -> list[RecordingCommand]:
-    """List what was wanted of tapes."""
     return [each for each in story.commands if isinstance(each, RecordingCommand)]
 
 
 def end_and_archive(story: Story, duration_ms: int = 4_200, fault: str = "") -> None:
-    """End the call, and file its recording."""
+    """End the call and archive its recording."""
     story.hang_up()
     (request,) = [each.request for each in story.commands_of(ArchiveRecordings)]
     story.take(RecordingsArchived(request, duration_ms, fault), 30)
 
 
 def request_recording(story: Story, *wanted: RecordingAction) -> None:
-    """Ask for something over RPC."""
+    """Send recording requests."""
     for each in wanted:
         story.take(RecordingRequested(each), 1_000)

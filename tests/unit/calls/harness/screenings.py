@@ -1,4 +1,4 @@
-"""Builders for dialled parties who are greeted before they are connected."""
+"""Builders for dialed parties who are screened before they are connected."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ DETECT: dict[str, Any] = {"machineDetection": True}
 
 
 def screening_call(*numbers: str, timeout: int = 20, **data: Any) -> Story:
-    """Dial parties whose first has answered after 2 s, and is to be greeted."""
+    """Return a call whose first dialed leg has answered after 2 s and is screened."""
     asked = {"number": list(numbers or (BOB,)), **data}
     story = dialing_call(data=asked, timeout=timeout, action=HTTPS)
     for leg in story.state_as(Dialing).legs:
@@ -27,12 +27,11 @@ def screening_call(*numbers: str, timeout: int = 20, **data: Any) -> Story:
 
 
 def screening_of(story: Story, place: int = 0) -> Screening:
-    """Give a greeting that goes on."""
     return story.state_as(Dialing).screenings[place]
 
 
 def deliver_media(story: Story, place: int = 0) -> str:
-    """Bring the audio that a greeting waits for; gives the playback."""
+    """Deliver the audio that a screening waits for; returns the playback."""
     state = screening_of(story, place).state
     assert isinstance(state, (Playing, Gathering))
     story.take(MediaFetched(state.request, CLIPS))
@@ -40,19 +39,19 @@ def deliver_media(story: Story, place: int = 0) -> str:
 
 
 def press_digit(story: Story, digit: str, leg: str = FIRST) -> Any:
-    """Press a key on a dialled leg."""
+    """Press a digit on a dialed leg."""
     return story.take(DigitPressed(leg, digit, story.now + 100), 200)
 
 
 def dial_result(story: Story) -> dict[str, Any]:
-    """Read how the dial ended, as its action webhook was told."""
+    """Return the dial's result as its webhook got it."""
     body: dict[str, Any] = json.loads(story.commands_of(SendWebhook)[-1].body)
     found: dict[str, Any] = body["dial"]
     return found
 
 
 def prompt_playback(story: Story) -> str:
-    """Name the playback of the one greeting."""
+    """Return the playback of the first screening."""
     state = screening_of(story).state
     assert isinstance(state, Playing)
     return state.request

@@ -1,4 +1,4 @@
-"""Calls to which a message is left."""
+"""Calls that record a voicemail."""
 
 from typing import Any
 
@@ -13,25 +13,22 @@ NO_BEEP: dict[str, Any] = {"beep": False}
 
 
 def recording_voicemail(action: Any = None, **data: Any) -> Story:
-    """Make a call in which a message is being left."""
+    """Return a call that records a voicemail."""
     verb = {"type": "record", "data": {**NO_BEEP, **data}, "action": action or say("thanks")}
     return answered_call(verb, recording_destination=ARCHIVE)
 
 
 def voicemail_name(story: Story) -> str:
-    """Name the message."""
     return story.commands_of(StartVoicemail)[0].name
 
 
 def end_voicemail(story: Story, after_ms: int = 3_000, *, failed: bool = False) -> None:
-    """Let the PBX tell the message's end."""
     story.take(VoicemailEnded(voicemail_name(story), failed), after_ms)
 
 
 def archive_voicemail(
     story: Story, duration_ms: int = 2_600, fault: str = "", after_ms: int = 30
 ) -> None:
-    """Let the message be filed."""
     story.take(
         RecordingsArchived(story.commands_of(ArchiveRecordings)[0].request, duration_ms, fault),
         after_ms,
@@ -39,12 +36,11 @@ def archive_voicemail(
 
 
 def voicemail_report(story: Story) -> tuple[str | None, ...]:
-    """Give what was told of the message: reason, address, length."""
+    """Return what was emitted of the voicemail: reason, URL, length."""
     (told,) = [each for each in story.emitted if each.event == "recorded"]
     length = None if told.recording_duration is None else str(told.recording_duration)
     return told.reason, told.recording_url, length
 
 
 def voicemail_url(story: Story) -> str:
-    """Give where the message is filed."""
     return f"s3://calls/acme/2026-11-21/{voicemail_name(story).split('~')[2]}.wav"

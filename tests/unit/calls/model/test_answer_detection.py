@@ -1,4 +1,4 @@
-"""Who answered, by the sounds of a leg; the cases of AMD() of Asterisk (apps/app_amd.c)."""
+"""Answer detection by the sounds of a leg; the cases of Asterisk's AMD() (apps/app_amd.c)."""
 
 import pytest
 
@@ -48,19 +48,19 @@ def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> SoundActivity:
     ],
 )
 def test_who_answered(sounds: list[tuple[int, int]], known_ms: int, who: AnsweredBy) -> None:
-    """Silence at first or much talk is a machine; a word and a silence after it is a person."""
+    """Silence at first or much talk is a machine; a word and a silence is a person."""
     assert classify(USUAL, heard(*sounds)) == (ANSWER + known_ms, who)
 
 
-def test_a_sound_that_goes_on() -> None:
-    """It is a machine's once it must have lasted for the greeting, its end being told late."""
+def test_a_sound_that_continues() -> None:
+    """It is a machine once it must have lasted for the greeting; its end is reported late."""
     assert classify(USUAL, heard(lasts_from=300)) == (ANSWER + 2_000, "machine")
     assert classify(USUAL, heard((300, 1_000), lasts_from=1_400)) == (ANSWER + 2_400, "machine")
     assert classify(USUAL, heard(lasts_from=2_400)) == (ANSWER + 4_000, "unknown")
 
 
-def test_settings_of_ones_own() -> None:
-    """timeout, initialSilence, greeting and afterGreetingSilence are what decides."""
+def test_custom_settings() -> None:
+    """timeout, initialSilence, greeting and afterGreetingSilence are used."""
     asked = Detection(True, 9_000, 5_000, 3_000, 150)
     assert classify(asked, heard()) == (ANSWER + 5_000, "machine")
     assert classify(asked, heard((300, 2_300))) == (ANSWER + 2_450, "human")
@@ -68,8 +68,8 @@ def test_settings_of_ones_own() -> None:
     assert silence_ms(asked) == 150
 
 
-def test_what_is_told_twice_or_late() -> None:
-    """A sound begins once; one whose begin was not heard began its length ago."""
+def test_repeated_and_late_reports() -> None:
+    """A sound starts once; one whose start was missed started its length ago."""
     assert sound_started(heard(lasts_from=300), ANSWER + 900) == heard(lasts_from=300)
     late = sound_ended(SoundActivity(ANSWER), 400, ANSWER + 900)
     assert (late.voice_ms, late.silent_from_ms) == (400, ANSWER + 900)

@@ -1,4 +1,4 @@
-"""The cause map by Q.850 (design section 7, Call states)."""
+"""The mapping of Q.850 causes (design section 7, Call states)."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_the_status_of_a_party_that_did_not_answer(cause: int, status: str) -> N
 
 
 def test_some_causes_have_names() -> None:
-    """21 is `rejected`; the usual ones need no reason."""
+    """21 is `rejected`; normal ones have no reason."""
     assert [reason(cause) for cause in (21, 41, 42, 0)] == [
         "rejected",
         "unavailable",

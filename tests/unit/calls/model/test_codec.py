@@ -1,4 +1,4 @@
-"""Stored calls, logs and their replay (design section 3.5; docs: the log tells the story)."""
+"""Stored calls, logs and their replay (design section 3.5)."""
 
 import msgspec
 import pytest
@@ -31,8 +31,8 @@ def log(story: Story, *, opened: bytes) -> list[bytes]:
     return [opened, *(encode(LogEntry(now, event)) for now, event in story.events)]
 
 
-def test_a_call_is_read_as_it_was_stored() -> None:
-    """Call, outbox and the log's length survive, whatever the call is doing."""
+def test_a_call_is_decoded_as_it_was_stored() -> None:
+    """Call, outbox and the log's length survive in every state."""
     for story in (
         answered_call(say()),
         answered_call({"type": "gather"}),
@@ -44,20 +44,20 @@ def test_a_call_is_read_as_it_was_stored() -> None:
         assert decode_call(encode(story.call)) == story.call
 
 
-def test_an_event_is_read_as_it_was_logged() -> None:
-    """A whole tree may be in an event."""
+def test_an_event_is_decoded_as_it_was_logged() -> None:
+    """An event may contain a whole tree."""
     entry = LogEntry(1, ActionReceived("r", tree(say(action=HTTPS))))
     assert decode_log_entry(encode(entry)) == entry
 
 
-def test_what_is_no_call_is_refused() -> None:
+def test_invalid_calls_are_rejected() -> None:
     """Decoding gives valid values or an error."""
     with pytest.raises(msgspec.DecodeError):
         decode_call(encode(["no", "call"]))
 
 
 def test_a_replay_gives_the_same() -> None:
-    """The log run through the core again gives the same call and the same commands."""
+    """Replaying the log gives the same call and the same commands."""
     story = bridged_call("+4712345678", action=say())
     story.hang_up()
     moments = list(replay(log(story, opened=encode(outbound_of(story)))))
@@ -66,14 +66,14 @@ def test_a_replay_gives_the_same() -> None:
     assert [moment.at_ms for moment in moments] == [now for now, _ in story.events]
 
 
-def test_an_empty_log_is_no_story() -> None:
-    """Nothing logged, or its first line lost: nothing to tell."""
+def test_an_empty_log() -> None:
+    """No line, or a lost first line: there is nothing to replay."""
     assert list(replay([])) == []
     assert list(replay([b"", encode(LogEntry(1, CallOpened()))])) == []
 
 
-def test_a_lost_line_ends_the_story() -> None:
-    """The store gives a lost entry as empty bytes: what came before it is still told."""
+def test_a_lost_line_ends_the_replay() -> None:
+    """The store returns a lost line as empty bytes: the lines before it are replayed."""
     lines = [
         encode(outbound(say())),
         encode(LogEntry(1, CallOpened())),

@@ -1,4 +1,4 @@
-"""Ids say whose they are: slot and node in each (design section 4)."""
+"""Ids contain the slot and the node of their call (design section 4)."""
 
 import pytest
 
@@ -7,16 +7,16 @@ from engine.calls.model.ids import call_id, call_of, slot_and_node, slot_of
 TAIL = "018bcfe56800abcdef012345"
 
 
-def test_an_id_names_slot_and_node() -> None:
-    """A call belongs to one slot and one node for life; its id says both."""
+def test_an_id_contains_slot_and_node() -> None:
+    """A call stays on one slot and one node; its id contains both."""
     made = call_id(7, "pbx1", TAIL)
     assert made == f"7-pbx1-{TAIL}"
     assert slot_and_node(made) == (7, "pbx1")
 
 
 @pytest.mark.parametrize("kind", ["l0", "p12", "b3", "r4", "e5"])
-def test_what_a_call_makes_carries_its_id(kind: str) -> None:
-    """Legs, playbacks, bridges and requests are the call's id, a dot, a kind and a number."""
+def test_ids_of_a_calls_parts(kind: str) -> None:
+    """Legs, playbacks, bridges and requests: the call's id, a dot, a kind and a number."""
     made = call_id(0, "pbx1", TAIL)
     assert call_of(f"{made}.{kind}") == made
 
@@ -42,7 +42,7 @@ def test_what_a_call_makes_carries_its_id(kind: str) -> None:
         "1700000000.7",
     ],
 )
-def test_what_is_no_id_is_nobodys(text: str) -> None:
+def test_invalid_ids(text: str) -> None:
     """One call has one id: no other digits, no leading zeros, nothing after the end."""
     assert slot_and_node(text) is None
     assert call_of(f"{text}.l0") is None
@@ -54,7 +54,7 @@ def test_channels_that_are_not_ours(channel: str) -> None:
     assert call_of(channel) is None
 
 
-def test_a_name_falls_to_the_same_slot_everywhere() -> None:
-    """A slot is found from the name alone, in every process alike; all slots are used."""
+def test_the_slot_of_a_name() -> None:
+    """It depends on the name only, in every process; all slots are used."""
     assert slot_of("order_1234", 8) == 4
     assert {slot_of(f"order_{number}", 8) for number in range(100)} == set(range(8))

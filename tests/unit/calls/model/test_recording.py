@@ -1,4 +1,4 @@
-"""The names of tapes: they say all that is needed to file what nobody remembers."""
+"""File names of recordings contain all that archiving needs."""
 
 import pytest
 
@@ -14,8 +14,8 @@ CALL = "3-pbx1-abcdefgh_1"
 PATH = "acme_1/2026-11-21"
 
 
-def test_a_calls_tapes_are_filed_as_one_recording() -> None:
-    """Every tape of a conversation names the same file, after its call; and its own leg."""
+def test_a_calls_files_are_archived_as_one_recording() -> None:
+    """Every file of a conversation has the same path, named after its call; and its own leg."""
     first = recording_name(ARCHIVE, f"{CALL}.k4", "pbx1-1795246918.1", 1_700_000_000_004)
     second = recording_name(ARCHIVE, f"{CALL}.k17", f"{CALL}.l3", 1_700_000_000_017)
     path = f"{PATH}/{CALL}.wav"
@@ -25,15 +25,15 @@ def test_a_calls_tapes_are_filed_as_one_recording() -> None:
     ]
 
 
-def test_each_message_is_a_recording_of_its_own() -> None:
-    """A message is filed after its own id: a call may leave several."""
+def test_each_voicemail_is_its_own_recording() -> None:
+    """Its path is named after its own id: a call may have several."""
     read = parse_recording_name(recording_name(ARCHIVE, f"{CALL}.v9", f"{CALL}.l0", 5))
     path = f"{PATH}/{CALL}.v9.wav"
     assert read == RecordingName(CALL, f"{CALL}.v9", path, "voicemail", 5, f"{CALL}.l0")
 
 
-def test_the_longest_name_is_a_files_name() -> None:
-    """255 characters, with `.raw`; what could not stand in a name is left out of the leg's."""
+def test_the_longest_name() -> None:
+    """255 characters, with `.raw`; other characters of the leg's id are replaced."""
     archive = RecordingDestination("s3://calls/", f"{'a' * 64}/2026-11-21")
     call = f"255-{'n' * 16}-{'t' * 64}"
     name = recording_name(archive, f"{call}.k99999", f"a:b/c~{'d' * 99}.7", 1_700_000_000_000)
@@ -55,6 +55,6 @@ def test_the_longest_name_is_a_files_name() -> None:
         f"acme~20261121~{CALL}.k4~5~l0",
     ],
 )
-def test_what_is_no_tape_of_ours_is_left_alone(name: str) -> None:
-    """Other recordings may lie on the PBX; nothing in a name leads out of the archive."""
+def test_other_files_are_ignored(name: str) -> None:
+    """The PBX may have other recordings; no name leads out of the archive."""
     assert parse_recording_name(name) is None

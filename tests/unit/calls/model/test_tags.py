@@ -1,4 +1,4 @@
-"""Published names: each event, command and state has a tag of its own, not its class's name."""
+"""Published names: each event, command and state has its own tag, independent of its class name."""
 
 import re
 from collections import Counter
@@ -56,8 +56,8 @@ def members(union: Any) -> Iterator[type[Struct]]:
 @pytest.mark.parametrize(
     "union", [Event, Command, CallState, CallRequest, Node, Source, CallTarget, Verb]
 )
-def test_each_member_has_a_tag_of_its_own(union: Any) -> None:
-    """A tag is explicit, in kebab case and unique: a class can be renamed without a trace."""
+def test_each_member_has_its_own_tag(union: Any) -> None:
+    """A tag is explicit, in kebab case and unique: renaming a class does not change it."""
     kinds = list(members(union))
     assert len(kinds) > 1
     tags = Counter(map(tag_of, kinds))
@@ -74,24 +74,24 @@ def test_each_member_has_a_tag_of_its_own(union: Any) -> None:
         pytest.param(CallRequest, REQUESTS, id="requests"),
     ],
 )
-def test_the_published_names_are_these(union: Any, published: str) -> None:
-    """Timelines, logs of calls and metrics are read by them: a change is one of the interface."""
+def test_the_published_names(union: Any, published: str) -> None:
+    """Timelines, logs of calls and metrics use them: a change is one of the interface."""
     assert sorted(map(tag_of, members(union))) == sorted(published.split())
 
 
 def test_events_and_commands_differ() -> None:
-    """A name says which of them it is about."""
+    """A name is either an event's or a command's."""
     assert not {*map(tag_of, members(Event))} & {*map(tag_of, members(Command))}
 
 
 @pytest.mark.parametrize("union", [Event, Command])
-def test_no_field_takes_the_place_of_the_tag(union: Any) -> None:
+def test_no_field_is_named_type(union: Any) -> None:
     """A timeline shows the tag as `type`, beside the fields."""
     assert not [kind for kind in members(union) if "type" in kind.__struct_fields__]
 
 
-def test_what_has_no_tag_has_no_published_name() -> None:
-    """The class's name does not stand in for it."""
+def test_without_a_tag_there_is_no_published_name() -> None:
+    """The class name does not replace it."""
 
     class Untagged(Struct):
         """Has no tag."""

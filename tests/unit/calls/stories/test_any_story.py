@@ -1,4 +1,4 @@
-"""Any story at all: the rules that always hold."""
+"""Random stories: the invariants of every call."""
 
 from typing import Any
 

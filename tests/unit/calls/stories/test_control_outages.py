@@ -1,4 +1,4 @@
-"""What happened to a steered call in an outage is as if it had been told then."""
+"""Events that a controlled call missed in an outage have the same effect later."""
 
 import pytest
 
@@ -52,14 +52,14 @@ def recovered(story: Story, what: PbxSnapshot) -> Story:
         (transferring_from_main("answered"), MAIN, {PEER, TARGET}, "completed"),
     ],
 )
-def test_who_hung_up(story: Story, gone: str, left: set[str], ended: str) -> None:
-    """It has hung up now."""
+def test_a_hangup_in_the_outage(story: Story, gone: str, left: set[str], ended: str) -> None:
+    """It takes effect now."""
     recovered(story, seen(story, gone))
     assert (bridged_legs(story), transfer(story).state) == (left, ended)
 
 
-def test_a_round_that_ended_in_the_outage() -> None:
-    """The next begins."""
+def test_a_music_loop_that_ended_in_the_outage() -> None:
+    """The next one starts."""
     story = transferring_with_music()
     (playback,) = awaited_playbacks(story.call)
     _, events = reconcile(story.call, (), seen(story), story.now)
@@ -68,8 +68,8 @@ def test_a_round_that_ended_in_the_outage() -> None:
     assert story.commands_of(Play)[-1].playback != playback
 
 
-def test_a_round_that_goes_on() -> None:
-    """It is neither ended nor begun again."""
+def test_a_music_loop_that_continues() -> None:
+    """It is neither stopped nor started again."""
     story = transferring_with_music()
     (playback,) = awaited_playbacks(story.call)
     what = seen(story, playbacks=frozenset({playback}))
@@ -80,7 +80,7 @@ def test_a_round_that_goes_on() -> None:
 
 
 def test_snoops_come_and_go_in_the_outage() -> None:
-    """One that is there is used; one that is lost silences its coach."""
+    """One that exists is used; the loss of one mutes its coach."""
     story = in_conference()
     story.take(coach(THIRD, PEER))
     there = seen(story)
@@ -93,7 +93,7 @@ def test_snoops_come_and_go_in_the_outage() -> None:
 
 
 def test_a_snoop_in_its_bridge_is_left_there() -> None:
-    """Who is where it belongs is not asked there again."""
+    """A leg in the right bridge gets no command."""
     story = coaching()
     what = seen(story, bridges={f"{SNOOP}b": (THIRD, SNOOP), BRIDGE: (MAIN, PEER)})
     what.channels[SNOOP] = "Up"
@@ -102,8 +102,8 @@ def test_a_snoop_in_its_bridge_is_left_there() -> None:
     assert len(story.commands_of(AddToBridge)) == before
 
 
-def test_an_invited_one_answered_in_the_outage() -> None:
-    """It is let in."""
+def test_an_invited_leg_answered_in_the_outage() -> None:
+    """It is admitted."""
     story = bridged_call(BOB)
     leg = dial_into(story, state="ringback")
     what = seen(story)
@@ -113,8 +113,8 @@ def test_an_invited_one_answered_in_the_outage() -> None:
     assert bridged_legs(story) == {MAIN, PEER, leg}
 
 
-def test_music_that_was_not_begun() -> None:
-    """It is begun for who still waits, and for nobody else."""
+def test_music_that_was_not_started() -> None:
+    """It starts for legs that still wait, and for no others."""
     story = transferring("ringback")
     assert reconcile(story.call, (StartHoldMusic(MAIN),), seen(story), 0)[0] == (
         StartHoldMusic(MAIN),

@@ -1,4 +1,4 @@
-"""A steered call is stored, taken up again and replayed: in each state everybody comes back."""
+"""A controlled call is stored, recovered and replayed in each state."""
 
 from collections.abc import Callable
 
@@ -67,8 +67,8 @@ def inside(story: Story) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_everybody_comes_back(state: str) -> None:
-    """All have left their bridges in the outage: each is asked to its own, nobody else."""
+def test_every_leg_returns_to_its_bridge(state: str) -> None:
+    """All legs left their bridges in the outage: each is added to its own again."""
     story = STATES[state]()
     before = desired_media(story.call)
     commands = story.take(Recovered())
@@ -78,8 +78,8 @@ def test_everybody_comes_back(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_who_was_left_in_a_bridge_leaves(state: str) -> None:
-    """Everybody was seen in the conversation's bridge: who belongs outside leaves it."""
+def test_legs_leave_a_wrong_bridge(state: str) -> None:
+    """All legs were seen in the conversation's bridge: those that belong outside leave it."""
     story = STATES[state]()
     legs = [leg.id for leg in story.call.legs if leg.state == "up"]
     commands = story.take(Recovered(tuple((leg, BRIDGE) for leg in legs)))
@@ -88,7 +88,7 @@ def test_who_was_left_in_a_bridge_leaves(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_it_is_read_as_it_was_stored(state: str) -> None:
+def test_it_is_decoded_as_it_was_stored(state: str) -> None:
     """Call, sessions and outbox survive."""
     story = STATES[state]()
     record = StoredCall(story.call, tuple(story.commands), 3)
@@ -96,7 +96,7 @@ def test_it_is_read_as_it_was_stored(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_its_log_tells_the_story_again(state: str) -> None:
+def test_its_log_replays(state: str) -> None:
     """The same call, the same commands."""
     story = STATES[state]()
     story.take(Recovered())

@@ -1,4 +1,4 @@
-"""Any story at all in which people steer a live call: the rules that always hold."""
+"""Random stories of a controlled call: the invariants of every call."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""machineDetection on originate: the main leg is listened to before the first verb."""
+"""machineDetection on originate: answer detection runs before the first verb."""
 
 import json
 from typing import Any
@@ -24,8 +24,8 @@ from wire.media import Speech
 from wire.verbs import Verb
 
 
-def answered(action: Any, on_machine: Verb | str = "continue") -> Story:
-    """Make a call with detection that has just been answered."""
+def answered_with_detection(action: Any, on_machine: Verb | str = "continue") -> Story:
+    """Return a call with detection that has just been answered."""
     call = outbound(action)
     starting = Starting(tree(action), NOW + 30_000, Detection(), on_machine)
     story = Story(replace(call, state=starting))
@@ -36,14 +36,14 @@ def answered(action: Any, on_machine: Verb | str = "continue") -> Story:
 
 
 def speak(story: Story, length_ms: int, after_ms: int = 300) -> None:
-    """Let the main leg speak, and let its silence be told."""
+    """Let the main leg make a sound and fall silent."""
     story.take(TalkStarted(MAIN), after_ms)
     story.take(TalkEnded(MAIN, length_ms), length_ms + 200)
 
 
-def test_a_person_is_told_and_the_tree_runs() -> None:
-    """A short word and a silence: human, told in an event; then the action runs."""
-    story = answered(say())
+def test_a_person_is_reported_and_the_tree_runs() -> None:
+    """A short word and a silence: human, reported in an event; then the action runs."""
+    story = answered_with_detection(say())
     speak(story, 400)
     assert story.state_as(Detecting).deadline_ms == story.now + 600
     assert StopTalkDetection(MAIN, "human") in story.pass_deadline()
@@ -55,9 +55,9 @@ def test_a_person_is_told_and_the_tree_runs() -> None:
     assert story.emitted[-1].answered_by == "human"
 
 
-def test_a_long_greeting_is_a_machine_s() -> None:
-    """Continue, the default: the tree runs all the same, and its webhook is told."""
-    story = answered(HTTPS)
+def test_a_long_greeting_is_a_machine() -> None:
+    """Continue is the default: the tree runs, and its webhook gets the result."""
+    story = answered_with_detection(HTTPS)
     story.take(TalkStarted(MAIN), 300)
     story.pass_deadline()
     assert story.now == NOW + 5_000 + 300 + 1_500 + 200
@@ -66,46 +66,46 @@ def test_a_long_greeting_is_a_machine_s() -> None:
     assert (body["event"], body["answeredBy"]) == ("start", "machine")
 
 
-def test_silence_is_a_machine_s() -> None:
-    """Nothing for initialSilence: as AMD has it, a machine; keys change nothing."""
-    story = answered(say())
+def test_silence_is_a_machine() -> None:
+    """Silence for initialSilence is a machine, as in AMD(); digits change nothing."""
+    story = answered_with_detection(say())
     story.take(DigitPressed(MAIN, "1", story.now), 100)
     story.pass_deadline()
     assert (story.now, story.call.answered_by) == (NOW + 7_500, "machine")
 
 
 def test_a_machine_is_hung_up() -> None:
-    """OnMachine hangup: the call ends with the reason `machine`; a person is talked to."""
-    story = answered(say(), "hangup")
+    """OnMachine hangup: a machine ends the call with the reason `machine`; a person does not."""
+    story = answered_with_detection(say(), "hangup")
     assert Hangup(MAIN, 16) in story.pass_deadline()
     story.hang_up()
     assert story.emitted[-1].reason == "machine"
     assert story.status == "completed"
-    person = answered(say(), "hangup")
+    person = answered_with_detection(say(), "hangup")
     speak(person, 400)
     person.pass_deadline()
     assert person.state_as(Playing).verb == tree(say())
 
 
-def test_a_machine_runs_an_action_of_its_own() -> None:
-    """OnMachine is an action: it runs instead, its audio is got ready; an address is asked."""
+def test_a_machine_runs_its_own_action() -> None:
+    """OnMachine is an action: it runs instead; its audio is prefetched, a URL is requested."""
     message = tree(say("Call us back."))
     assert not isinstance(message, str)
-    story = answered(say(), message)
+    story = answered_with_detection(say(), message)
     assert story.commands_of(PrefetchMedia) == [
         PrefetchMedia((Speech("hello"), Speech("Call us back.")))
     ]
     story.pass_deadline()
     assert story.state_as(Playing).verb == message
-    asked = answered(say(), HTTPS)
+    asked = answered_with_detection(say(), HTTPS)
     asked.pass_deadline()
     assert asked.state_as(AwaitingInstructions)
     assert asked.commands_of(SendWebhook)[-1].url == HTTPS
 
 
 def test_no_time_left_is_unknown() -> None:
-    """A word too late to be judged: unknown, and the tree runs."""
-    story = answered(say(), "hangup")
+    """A word too late to be classified: unknown, and the tree runs."""
+    story = answered_with_detection(say(), "hangup")
     story.take(TalkStarted(MAIN), 2_400)
     story.pass_deadline()
     assert (story.now, story.call.answered_by) == (NOW + 9_000, "unknown")
@@ -113,16 +113,16 @@ def test_no_time_left_is_unknown() -> None:
 
 
 def test_a_crash_makes_it_unknown() -> None:
-    """What was said while nobody listened is not known, and nobody is asked to wait again."""
-    story = answered(say(), "hangup")
+    """Sounds during an outage are unknown, and the wait is not repeated."""
+    story = answered_with_detection(say(), "hangup")
     story.take(Recovered(), 60_000)
     assert story.call.answered_by == "unknown"
     assert story.state == "playing"
 
 
-def test_others_sounds_are_nothing() -> None:
-    """Only the main leg is judged; after the verdict its sounds are nothing either."""
-    story = answered(say())
+def test_other_sounds_are_ignored() -> None:
+    """Only the main leg is classified, and only until there is a result."""
+    story = answered_with_detection(say())
     before = story.call
     story.take(TalkStarted("other"), 100)
     story.take(TalkEnded("other", 3_000), 100)
@@ -133,11 +133,11 @@ def test_others_sounds_are_nothing() -> None:
     assert story.call is after
 
 
-def test_the_end_while_listening() -> None:
-    """A hangup, by whoever, ends it at once."""
-    story = answered(say())
+def test_a_hangup_during_detection() -> None:
+    """Any hangup ends the call at once."""
+    story = answered_with_detection(say())
     assert Hangup(MAIN, 16) in story.take(HangupRequested("api"))
-    gone = answered(say())
+    gone = answered_with_detection(say())
     gone.hang_up()
     assert gone.call.is_ended
     assert gone.call.answered_by is None

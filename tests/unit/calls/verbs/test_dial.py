@@ -1,4 +1,4 @@
-"""dial: call, bridge the first to answer, go on when the bridged party hangs up (spec, Verbs)."""
+"""dial: call, bridge the first to answer, advance when the bridged party hangs up (spec, Verbs)."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND, dial
 
 
 def test_a_number_is_called() -> None:
-    """The waiting party hears ringing; the dialled one sees the call's caller id."""
+    """The main leg hears ringing; the called party sees the call's caller id."""
     story = dialing_call(BOB, timeout=20)
     assert story.commands_of(StartRinging) == [StartRinging(MAIN)]
     assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, "+4799")
@@ -45,14 +45,14 @@ def test_a_number_is_called() -> None:
     assert story.state_as(Dialing).deadline_ms == story.now + 19_000
 
 
-def test_a_caller_id_of_its_own() -> None:
+def test_its_own_caller_id() -> None:
     """dial.data: callerId."""
     story = dialing_call(data={"number": BOB, "callerId": "4755"})
     assert story.commands_of(Originate)[-1].caller_id == "4755"
 
 
 def test_an_agent_is_called() -> None:
-    """agent_id alone names an agent; it and reference_id are told with the leg's events."""
+    """agent_id alone names an agent; it and reference_id are in the leg's events."""
     story = dialing_call(data={"agent_id": "7", "reference_id": "ticket 9"}, action=HTTPS)
     assert story.commands_of(Originate)[-1].party == "agent:7"
     assert (story.emitted[-1].agent_id, story.emitted[-1].reference_id) == ("7", "ticket 9")
@@ -73,7 +73,7 @@ def test_a_number_with_an_agent_id_is_called_by_number() -> None:
     "more", [{"moh": {"enable": True}}, {"data": {"number": BOB, "moh": {"enable": True}}}]
 )
 def test_music_on_hold(more: dict[str, Any]) -> None:
-    """moh.enable turns on music while bridging, instead of ringing; it ends with the answer."""
+    """moh.enable plays hold music instead of ringing until the answer."""
     story = dialing_call(BOB, **more)
     assert story.commands_of(StartHoldMusic) == [StartHoldMusic(MAIN)]
     assert story.commands_of(StartRinging) == []
@@ -81,7 +81,7 @@ def test_music_on_hold(more: dict[str, Any]) -> None:
 
 
 def test_the_answer_bridges() -> None:
-    """The waiting tone stops, then both legs are joined."""
+    """The ringing tone stops, then both legs are bridged."""
     story = dialing_call(BOB)
     story.take(LegCreated(FIRST), 10)
     story.take(LegRinging(FIRST), 10)
@@ -95,7 +95,7 @@ def test_the_answer_bridges() -> None:
 
 
 def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
-    """Nested action runs after the dial leg ends; it is told how long they talked."""
+    """The nested action runs after the dialed leg ends; its webhook gets the duration."""
     story = bridged_call(BOB, action=HTTPS)
     commands = story.take(LegEnded(FIRST, NORMAL), 7_900)
     assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
@@ -119,15 +119,15 @@ def test_the_caller_hangs_up_first() -> None:
     assert [event.event for event in story.emitted[-2:]] == ["leg-completed", "completed"]
 
 
-def test_nobody_answers_in_time() -> None:
-    """timeout: seconds for the dial leg; then the leg is hung up and the action runs."""
+def test_no_answer_in_time() -> None:
+    """timeout: seconds for the dialed leg; then it is hung up and the action runs."""
     story = dialing_call(BOB, timeout=20, action=HTTPS)
     commands = story.pass_deadline()
     assert commands[:2] == (StopRinging(MAIN), Hangup(FIRST, NO_ANSWER))
     assert (dial_result(story)["status"], dial_result(story)["cause"]) == ("no-answer", NO_ANSWER)
 
 
-def test_a_dial_rings_for_a_minute_by_itself() -> None:
+def test_the_default_timeout_is_a_minute() -> None:
     """Without a timeout a dial rings 60 s."""
     story = dialing_call(BOB)
     assert story.state_as(Dialing).deadline_ms == story.now + 60_000
@@ -148,8 +148,8 @@ def test_a_party_that_does_not_answer(cause: int, status: str) -> None:
     assert ended.sip_code == 486
 
 
-def test_an_answer_after_the_dial_gave_up() -> None:
-    """An answered leg is bridged or hung up: one that comes too late is hung up again."""
+def test_an_answer_after_the_timeout() -> None:
+    """A leg that answers too late is hung up again."""
     story = dialing_call(BOB, timeout=20, action=say())
     story.pass_deadline()
     assert story.state == "playing"

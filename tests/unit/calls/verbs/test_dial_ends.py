@@ -1,4 +1,4 @@
-"""How a dial and its talk end: limits, hangups, bridges that fail, recoveries (spec, Verbs)."""
+"""How a dial and its conversation end: limits, hangups, failed bridges, recovery (spec, Verbs)."""
 
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, RemoveFromBridge
@@ -18,7 +18,7 @@ from tests.unit.calls.harness.builders import (
 from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND
 
 
-def test_a_time_limit_ends_the_talk() -> None:
+def test_a_time_limit_ends_the_conversation() -> None:
     """dial.data: timeLimit, in seconds; the party is hung up and the action runs."""
     story = bridged_call(data={"number": BOB, "timeLimit": 30}, action=say())
     began = story.now
@@ -30,7 +30,7 @@ def test_a_time_limit_ends_the_talk() -> None:
 
 
 def test_without_a_time_limit_the_call_has_one() -> None:
-    """No call lives longer than the longest; then everything ends."""
+    """The call's own time limit ends everything."""
     story = bridged_call(BOB)
     assert story.state_as(Bridged).deadline_ms == NOW + LONGEST_MS
     commands = story.pass_deadline()
@@ -38,8 +38,8 @@ def test_without_a_time_limit_the_call_has_one() -> None:
     assert story.call.reason == "longest_call"
 
 
-def test_a_bridge_that_cannot_be_made() -> None:
-    """Both parties are let go: the dialled one is hung up, the action runs."""
+def test_a_bridge_that_fails() -> None:
+    """The dialed party is hung up, and the action runs."""
     story = bridged_call(BOB, action=say())
     commands = story.take(BridgeFailed(BRIDGE, "no", (MAIN, FIRST)))
     assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
@@ -47,24 +47,24 @@ def test_a_bridge_that_cannot_be_made() -> None:
     assert story.state == "playing"
 
 
-def test_an_earlier_bridge_is_not_this_one() -> None:
-    """What is told of another bridge changes nothing."""
+def test_the_failure_of_another_bridge() -> None:
+    """It changes nothing."""
     story = bridged_call(BOB)
     before = story.call
     assert story.take(BridgeFailed(f"{ID}.b99", "no", (MAIN,))) == ()
     assert story.call is before
 
 
-def test_a_recovery_joins_whoever_is_missing() -> None:
-    """Recovered names who is in the bridge; the others are joined, again or at last."""
+def test_recovery_bridges_missing_legs() -> None:
+    """Recovered lists who is in the bridge; the others are added to it."""
     story = bridged_call(BOB)
     assert story.take(Recovered(())) == (AddToBridge(BRIDGE, (MAIN, FIRST)),)
     assert story.take(Recovered(((MAIN, BRIDGE),))) == (AddToBridge(BRIDGE, (FIRST,)),)
     assert story.take(Recovered(((MAIN, BRIDGE), (FIRST, BRIDGE)))) == ()
 
 
-def test_a_recovery_while_it_rings() -> None:
-    """Ringing goes on; who answered meanwhile has been told before."""
+def test_recovery_while_it_rings() -> None:
+    """Ringing goes on; an answer during the outage is reported before."""
     story = dialing_call(BOB)
     before = story.call
     assert story.take(Recovered()) == ()
@@ -72,15 +72,15 @@ def test_a_recovery_while_it_rings() -> None:
 
 
 def test_a_hangup_while_it_rings() -> None:
-    """Hangup during anything: every leg is told."""
+    """Every leg is hung up."""
     story = dialing_call(BOB, EVE)
     assert story.take(HangupRequested("api")) == tuple(
         Hangup(leg, NORMAL) for leg in (MAIN, FIRST, SECOND)
     )
 
 
-def test_a_hangup_while_they_talk() -> None:
-    """The bridge is taken down too."""
+def test_a_hangup_while_bridged() -> None:
+    """The bridge is destroyed, too."""
     story = bridged_call(BOB)
     assert story.take(HangupRequested("api", 21))[0] == DestroyBridge(BRIDGE)
     for leg in (MAIN, FIRST):
@@ -88,8 +88,8 @@ def test_a_hangup_while_they_talk() -> None:
     assert (story.call.status, story.call.ended_by, story.call.cause) == ("completed", "api", 21)
 
 
-def test_events_of_a_talk_that_change_nothing() -> None:
-    """An answer heard twice is not a second call."""
+def test_events_that_change_nothing() -> None:
+    """An answer that is reported twice does not bridge twice."""
     story = bridged_call(BOB)
     before = story.call
     assert story.take(LegAnswered(FIRST)) == ()

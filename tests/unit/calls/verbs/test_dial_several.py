@@ -1,4 +1,4 @@
-"""dial to several at once: the first to answer wins; of those who do not, one cause is told."""
+"""dial to several parties at once: the first to answer wins; otherwise one cause is reported."""
 
 import pytest
 
@@ -26,8 +26,8 @@ def test_simultaneous_ring() -> None:
     assert dial_result(story)["number"] == EVE
 
 
-def test_two_who_answer_at_once() -> None:
-    """The second to answer is hung up, though it was told so before: it is not left alone."""
+def test_two_answers_at_once() -> None:
+    """The second to answer is hung up."""
     story = dialing_call(BOB, EVE)
     story.take(LegAnswered(SECOND))
     assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
@@ -35,7 +35,7 @@ def test_two_who_answer_at_once() -> None:
 
 
 def test_a_number_twice_is_called_once() -> None:
-    """Doubles in a list ring one phone."""
+    """Duplicates in a list are called once."""
     story = dialing_call(BOB, EVE, BOB)
     assert [each.party for each in story.commands_of(Originate)[1:]] == [BOB, EVE]
 
@@ -50,8 +50,8 @@ def test_a_number_twice_is_called_once() -> None:
         (NORMAL, LOST, "failed"),
     ],
 )
-def test_several_that_do_not_answer(first: int, second: int, status: str) -> None:
-    """The cause that says most is told: busy, then silence."""
+def test_several_without_an_answer(first: int, second: int, status: str) -> None:
+    """The most informative cause is reported: busy, then no answer."""
     story = dialing_call(BOB, EVE, action=HTTPS)
     assert story.take(LegEnded(FIRST, first)) == ()
     story.take(LegEnded(SECOND, second))
@@ -59,7 +59,7 @@ def test_several_that_do_not_answer(first: int, second: int, status: str) -> Non
 
 
 def test_numbers_that_cannot_be_called() -> None:
-    """When each originate is refused, the dial has failed and the action runs."""
+    """When every originate is rejected, the dial has failed and the action runs."""
     story = dialing_call(BOB, EVE, action=HTTPS)
     story.take(LegEnded(FIRST, TEMPORARY_FAILURE))
     story.take(LegEnded(SECOND, TEMPORARY_FAILURE))

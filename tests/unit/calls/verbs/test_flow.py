@@ -1,4 +1,4 @@
-"""Flows that are graphs: node after node, by exits, with what each brings (design section 7)."""
+"""Flows that are graphs: nodes run one after another, by their exits (design section 7)."""
 
 import pytest
 
@@ -23,8 +23,8 @@ from wire.tree import DEFAULT_LIMITS
 from wire.verbs import SayData
 
 
-def test_a_flow_runs_node_after_node_then_what_comes_after() -> None:
-    """Say → hangup by exits; a node without next ends the flow, then the nested action runs."""
+def test_a_flow_runs_its_nodes_then_the_nested_action() -> None:
+    """A node without `next` ends the flow, then the nested action runs."""
     flow = outline("a", a=say("first", next="b"), b=say("second"))
     story = run_flow(flow, action=say("after"))
     assert spoken_text(story) == "first"
@@ -36,13 +36,13 @@ def test_a_flow_runs_node_after_node_then_what_comes_after() -> None:
 
 
 def test_a_flow_that_ends_hangs_up() -> None:
-    """After the last node of the last flow nothing is left."""
+    """After the last node of the last flow, the call hangs up."""
     assert skip_prompt(run_flow(flow := outline("a", a=say("x"))), flow).state == "ending"
     assert run_flow(outline("a", a={"type": "hangup"})).state == "ending"
 
 
-def test_a_node_that_cannot_be_read_ends_the_call() -> None:
-    """Without the node there is nothing to go on with."""
+def test_a_node_that_cannot_be_loaded_ends_the_call() -> None:
+    """Without the node, the flow can't continue."""
     story = answered_call(RUN)
     story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
     assert story.call.state.deadline_ms == story.now + LOAD_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
@@ -50,8 +50,8 @@ def test_a_node_that_cannot_be_read_ends_the_call() -> None:
     assert (story.state, story.call.reason) == ("ending", "action_failed:no version 1")
 
 
-def test_a_dial_brings_how_it_ended() -> None:
-    """`{{dial.status}}` says how; whom it reached and why not are there too."""
+def test_a_dial_sets_its_result() -> None:
+    """`{{dial.status}}` and the other results of a dial are variables."""
     dial = {"type": "dial", "data": {"number": "+4712"}, "timeout": 5, "next": "after"}
     flow = outline("sales", sales=dial, after=say("{{dial.status}} {{dial.number}}"))
     story = run_flow(flow)
@@ -62,7 +62,7 @@ def test_a_dial_brings_how_it_ended() -> None:
 
 
 def test_flows_nest_and_share_variables() -> None:
-    """A flow within a flow knows what was set, and leaves what it sets."""
+    """A nested flow reads and sets the same variables."""
     outer = outline(
         "a",
         a={"type": "set", "variables": {"x": 1}, "next": "b"},
@@ -83,7 +83,7 @@ def test_flows_nest_and_share_variables() -> None:
 
 
 def test_a_conversation_does_not_lose_the_flow() -> None:
-    """A party who is called in while an API is asked: the answer is kept for afterwards."""
+    """A party is called in during an API request: its result is kept for afterwards."""
     story = run_flow(LOOKUP_FLOW)
     story.take(DialRequested("+4755", 20))
     leg = story.commands_of(Originate)[-1].leg
@@ -96,8 +96,8 @@ def test_a_conversation_does_not_lose_the_flow() -> None:
 
 
 @pytest.mark.parametrize("comes", ["during", "after"])
-def test_a_node_that_comes_into_a_conversation(comes: str) -> None:
-    """A flow, and a node, that are read while people talk begin when they have done."""
+def test_a_result_during_a_conversation(comes: str) -> None:
+    """A flow or a node that is loaded during a conversation starts after it."""
     flow = outline("a", a=say("first"))
     story = answered_call(RUN)
     story.take(DialRequested("+4755", 20))
@@ -119,7 +119,7 @@ def test_a_node_that_comes_into_a_conversation(comes: str) -> None:
 
 
 def test_the_caller_hangs_up_in_a_flow() -> None:
-    """The call is over; nothing of the flow runs any more."""
+    """The call ends; nothing of the flow runs any more."""
     story = run_flow(LOOKUP_FLOW)
     story.hang_up()
     assert story.call.is_ended

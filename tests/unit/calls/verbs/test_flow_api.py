@@ -1,4 +1,4 @@
-"""API requests of a flow: what they bring, and what they do not (spec, flows)."""
+"""API requests of a flow: their results and failures (spec, flows)."""
 
 from engine.calls.model.call import Frame
 from engine.calls.model.codec import StoredCall, decode_stored_call, encode
@@ -21,8 +21,8 @@ from wire.flow import SayNode
 from wire.verbs import SayData
 
 
-def test_an_api_request_and_its_answer() -> None:
-    """The request is asked for by its id; its values are variables, and `success` follows."""
+def test_an_api_request_succeeds() -> None:
+    """It is sent by its id; its values become variables, and `success` follows."""
     story = run_flow(LOOKUP_FLOW)
     assert story.commands_of(SendApiRequest) == [SendApiRequest(f"{ID}.r3", API)]
     assert spoken_text(answer_request(story, LOOKUP_FLOW, name="Ada", tier=None)) == "Ada"
@@ -30,7 +30,7 @@ def test_an_api_request_and_its_answer() -> None:
 
 
 def test_an_api_request_that_fails() -> None:
-    """`failure` follows, which can tell why; earlier answers of the node are forgotten."""
+    """`failure` follows, with the reason; the node's earlier values are removed."""
     story = run_flow(LOOKUP_FLOW)
     wanted = story.take(ApiRequestFailed(f"{ID}.r3", "status_404", 404))
     assert spoken_text(load_nodes(story, LOOKUP_FLOW, wanted)) == "status_404"
@@ -40,15 +40,15 @@ def test_an_api_request_that_fails() -> None:
     }
 
 
-def test_an_api_request_without_an_answer() -> None:
-    """A state that waits has a deadline, which is a failure too."""
+def test_an_api_request_times_out() -> None:
+    """A timeout is a failure, too."""
     story = run_flow(LOOKUP_FLOW)
     assert story.call.state.deadline_ms == story.now + API_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
     assert spoken_text(pass_deadline(story, LOOKUP_FLOW)) == "timeout"
 
 
-def test_an_api_request_that_is_given_up_is_not_asked_again() -> None:
-    """A takeover asks once more for what is waited for; with other values it would be another."""
+def test_an_abandoned_api_request_is_not_repeated() -> None:
+    """Recovery repeats only requests that the call still waits for."""
     story = run_flow(LOOKUP_FLOW)
     seen, box = PbxSnapshot({MAIN: "Up"}), outbox(story, SendApiRequest)
     assert reconcile(story.call, box, seen, story.now)[0] == box
@@ -56,14 +56,13 @@ def test_an_api_request_that_is_given_up_is_not_asked_again() -> None:
     assert reconcile(story.call, box, seen, story.now)[0] == ()
 
 
-def test_answers_that_there_is_no_room_for() -> None:
+def test_values_that_exceed_the_limits() -> None:
     """They are a failure of the request, not of the call."""
     story = run_flow(LOOKUP_FLOW)
     assert spoken_text(answer_request(story, LOOKUP_FLOW, name="x" * 2_000)) == "too_many_variables"
 
 
-def test_another_requests_answer_moves_nothing() -> None:
-    """An answer that is not waited for is ignored."""
+def test_the_result_of_another_request_is_ignored() -> None:
     story = run_flow(LOOKUP_FLOW)
     before = story.call
     for event in (
@@ -76,8 +75,8 @@ def test_another_requests_answer_moves_nothing() -> None:
     assert story.call is before
 
 
-def test_a_recovery_waits_again() -> None:
-    """The outbox asks again with the same key; the wait begins anew, at the same node."""
+def test_recovery_restarts_the_wait() -> None:
+    """The outbox repeats the request with the same key; the deadline restarts."""
     story = run_flow(LOOKUP_FLOW)
     record = decode_stored_call(encode(StoredCall(story.call)))
     assert record.call == story.call

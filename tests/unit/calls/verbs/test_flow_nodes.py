@@ -1,4 +1,4 @@
-"""What a flow's nodes decide: menus by keys, conditions, variables, gotos."""
+"""What a flow's nodes do: menus, conditions, variables, gotos."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ MENU_FLOW = outline("menu", menu=MENU, **ENDS)
 @pytest.mark.parametrize(
     ("keys", "text"), [("1", "one"), ("22", "two"), ("3", "bad"), ("2", "bad")]
 )
-def test_a_menu_branches_by_keys(keys: str, text: str) -> None:
+def test_a_menu_branches_by_digits(keys: str, text: str) -> None:
     """The keys lead where the branch does, all others to `invalid`.
 
     Fewer than the longest branch has wait for one more.
@@ -33,12 +33,12 @@ def test_a_menu_branches_by_keys(keys: str, text: str) -> None:
 
 
 def test_silence_in_a_menu() -> None:
-    """Nobody presses a key: `noInput`."""
+    """No digit: `noInput`."""
     assert spoken_text(pass_deadline(run_flow(MENU_FLOW), MENU_FLOW)) == "no"
 
 
 def test_digits_are_a_variable() -> None:
-    """What a gather collected is `{{digits}}` for every later node."""
+    """The digits of a gather are `{{digits}}` for every later node."""
     keys = {"type": "gather", "data": {"maxDigits": 2}, "next": "back"}
     flow = outline("keys", keys=keys, back=say("you pressed {{digits}}"))
     assert (
@@ -48,7 +48,7 @@ def test_digits_are_a_variable() -> None:
 
 
 def test_a_condition_takes_the_first_case_that_holds() -> None:
-    """Cases in their order, else `else`; a value may be a template."""
+    """Cases in order, then `else`; an operand may be a template."""
     cases = [
         {"variable": "contact.tier", "value": "{{vars.best}}", "next": "one"},
         {"variable": "contact.tier", "operator": "exists", "next": "two"},
@@ -63,8 +63,8 @@ def test_a_condition_takes_the_first_case_that_holds() -> None:
         assert spoken_text(run_flow(flow, contact=contact)) == text
 
 
-def test_variables_are_set_and_taken_away() -> None:
-    """A whole template keeps its kind, text around it makes text; null takes a variable away."""
+def test_variables_are_set_and_removed() -> None:
+    """A string that is one template keeps its type; other templates become text; null removes."""
     flow = outline(
         "a",
         a={"type": "set", "variables": {"n": "{{custom.n}}", "t": "n={{custom.n}}"}, "next": "b"},
@@ -82,14 +82,14 @@ def test_variables_are_set_and_taken_away() -> None:
     ids=["one too long", "too long together"],
 )
 def test_variables_are_bounded(variables: dict[str, str]) -> None:
-    """They are stored with each step: more than there is room for ends the call, loudly."""
+    """They are stored with each step: exceeding a limit ends the call."""
     flow = outline("a", a={"type": "set", "variables": variables})
     story = run_flow(flow)
     assert (story.state, story.call.reason) == ("ending", "too_many_variables")
 
 
-def test_variables_are_counted() -> None:
-    """So is one more than there may be, of several nodes."""
+def test_the_number_of_variables_is_bounded() -> None:
+    """Also of variables that several nodes set."""
     full = {f"v{n}": n for n in range(MAX_VARIABLES)}
     flow = outline(
         "a",
@@ -99,8 +99,8 @@ def test_variables_are_counted() -> None:
     assert run_flow(flow).call.reason == "too_many_variables"
 
 
-def test_goto_goes_so_often_and_then_on() -> None:
-    """Its limit counts the call's visits; then its `next`, if it has one."""
+def test_goto_has_a_limit() -> None:
+    """The limit counts the visits; then `next` follows, if there is one."""
     again = {"type": "goto", "node": "menu", "limit": 2, "next": "no"}
     flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
     story = run_flow(flow)
@@ -110,16 +110,16 @@ def test_goto_goes_so_often_and_then_on() -> None:
     assert spoken_text(story) == "no"
 
 
-def test_goto_without_a_way_on_ends_loudly() -> None:
-    """Nothing stands for what comes after the last round: `too_many_loops`."""
+def test_goto_without_next_ends_the_call() -> None:
+    """After the last visit the call ends: `too_many_loops`."""
     again = {"type": "goto", "node": "menu", "limit": 1}
     flow = outline("menu", **{**ENDS, "menu": {**MENU, "noInput": "again"}, "again": again})
     story = pass_deadline(pass_deadline(run_flow(flow), flow), flow)
     assert (story.state, story.call.reason) == ("ending", "too_many_loops")
 
 
-def test_a_flow_that_goes_round_for_ever() -> None:
-    """Visits of each node are counted, whatever leads there."""
+def test_an_endless_flow_ends() -> None:
+    """The visits of each node are counted."""
     flow = outline("menu", menu={**MENU, "noInput": "menu", "invalid": "menu"}, **ENDS)
     story, rounds = run_flow(flow), 0
     while story.state == "gathering":

@@ -9,7 +9,7 @@ from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
 
 
 def test_the_terminator_ends_it_at_once() -> None:
-    """Terminator: the key that ends collection at once; it is left out of `dtmf`."""
+    """Terminator: the digit that ends the gather at once; it is not part of `dtmf`."""
     story = gathering(terminator="#")
     story.press("1")
     story.press("2")
@@ -26,7 +26,7 @@ def test_the_terminator_ends_it_at_once() -> None:
 
 
 def test_the_terminator_may_come_first() -> None:
-    """A terminator as the first key is an empty answer, not a silence."""
+    """A terminator as the first digit is an empty result, not silence."""
     story = gathering(fallback=say())
     story.press("#")
     assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "terminator")
@@ -50,7 +50,7 @@ def test_max_digits_completes() -> None:
 
 
 def test_the_first_digit_has_its_own_clock() -> None:
-    """timeout: ms until the first digit; without a fallback the webhook is told of the silence."""
+    """timeout: ms until the first digit; without a fallback the webhook gets the timeout."""
     story = gathering(timeout=3_000)
     began = story.now
     story.pass_deadline()
@@ -67,7 +67,7 @@ def test_the_fallback_runs_on_no_input() -> None:
 
 
 def test_the_gap_between_digits_has_its_own_clock() -> None:
-    """digitTimeout: ms, gap between digits; what was collected is told, no fallback runs."""
+    """digitTimeout: ms between digits; the digits so far are reported, no fallback runs."""
     story = gathering(digitTimeout=1_000, fallback=say())
     story.press("1")
     story.press("2", 900)
@@ -78,14 +78,14 @@ def test_the_gap_between_digits_has_its_own_clock() -> None:
 
 
 def test_a_key_that_went_down_in_time_counts() -> None:
-    """Gather deadlines are compared with the press: a digit arrives at key-up."""
+    """Deadlines are compared with the key-down; the digit is reported at key-up."""
     story = gathering(timeout=3_000)
     story.press("1", after_ms=3_100, held_ms=150)
     assert story.state_as(Gathering).digits == "1"
 
 
 def test_a_key_that_went_down_too_late_does_not() -> None:
-    """A press after the phase's time is the timeout, though the timer has not fired yet."""
+    """A key-down after the phase's deadline is the timeout, even before the timer fires."""
     story = gathering(timeout=3_000)
     story.press("1", after_ms=3_100, held_ms=20)
     assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "timeout")
@@ -99,16 +99,16 @@ def test_a_late_second_key_does_not_count() -> None:
     assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1", "digit-timeout")
 
 
-def test_the_whole_has_a_limit() -> None:
-    """The verb's timeout, in seconds, stands over everything, a playing prompt too."""
+def test_the_verb_has_a_limit() -> None:
+    """The verb's timeout, in seconds, limits every phase, also a playing prompt."""
     story = gathering(verb_timeout=2.0, audioUrl=HTTPS)
     story.deliver_media()
     assert [type(each) for each in story.pass_deadline()] == [StopPlayback, SendWebhook]
     assert gather_result(story)["reason"] == "timeout"
 
 
-def test_the_limit_keeps_what_was_collected() -> None:
-    """Digits before the limit are told, and no fallback runs then."""
+def test_the_limit_keeps_the_digits() -> None:
+    """Digits before the limit are reported, and no fallback runs."""
     story = gathering(verb_timeout=2.0, fallback=say())
     story.press("1", 1_900)
     story.pass_deadline()
@@ -116,21 +116,21 @@ def test_the_limit_keeps_what_was_collected() -> None:
 
 
 def test_a_key_that_went_down_before_the_limit_counts() -> None:
-    """The limit, too, is compared with the press, and given the grace of a key that is down."""
+    """The limit is compared with the key-down, too."""
     story = gathering(verb_timeout=2.0)
     story.press("1", 1_950)
     story.pass_deadline()
     assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1", "timeout")
 
 
-def test_no_gather_lasts_for_ever() -> None:
+def test_the_default_limit_is_an_hour() -> None:
     """Without a timeout of its own a gather is over within an hour."""
     story = gathering()
     assert story.state_as(Gathering).limit_ms == story.now + MAX_GATHER_MS
 
 
 def test_zero_timeouts_are_immediate() -> None:
-    """Timeout 0: no wait but for the grace of a key that is down."""
+    """Timeout 0: no wait except the grace for a key that is down."""
     story = gathering(timeout=0)
     began = story.now
     story.pass_deadline()
@@ -138,7 +138,7 @@ def test_zero_timeouts_are_immediate() -> None:
 
 
 def test_custom_data_goes_to_the_webhook() -> None:
-    """CustomData is passed to all action endpoints."""
+    """CustomData is sent to all action webhooks."""
     story = answered_call({"type": "gather", "action": HOOK}, custom_data={"order": 7})
     story.press("#")
     assert gather_result(story)["customData"] == {"order": 7}

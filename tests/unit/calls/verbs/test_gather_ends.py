@@ -1,4 +1,4 @@
-"""How a gather ends otherwise than by its keys: webhooks that fail, legs that go, recoveries."""
+"""Other ends of a gather: webhooks that fail, legs that end, recovery."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing_ca
 from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
 
 
-def test_a_gather_whose_action_is_no_address() -> None:
+def test_a_gather_without_a_webhook() -> None:
     """An action object, or none, runs without a webhook."""
     story = gathering(action=say(), maxDigits=1)
     assert [type(each) for each in story.press("1")] == [FetchMedia]
@@ -23,7 +23,7 @@ def test_a_gather_whose_action_is_no_address() -> None:
 
 
 def test_a_failing_webhook_runs_the_fallback() -> None:
-    """The fallback is kept while the webhook is asked."""
+    """The fallback is kept while the webhook runs."""
     story = gathering(fallback=say())
     story.press("#")
     fallback = story.state_as(AwaitingInstructions).fallback
@@ -31,8 +31,8 @@ def test_a_failing_webhook_runs_the_fallback() -> None:
     assert [type(each) for each in story.pass_deadline()] == [FetchMedia]
 
 
-def test_a_caller_who_hangs_up_is_told_to_the_webhook() -> None:
-    """Reason `hangup`, with what was collected; nobody waits for the answer."""
+def test_a_hangup_is_sent_to_the_webhook() -> None:
+    """Reason `hangup`, with the digits; the response is not awaited."""
     story = gathering()
     story.press("1")
     assert [type(each) for each in story.hang_up()] == [SendWebhook]
@@ -41,15 +41,15 @@ def test_a_caller_who_hangs_up_is_told_to_the_webhook() -> None:
     assert story.call.is_ended
 
 
-def test_a_caller_who_hangs_up_without_a_webhook() -> None:
-    """Only the events tell it then."""
+def test_a_hangup_without_a_webhook() -> None:
+    """Only an event reports it."""
     story = gathering(action=None)
     assert story.hang_up() == ()
     assert story.emitted[-2].reason == "hangup"
 
 
-def test_an_unknown_leg_is_not_listened_to() -> None:
-    """ChannelId names a leg; if it is gone, the fallback runs, or the webhook is told."""
+def test_an_unknown_leg() -> None:
+    """ChannelId names a leg that has ended: the fallback runs, or the webhook gets `hangup`."""
     story = gathering(channelId="0-pbx1-abcdefgh.l9", fallback=say())
     assert story.state == "playing"
     story = gathering(channelId="0-pbx1-abcdefgh.l9")
@@ -64,8 +64,7 @@ def test_resuming_on_the_same_leg() -> None:
     assert gather_result(story)["to"] == {"channelId": MAIN}
 
 
-def test_another_leg_that_goes_ends_its_gather() -> None:
-    """A leg that hangs up has nothing more to press."""
+def test_the_end_of_the_leg_ends_its_gather() -> None:
     gather = {"type": "gather", "data": {"channelId": f"{ID}.l1"}, "action": HOOK}
     story = dialing_call("+4712345678", action=gather)
     story.pass_deadline()
@@ -83,8 +82,8 @@ def test_another_leg_that_goes_ends_its_gather() -> None:
         LegRinging(MAIN),
     ],
 )
-def test_what_does_not_concern_a_gather_is_ignored(event: DigitPressed) -> None:
-    """Another leg's digits, another request's audio: it listens on."""
+def test_unrelated_events_are_ignored(event: DigitPressed) -> None:
+    """Another leg's digits and another request's audio change nothing."""
     story = gathering()
     before = story.call
     assert story.take(event) == ()
@@ -92,7 +91,7 @@ def test_what_does_not_concern_a_gather_is_ignored(event: DigitPressed) -> None:
 
 
 @pytest.mark.parametrize("phase", ["fetch", "first", "between"])
-def test_a_recovery_gives_the_phase_its_time_again(phase: str) -> None:
+def test_recovery_restarts_the_phase_clock(phase: str) -> None:
     """An outage is not the caller's silence."""
     story = gathering(timeout=3_000, digitTimeout=1_000, audioUrl=HTTPS)
     if phase != "fetch":
@@ -106,7 +105,7 @@ def test_a_recovery_gives_the_phase_its_time_again(phase: str) -> None:
 
 
 def test_gathers_may_nest_in_fallbacks() -> None:
-    """The fallback of a gather may be a gather; both clocks run, then the call ends."""
+    """The fallback of a gather may be a gather; after both timeouts the call ends."""
     inner = {"type": "gather", "data": {"timeout": 1_000, "fallback": say("bye")}}
     story = gathering(fallback=inner, timeout=1_000)
     story.pass_deadline()

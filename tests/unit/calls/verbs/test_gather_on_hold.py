@@ -1,4 +1,4 @@
-"""A gather whose leg is put on hold: prompt and clocks stand still, keys count for nothing."""
+"""A gather whose leg is put on hold: the prompt and the clocks stop, digits are ignored."""
 
 from typing import Any
 
@@ -27,8 +27,8 @@ from tests.unit.calls.harness.control import hold, unhold
 DATA = {"timeout": 4_000, "digitTimeout": 1_500, "maxDigits": 3}
 
 
-def gathering(phase: str, **more: Any) -> Story:
-    """Make a call in a phase of a gather."""
+def gathering_in(phase: str, **more: Any) -> Story:
+    """Return a call in a phase of a gather."""
     prompt = {} if phase in {"first", "between"} else {"audioUrl": HTTPS}
     story = answered_call({"type": "gather", "data": DATA | prompt, "action": HTTPS, **more})
     if phase == "prompt":
@@ -40,17 +40,16 @@ def gathering(phase: str, **more: Any) -> Story:
 
 
 @pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
-def test_the_clocks_stand_still(phase: str) -> None:
-    """Only the call's own end comes, whatever the phase."""
-    story = gathering(phase, timeout=20)
+def test_the_clocks_stop(phase: str) -> None:
+    """Only the call's own limit remains, in every phase."""
+    story = gathering_in(phase, timeout=20)
     story.take(hold(MAIN), 500)
     assert story.state_as(Gathering).deadline_ms == NOW + LONGEST_MS
 
 
 @pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
-def test_keys_count_for_nothing(phase: str) -> None:
-    """They are pressed into the music."""
-    story = gathering(phase)
+def test_digits_are_ignored(phase: str) -> None:
+    story = gathering_in(phase)
     story.take(hold(MAIN), 500)
     before = story.call
     assert story.press("7") == ()
@@ -58,9 +57,9 @@ def test_keys_count_for_nothing(phase: str) -> None:
     assert story.call is before
 
 
-def test_the_prompt_goes_on() -> None:
-    """It is stopped, then heard on from where it was; then the first digit is waited for."""
-    story = gathering("prompt")
+def test_the_prompt_resumes() -> None:
+    """It stops, then continues from its position; then the first digit is awaited."""
+    story = gathering_in("prompt")
     request = story.state_as(Gathering).request
     assert story.take(hold(MAIN), 1_500) == (StopPlayback(request), StartHoldMusic(MAIN))
     play = Play(MAIN, f"{ID}.p2", CLIPS, 1_500)
@@ -68,25 +67,25 @@ def test_the_prompt_goes_on() -> None:
     assert story.press("1", 100) == (StopPlayback(play.playback),)
 
 
-def test_a_prompt_that_was_heard() -> None:
-    """Held in its last moment: the first digit is waited for at once."""
-    story = gathering("prompt")
+def test_a_prompt_that_had_ended() -> None:
+    """Held in its last moment: the first digit is awaited at once."""
+    story = gathering_in("prompt")
     story.take(hold(MAIN), 4_000)
     assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
     assert story.state_as(Gathering).phase == "first"
 
 
 def test_held_while_the_prompt_is_fetched() -> None:
-    """It waits until the leg can hear it."""
-    story = gathering("fetch")
+    """The prompt waits until the hold ends."""
+    story = gathering_in("fetch")
     story.take(hold(MAIN))
     assert story.deliver_media() == ()
     assert isinstance(story.take(unhold(MAIN), 60_000)[-1], Play)
 
 
-def test_a_prompt_that_cannot_be_had() -> None:
-    """The first digit has its whole time, once the leg is back."""
-    story = gathering("fetch")
+def test_a_prompt_that_cannot_be_fetched() -> None:
+    """The first digit has its whole time after the hold."""
+    story = gathering_in("fetch")
     story.take(hold(MAIN))
     assert story.deliver_media(()) == ()
     story.take(unhold(MAIN), 60_000)
@@ -94,9 +93,9 @@ def test_a_prompt_that_cannot_be_had() -> None:
     assert story.state_as(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
 
 
-def test_it_is_still_fetched_after_the_hold() -> None:
-    """It has its time to be fetched again."""
-    story = gathering("fetch")
+def test_the_fetch_continues_after_the_hold() -> None:
+    """The fetch gets its whole time again."""
+    story = gathering_in("fetch")
     story.take(hold(MAIN))
     story.take(unhold(MAIN), 60_000)
     assert story.state_as(Gathering).deadline_ms == story.now + FETCH_TIMEOUT_MS
@@ -104,9 +103,9 @@ def test_it_is_still_fetched_after_the_hold() -> None:
 
 
 @pytest.mark.parametrize(("phase", "given_ms"), [("first", 4_000), ("between", 1_500)])
-def test_a_clock_from_its_beginning(phase: str, given_ms: int) -> None:
-    """Who comes back has as long as ever for the next key; what was pressed is kept."""
-    story = gathering(phase)
+def test_a_clock_restarts_after_the_hold(phase: str, given_ms: int) -> None:
+    """The next digit has its whole time; the digits so far are kept."""
+    story = gathering_in(phase)
     digits = story.state_as(Gathering).digits
     story.take(hold(MAIN), 1_000)
     story.take(unhold(MAIN), 60_000)
@@ -115,16 +114,16 @@ def test_a_clock_from_its_beginning(phase: str, given_ms: int) -> None:
     assert story.state_as(Gathering).digits == digits + "2"
 
 
-def test_the_verbs_own_time() -> None:
-    """What was left of it when the hold began is left when it ends."""
-    story = gathering("first", timeout=5)
+def test_the_limit_is_extended() -> None:
+    """The time that was left at the start of the hold is left at its end."""
+    story = gathering_in("first", timeout=5)
     story.take(hold(MAIN), 3_000)
     story.take(unhold(MAIN), 60_000)
     assert story.state_as(Gathering).deadline_ms == story.now + 2_000 + GRACE_MS
 
 
-def test_a_gather_that_begins_on_hold() -> None:
-    """It waits for its leg from the beginning."""
+def test_a_gather_that_starts_on_hold() -> None:
+    """It waits until the hold ends."""
     story = answered_call(say(action={"type": "gather", "data": DATA, "action": HTTPS}))
     story.take(hold(MAIN))
     story.deliver_media(())
@@ -133,18 +132,18 @@ def test_a_gather_that_begins_on_hold() -> None:
     assert story.state_as(Gathering).deadline_ms == story.now + 4_000 + GRACE_MS
 
 
-def test_a_recovery_during_a_hold() -> None:
-    """The clocks still stand."""
-    story = gathering("first")
+def test_recovery_during_a_hold() -> None:
+    """The clocks stay stopped."""
+    story = gathering_in("first")
     story.take(hold(MAIN), 1_000)
     before = story.call
     assert story.take(Recovered()) == ()
     assert story.call is before
 
 
-def test_a_key_that_was_down_before() -> None:
-    """A key let go during the hold is not heard; the next after it is."""
-    story = gathering("between")
+def test_a_key_released_during_the_hold() -> None:
+    """It is ignored; the next after the hold is not."""
+    story = gathering_in("between")
     story.take(hold(MAIN), 100)
     story.take(DigitPressed(MAIN, "2", story.now - 50), 50)
     story.take(unhold(MAIN))

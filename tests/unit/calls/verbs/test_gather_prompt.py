@@ -33,30 +33,30 @@ def test_a_digit_stops_the_prompt() -> None:
 
 
 @pytest.mark.parametrize(("key", "dtmf"), [("1", "1"), ("#", "")])
-def test_the_last_key_during_the_prompt(key: str, dtmf: str) -> None:
-    """MaxDigits or the terminator during the prompt: it is stopped and the webhook asked."""
+def test_the_last_digit_during_the_prompt(key: str, dtmf: str) -> None:
+    """MaxDigits or the terminator during the prompt: it stops and the webhook is sent."""
     story = playing_prompt(maxDigits=1)
     assert [type(each) for each in story.press(key)] == [StopPlayback, SendWebhook]
     assert gather_result(story)["dtmf"] == dtmf
 
 
-def test_a_digit_before_the_prompt_makes_it_needless() -> None:
-    """Who knows the menu need not wait for it: audio that comes later is not played."""
+def test_a_digit_before_the_prompt_skips_it() -> None:
+    """Audio that arrives later is not played."""
     story = gathering(audioUrl=HTTPS)
     story.press("1")
     assert story.take(MediaFetched(PROMPT, CLIPS), 10) == ()
     assert story.state_as(Gathering).digits == "1"
 
 
-def test_a_prompt_that_cannot_be_had_is_passed_over() -> None:
-    """Without audio it listens at once."""
+def test_a_failed_prompt_is_skipped() -> None:
+    """Without audio, the first digit is awaited at once."""
     story = gathering(audioUrl=HTTPS)
     assert story.deliver_media(()) == ()
     assert story.state_as(Gathering).phase == "first"
 
 
 def test_a_prompt_that_never_comes() -> None:
-    """The fetch has a deadline, after which it listens."""
+    """The fetch has a deadline; then the first digit is awaited."""
     story = gathering(audioUrl=HTTPS)
     began = story.now
     story.pass_deadline()
@@ -65,7 +65,7 @@ def test_a_prompt_that_never_comes() -> None:
 
 
 def test_a_prompt_that_never_ends_is_stopped() -> None:
-    """A prompt that outlives its length is stopped, then it listens."""
+    """A prompt that exceeds its length is stopped; then the first digit is awaited."""
     story = playing_prompt()
     began = story.now
     assert story.pass_deadline() == (StopPlayback(PROMPT),)
@@ -73,16 +73,16 @@ def test_a_prompt_that_never_ends_is_stopped() -> None:
     assert story.state_as(Gathering).phase == "first"
 
 
-def test_the_limit_stands_over_the_fetch_of_the_prompt() -> None:
-    """A prompt that can't be had in time does not keep the caller beyond the verb's timeout."""
+def test_the_limit_includes_the_fetch() -> None:
+    """A slow fetch does not keep the caller beyond the verb's timeout."""
     story = gathering(verb_timeout=2.0, audioUrl=HTTPS)
     began = story.now
     story.pass_deadline()
     assert (story.now, gather_result(story)["reason"]) == (began + 2_000 + GRACE_MS, "timeout")
 
 
-def test_a_recovery_leaves_a_prompt_alone() -> None:
-    """Media plays on while an engine is away."""
+def test_recovery_does_not_affect_a_prompt() -> None:
+    """Media plays on while the engine is down."""
     story = playing_prompt()
     before = story.call
     story.take(Recovered(), 500)

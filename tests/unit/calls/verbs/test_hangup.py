@@ -1,4 +1,4 @@
-"""hangup, and every other way to the end (spec, Verbs; design section 3.7)."""
+"""hangup, and every other end of a call (spec, Verbs; design section 3.7)."""
 
 import pytest
 from msgspec.structs import replace
@@ -33,8 +33,8 @@ def test_a_hangup_verb_ends_the_call() -> None:
     assert story.call.ended_ms == story.now
 
 
-def test_a_requested_hangup_ends_anything() -> None:
-    """Hangup during anything is one rule; a second request adds nothing."""
+def test_a_requested_hangup_ends_the_call() -> None:
+    """It works in every state; a second request changes nothing."""
     story = answered_call(say())
     assert story.take(HangupRequested("api")) == (Hangup(MAIN, 16),)
     before = story.call
@@ -44,8 +44,8 @@ def test_a_requested_hangup_ends_anything() -> None:
     assert (story.call.status, story.call.ended_by) == ("completed", "api")
 
 
-def test_legs_that_do_not_go_are_told_again() -> None:
-    """After each deadline the remaining legs are told again, then the reaper has them."""
+def test_hangups_are_repeated() -> None:
+    """After each deadline the remaining legs are hung up again; then the reaper takes over."""
     story = answered_call({"type": "hangup"})
     for _ in range(MAX_HANGUP_RETRIES):
         began = story.now
@@ -56,8 +56,8 @@ def test_legs_that_do_not_go_are_told_again() -> None:
     assert story.call.legs == ()
 
 
-def test_a_recovery_gives_them_their_time_again() -> None:
-    """What may be lost is done again from the outbox; what was done is not wanted twice."""
+def test_recovery_restarts_the_deadline() -> None:
+    """Hangups in the outbox are repeated by recovery, not by the step."""
     story = answered_call({"type": "hangup"})
     story.now += HANGUP_TIMEOUT_MS - 1
     assert story.take(Recovered()) == ()
@@ -66,7 +66,7 @@ def test_a_recovery_gives_them_their_time_again() -> None:
 
 
 def test_all_legs_are_waited_for() -> None:
-    """The call is over when the last leg has ended; each end is told."""
+    """The call ends with its last leg; each end is reported."""
     story = dialing_call("+4712345678")
     other = story.call.legs[-1].id
     story.take(HangupRequested("api"))
@@ -78,8 +78,8 @@ def test_all_legs_are_waited_for() -> None:
     assert story.emitted[-2].leg_status == "canceled"
 
 
-def test_while_it_ends_nothing_else_counts() -> None:
-    """Digits and answers are too late."""
+def test_other_events_are_ignored_while_ending() -> None:
+    """Digits and responses are too late."""
     story = answered_call({"type": "hangup"})
     before = story.call
     for event in (DigitPressed(MAIN, "1", story.now), ActionReceived("r", None)):
@@ -89,7 +89,7 @@ def test_while_it_ends_nothing_else_counts() -> None:
 
 @pytest.mark.parametrize("event", [LegCreated(MAIN), LegRinging(MAIN), LegAnswered(MAIN)])
 def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegCreated) -> None:
-    """An ended call emits nothing but hangups of strays."""
+    """An ended call only hangs up stray legs."""
     story = answered_call({"type": "hangup"})
     story.take(ENDED)
     told = len(story.emitted)
@@ -100,7 +100,7 @@ def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegCreated) -> None:
 
 
 def test_a_caller_who_hangs_up_after_the_answer() -> None:
-    """Anything after an answer is completed."""
+    """Every end after an answer is `completed`."""
     story = Story(inbound(say()))
     story.take(CallOpened())
     story.take(LegAnswered(story.call.main), 100)
@@ -108,8 +108,8 @@ def test_a_caller_who_hangs_up_after_the_answer() -> None:
     assert (story.call.status, story.call.ended_by) == ("completed", "caller")
 
 
-def test_no_call_lives_longer_than_the_longest() -> None:
-    """At its latest moment a call ends, whatever it does."""
+def test_the_time_limit_of_a_call() -> None:
+    """The call ends at its time limit in every state."""
     story = answered_call({"type": "gather", "data": {"timeout": 600_000}})
     story.call = replace(story.call, must_end_ms=story.now + 5_000)
     assert story.pass_deadline() == (Hangup(MAIN, 16),)

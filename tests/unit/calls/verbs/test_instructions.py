@@ -1,4 +1,4 @@
-"""Asking an address or a stored flow what to do next (design section 7, Verbs)."""
+"""Requesting the next action from a webhook or a stored flow (design section 7, Verbs)."""
 
 import json
 
@@ -17,8 +17,8 @@ REQUEST = f"{ID}.r1"
 FLOW = {"type": "flow", "data": {"flowId": "menu"}}
 
 
-def test_an_address_is_asked() -> None:
-    """The URL is asked by POST with the call, what has just ended, and customData."""
+def test_a_webhook_is_sent() -> None:
+    """The request has the call, what has just ended, and customData."""
     story = answered_call(HTTPS, custom_data={"order": 7})
     asked = story.commands_of(SendWebhook)[0]
     assert (asked.request, asked.url) == (REQUEST, HTTPS)
@@ -35,37 +35,36 @@ def test_an_address_is_asked() -> None:
     assert story.state_as(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
 
 
-def test_the_event_names_what_has_just_ended() -> None:
-    """play, say, gather, dial, flow, reply: so a server can tell its steps apart."""
+def test_the_event_names_what_has_ended() -> None:
+    """play, say, gather, dial, flow, reply: a server can tell its steps apart."""
     story = answered_call(say(action=HTTPS))
     story.deliver_media()
     story.take(PlaybackEnded(f"{ID}.p1"))
     assert json.loads(story.commands_of(SendWebhook)[0].body)["event"] == "say"
 
 
-def test_the_answer_runs() -> None:
-    """The webhook's action is executed next; its audio is got ready."""
+def test_the_response_runs() -> None:
+    """The webhook's action runs next; its audio is prefetched."""
     story = answered_call(HTTPS)
     commands = story.take(ActionReceived(REQUEST, tree(say(action=say("two")))))
     assert commands[0] == PrefetchMedia((Speech("hello"), Speech("two")))
     assert isinstance(commands[1], FetchMedia)
 
 
-def test_an_answer_without_audio_prefetches_nothing() -> None:
-    """Nothing is prefetched for a tree without audio."""
+def test_a_response_without_audio_prefetches_nothing() -> None:
     story = answered_call(HTTPS)
     assert story.take(ActionReceived(REQUEST, tree({"type": "hangup"}))) == (Hangup(MAIN, 16),)
 
 
-def test_an_empty_answer_ends_the_tree() -> None:
-    """Nothing more to do: the call hangs up."""
+def test_an_empty_response_ends_the_tree() -> None:
+    """There is no next action: the call hangs up."""
     story = answered_call(HTTPS)
     assert story.take(ActionReceived(REQUEST, None)) == (Hangup(MAIN, 16),)
     assert story.call.reason == ""
 
 
-def test_an_address_may_answer_with_an_address() -> None:
-    """An answer that is an address is asked in its turn."""
+def test_a_webhook_may_return_a_url() -> None:
+    """The returned URL is requested in turn."""
     story = answered_call(HTTPS)
     story.take(ActionReceived(REQUEST, HTTPS + "2"))
     asked = story.commands_of(SendWebhook)[-1]
@@ -73,22 +72,21 @@ def test_an_address_may_answer_with_an_address() -> None:
 
 
 def test_a_failing_webhook_without_a_fallback_hangs_up() -> None:
-    """Then the fallback verb, else hang up; the reason is told, cut to a decent length."""
+    """The fallback verb runs, or else the call hangs up; the reason is truncated."""
     story = answered_call(HTTPS)
     assert story.take(ActionFailed(REQUEST, "status_500 " + "x" * 70_000)) == (Hangup(MAIN, 16),)
     assert story.call.reason.startswith("action_failed:status_500")
     assert len(story.call.reason) == MAX_REASON_CHARS + len("action_failed:")
 
 
-def test_a_webhook_that_never_answers() -> None:
-    """A state that waits has a deadline."""
+def test_a_webhook_times_out() -> None:
     story = answered_call(HTTPS)
     assert story.pass_deadline() == (Hangup(MAIN, 16),)
     assert story.call.reason == "action_failed:timeout"
 
 
 def test_a_failing_webhook_in_a_flow_ends_the_call() -> None:
-    """What should have come after the flow does not run: the call hangs up."""
+    """The rest of the flow does not run: the call hangs up."""
     story = answered_call({**FLOW, "action": say()})
     story.take(ActionReceived(REQUEST, HTTPS))
     story.take(ActionFailed(f"{ID}.r2", "timeout"))
@@ -96,8 +94,8 @@ def test_a_failing_webhook_in_a_flow_ends_the_call() -> None:
     assert story.call.continuation == ()
 
 
-def test_a_fallback_in_a_flow_goes_on_with_what_comes_after() -> None:
-    """A fallback takes the place of the answer: after it, what follows the flow runs."""
+def test_a_fallback_in_a_flow_continues_the_flow() -> None:
+    """A fallback replaces the response: the rest of the flow runs after it."""
     gather = {"type": "gather", "data": {"fallback": {"type": "say", "data": {"text": "sorry"}}}}
     story = answered_call({**FLOW, "action": say("after")})
     story.take(ActionReceived(REQUEST, tree({**gather, "action": HTTPS})))
@@ -107,8 +105,8 @@ def test_a_fallback_in_a_flow_goes_on_with_what_comes_after() -> None:
     assert story.commands_of(FetchMedia)[-1].sources == (Speech("after"),)
 
 
-def test_a_late_answer_is_ignored() -> None:
-    """An answer to an earlier question, or another event, moves nothing."""
+def test_a_late_response_is_ignored() -> None:
+    """The response to an earlier request changes nothing."""
     story = answered_call(HTTPS)
     before = story.call
     for event in (ActionReceived("other", None), ActionFailed("other", "no"), LegRinging(MAIN)):
@@ -116,16 +114,16 @@ def test_a_late_answer_is_ignored() -> None:
     assert story.call is before
 
 
-def test_an_answer_after_the_caller_has_gone() -> None:
-    """The main leg hangs up while a webhook is out: the call is over, the answer runs nothing."""
+def test_a_response_after_the_hangup() -> None:
+    """The main leg hangs up during a webhook: the call ends, the response runs nothing."""
     story = answered_call(HTTPS)
     story.hang_up()
     assert story.call.is_ended
     assert story.take(ActionReceived(REQUEST, tree(say()))) == ()
 
 
-def test_a_recovery_asks_with_the_same_key_and_waits_again() -> None:
-    """The outbox asks again (same idempotency key); the wait begins anew."""
+def test_recovery_repeats_the_webhook() -> None:
+    """The outbox repeats it with the same idempotency key; the deadline restarts."""
     story = answered_call(HTTPS)
     assert story.take(Recovered(), 16_000) == ()
     assert story.state_as(AwaitingInstructions).deadline_ms == story.now + WEBHOOK_TIMEOUT_MS
@@ -150,8 +148,8 @@ def test_a_dial_of_a_flow_is_a_flow() -> None:
     assert story.state == "playing"
 
 
-def test_flows_nest_so_deep_and_no_deeper() -> None:
-    """A flow that runs itself, with more to come after it, ends loudly."""
+def test_the_nesting_of_flows_is_limited() -> None:
+    """A flow that runs itself ends the call."""
     again = tree({**FLOW, "action": say()})
     story = answered_call({**FLOW, "action": say()})
     for _ in range(MAX_FLOWS):
@@ -160,8 +158,8 @@ def test_flows_nest_so_deep_and_no_deeper() -> None:
     assert story.call.reason == "too_many_flows"
 
 
-def test_a_webhook_that_answers_for_ever() -> None:
-    """The number of verbs is limited: a loop ends loudly."""
+def test_the_number_of_verbs_is_limited() -> None:
+    """An endless loop of webhooks ends the call."""
     story = answered_call(HTTPS)
     rounds = 0
     while story.state == "awaiting-instructions":
@@ -171,8 +169,8 @@ def test_a_webhook_that_answers_for_ever() -> None:
     assert story.call.reason == "too_many_verbs"
 
 
-def test_stories_are_alike() -> None:
-    """The same events give the same call and commands: a step is a function."""
+def test_a_step_is_deterministic() -> None:
+    """The same events give the same call and commands."""
 
     def told() -> Story:
         story = answered_call(HTTPS)

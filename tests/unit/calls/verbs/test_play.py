@@ -1,4 +1,4 @@
-"""play and say: the audio is fetched, then heard, then the nested action runs (spec, Verbs)."""
+"""play and say: fetch the audio, play it, then run the nested action (spec, Verbs)."""
 
 import pytest
 
@@ -15,29 +15,28 @@ PLAYBACK = f"{ID}.p1"
 LENGTH_MS = 4_000
 
 
-def playing(**more: object) -> Story:
-    """Make a call that plays one address, then speaks."""
+def playing_and_saying(**more: object) -> Story:
+    """Return a call that plays a URL, then speaks."""
     return answered_call({"type": "play", "data": {"audioUrl": HTTPS}, "action": say(), **more})
 
 
 def test_audio_is_fetched_then_played() -> None:
-    """The clips are played to the main leg under an id that we chose."""
-    story = playing()
+    """The clips are played to the main leg with an id that the call allocated."""
+    story = playing_and_saying()
     assert story.commands_of(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
     assert story.deliver_media() == (Play(MAIN, PLAYBACK, CLIPS),)
     assert story.state_as(Playing).ends_ms == story.now + LENGTH_MS
 
 
 def test_the_nested_action_runs_after_the_playback() -> None:
-    """Nested action runs after playback ends."""
-    story = playing()
+    story = playing_and_saying()
     story.deliver_media()
     assert story.take(PlaybackEnded(PLAYBACK), LENGTH_MS) == (
         FetchMedia(f"{ID}.p2", (Speech("hello"),)),
     )
 
 
-def test_several_addresses_are_one_playback() -> None:
+def test_several_urls_are_one_playback() -> None:
     """A list is played one after another."""
     story = answered_call({"type": "play", "data": {"audioUrl": [HTTPS, HTTPS + "b"]}})
     assert story.commands_of(FetchMedia)[0].sources == (Audio(HTTPS), Audio(HTTPS + "b"))
@@ -50,16 +49,15 @@ def test_speech_carries_voice_and_language() -> None:
     assert story.commands_of(FetchMedia)[0].sources == (Speech("namaste", "asha", "hi-IN", True),)
 
 
-def test_audio_that_cannot_be_had_is_passed_over() -> None:
-    """A media error is no end of the call: the next action runs."""
-    story = playing()
+def test_failed_audio_is_skipped() -> None:
+    """A media error does not end the call: the next action runs."""
+    story = playing_and_saying()
     assert isinstance(story.deliver_media(())[0], FetchMedia)
     assert story.state_as(Playing).request == f"{ID}.p2"
 
 
-def test_a_fetch_that_never_ends_is_given_up() -> None:
-    """Every state that waits has a deadline."""
-    story = playing()
+def test_a_fetch_times_out() -> None:
+    story = playing_and_saying()
     began = story.now
     commands = story.pass_deadline()
     assert story.now == began + FETCH_TIMEOUT_MS
@@ -67,8 +65,8 @@ def test_a_fetch_that_never_ends_is_given_up() -> None:
 
 
 def test_a_playback_that_never_ends_is_stopped() -> None:
-    """A playback that outlives its length by the grace is given up."""
-    story = playing()
+    """A playback that exceeds its length by the grace is stopped."""
+    story = playing_and_saying()
     story.deliver_media()
     began = story.now
     assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
@@ -77,16 +75,16 @@ def test_a_playback_that_never_ends_is_stopped() -> None:
 
 def test_a_timeout_cuts_it_short() -> None:
     """The verb's own timeout, in seconds, ends the playback."""
-    story = playing(timeout=1.5)
+    story = playing_and_saying(timeout=1.5)
     story.deliver_media()
     began = story.now
     assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
     assert story.now == began + 1_500
 
 
-def test_a_failed_playback_is_passed_over() -> None:
-    """PlaybackFinished with state `failed` goes on, once the leg has had time to be gone."""
-    story = playing()
+def test_a_failed_playback_is_skipped() -> None:
+    """The call advances after a short wait, in which the leg may end."""
+    story = playing_and_saying()
     story.deliver_media()
     failed_ms = story.now
     assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
@@ -95,9 +93,9 @@ def test_a_failed_playback_is_passed_over() -> None:
     assert story.state_as(Playing).request == f"{ID}.p2"
 
 
-def test_nothing_begins_when_a_playback_failed_because_the_caller_left() -> None:
-    """Asterisk tells the failed playback first and the hangup a moment later."""
-    story = playing()
+def test_nothing_starts_when_a_hangup_failed_the_playback() -> None:
+    """Asterisk reports the failed playback first and the hangup shortly after."""
+    story = playing_and_saying()
     story.deliver_media()
     story.take(PlaybackEnded(PLAYBACK, failed=True))
     story.hang_up()
@@ -114,24 +112,22 @@ def test_nothing_begins_when_a_playback_failed_because_the_caller_left() -> None
         Recovered(),
     ],
 )
-def test_what_does_not_concern_a_playback_is_ignored(event: MediaFetched) -> None:
-    """Another request's audio, the same audio again, digits, a recovery: it plays on."""
-    story = playing()
+def test_unrelated_events_are_ignored(event: MediaFetched) -> None:
+    """Another request's audio, the same audio again, digits and a recovery change nothing."""
+    story = playing_and_saying()
     story.deliver_media()
     before = story.call
     assert story.take(event) == ()
     assert story.call is before
 
 
-def test_a_recovery_gives_the_fetch_its_time_again() -> None:
-    """An outage is not the audio's fault."""
-    story = playing()
+def test_recovery_restarts_the_fetch_deadline() -> None:
+    story = playing_and_saying()
     story.take(Recovered(), 15_000)
     assert story.state_as(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
 
 
-def test_after_the_last_the_call_hangs_up() -> None:
-    """After the last action the call hangs up."""
+def test_the_call_hangs_up_after_the_last_action() -> None:
     story = answered_call(say())
     story.deliver_media()
     assert story.take(PlaybackEnded(PLAYBACK), 1_000)[0] == Hangup(MAIN, 16)

@@ -1,4 +1,4 @@
-"""A prompt whose leg is put on hold: stopped, and played on from where it was."""
+"""A prompt whose leg is put on hold: suspended, and resumed from its position."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,23 +28,23 @@ from wire.media import Clip
 FIRST, SECOND = CLIPS  # 3 s and 1 s
 
 
-def playing(**more: Any) -> Story:
-    """Make a call that plays two clips, of 4 s together."""
+def playing_two_clips(**more: Any) -> Story:
+    """Return a call that plays two clips, of 4 s in total."""
     story = answered_call(say(**more))
     story.deliver_media()
     return story
 
 
-def held(after_ms: int, **more: Any) -> Story:
-    """Hold the leg so long after the prompt began."""
-    story = playing(**more)
+def held_after(after_ms: int, **more: Any) -> Story:
+    """Put the leg on hold so long after the prompt started."""
+    story = playing_two_clips(**more)
     story.take(hold(MAIN), after_ms)
     return story
 
 
 def test_a_hold_stops_the_prompt() -> None:
-    """Music instead; it is told."""
-    story = playing()
+    """Hold music plays instead, and an event reports the hold."""
+    story = playing_two_clips()
     request = story.state_as(Playing).request
     assert story.take(hold(MAIN), 1_000) == (StopPlayback(request), StartHoldMusic(MAIN))
     assert (story.emitted[-1].event, story.emitted[-1].channel_id) == ("leg-held", MAIN)
@@ -60,9 +60,11 @@ def test_a_hold_stops_the_prompt() -> None:
         (3_400, (SECOND,), 400),
     ],
 )
-def test_it_goes_on_where_it_was(heard_ms: int, clips: tuple[Clip, ...], offset_ms: int) -> None:
-    """The clip that was heard, from where it was stopped, and those after it."""
-    story = held(heard_ms)
+def test_it_resumes_from_its_position(
+    heard_ms: int, clips: tuple[Clip, ...], offset_ms: int
+) -> None:
+    """The current clip continues from its position, then the others follow."""
+    story = held_after(heard_ms)
     commands = story.take(unhold(MAIN), 60_000)
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p2", clips, offset_ms))
     assert story.emitted[-1].event == "leg-unheld"
@@ -71,25 +73,25 @@ def test_it_goes_on_where_it_was(heard_ms: int, clips: tuple[Clip, ...], offset_
     assert state.deadline_ms == state.ends_ms + GRACE_MS
 
 
-def test_it_is_held_again_and_again() -> None:
-    """What was heard adds up, across clips."""
-    story = held(1_000)
+def test_several_holds() -> None:
+    """The position adds up, across clips."""
+    story = held_after(1_000)
     for _ in range(2):
         story.take(unhold(MAIN), 5_000)
         story.take(hold(MAIN), 1_200)
     assert story.take(unhold(MAIN), 5_000)[-1] == Play(MAIN, f"{ID}.p4", (SECOND,), 400)
 
 
-def test_nothing_is_left_to_hear() -> None:
-    """Held in its last moment, it is over when the hold is."""
-    story = held(4_000, action=HTTPS)
+def test_nothing_is_left_to_play() -> None:
+    """Held in its last moment, the prompt ends with the hold."""
+    story = held_after(4_000, action=HTTPS)
     story.take(unhold(MAIN))
     assert story.state == "awaiting-instructions"
 
 
-def test_the_end_of_what_was_stopped() -> None:
-    """It is told late, and is not the prompt's."""
-    story = held(1_000)
+def test_the_end_of_the_stopped_playback() -> None:
+    """It is reported late, and does not end the prompt."""
+    story = held_after(1_000)
     assert story.take(PlaybackEnded(f"{ID}.p1")) == ()
     assert story.state == "playing"
     story.take(unhold(MAIN))
@@ -97,24 +99,22 @@ def test_the_end_of_what_was_stopped() -> None:
     assert story.state == "ending"
 
 
-def test_a_hold_lasts_as_long_as_it_lasts() -> None:
-    """No clock of the verb runs; only the call's own end comes."""
-    story = held(1_000, timeout=10)
+def test_a_hold_has_no_limit() -> None:
+    """No clock of the verb runs; only the call's own limit remains."""
+    story = held_after(1_000, timeout=10)
     assert story.state_as(Playing).deadline_ms == NOW + LONGEST_MS
 
 
-def test_a_timeout_counts_what_is_heard() -> None:
-    """The verb's own time stands still during a hold."""
-    story = held(2_000, timeout=3)
+def test_a_timeout_does_not_count_the_hold() -> None:
+    story = held_after(2_000, timeout=3)
     story.take(unhold(MAIN), 60_000)
     assert story.state_as(Playing).deadline_ms == story.now + 1_000
     assert story.pass_deadline()[0] == StopPlayback(f"{ID}.p2")
 
 
 @pytest.mark.parametrize("again", [hold, unhold])
-def test_the_same_again(again: Callable[[str], Event]) -> None:
-    """What holds already changes nothing."""
-    story = held(1_000)
+def test_repeated_requests_change_nothing(again: Callable[[str], Event]) -> None:
+    story = held_after(1_000)
     if again is unhold:
         story.take(unhold(MAIN))
     before = story.call
@@ -123,7 +123,7 @@ def test_the_same_again(again: Callable[[str], Event]) -> None:
 
 
 def test_held_while_it_is_fetched() -> None:
-    """The prompt waits for the leg, when it is there."""
+    """The prompt waits until the hold ends."""
     story = answered_call(say())
     assert story.take(hold(MAIN)) == (StartHoldMusic(MAIN),)
     assert story.deliver_media() == ()
@@ -132,16 +132,16 @@ def test_held_while_it_is_fetched() -> None:
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p1", CLIPS, 0))
 
 
-def test_held_and_freed_while_it_is_fetched() -> None:
-    """The prompt is heard when it is there, as ever."""
+def test_held_and_unheld_while_it_is_fetched() -> None:
+    """The prompt plays when it has been fetched."""
     story = answered_call(say())
     story.take(hold(MAIN))
     assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
     assert story.deliver_media() == (Play(MAIN, f"{ID}.p1", CLIPS, 0),)
 
 
-def test_audio_that_cannot_be_had() -> None:
-    """The tree goes on, the leg stays on hold; the next prompt waits too."""
+def test_failed_audio_on_hold() -> None:
+    """The tree continues, the leg stays on hold; the next prompt waits, too."""
     story = answered_call(say(action=say()))
     story.take(hold(MAIN))
     assert isinstance(story.deliver_media(())[-1], FetchMedia)
@@ -150,8 +150,7 @@ def test_audio_that_cannot_be_had() -> None:
     assert isinstance(story.take(unhold(MAIN))[-1], Play)
 
 
-def test_audio_that_never_comes() -> None:
-    """Fetching has its own time, on hold or not."""
+def test_the_fetch_times_out_on_hold() -> None:
     story = answered_call(say(action=HTTPS))
     story.take(hold(MAIN))
     assert story.state_as(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
@@ -161,6 +160,6 @@ def test_audio_that_never_comes() -> None:
 
 
 def test_it_is_fetched_twice() -> None:
-    """The second time it is not played again."""
-    story = held(1_000)
+    """The second result is ignored."""
+    story = held_after(1_000)
     assert story.take(MediaFetched(f"{ID}.p1", CLIPS)) == ()

@@ -1,4 +1,4 @@
-"""record: what is heard first, what ends a message, what is told, and where it goes."""
+"""record: its prompt, what ends a voicemail, its report, and its archive."""
 
 import msgspec
 import pytest
@@ -22,7 +22,7 @@ from wire.media import Audio, Speech
 
 
 def test_prompt_and_beep_come_first() -> None:
-    """They are played as one; then the recording begins, with what ends it."""
+    """They are one playback; then the recording starts."""
     data = {"text": "Speak now.", "maxLength": 30, "silence": 3, "terminator": "*"}
     story = answered_call({"type": "record", "data": data}, recording_destination=ARCHIVE)
     assert story.commands_of(FetchMedia)[0].sources == (Speech("Speak now."), BEEP)
@@ -36,8 +36,8 @@ def test_prompt_and_beep_come_first() -> None:
     assert story.state == "recording"
 
 
-def test_what_can_not_be_had_is_passed_over() -> None:
-    """Without prompt and beep the message is recorded all the same."""
+def test_a_failed_prompt_is_skipped() -> None:
+    """The voicemail is recorded without prompt and beep."""
     story = answered_call(
         {"type": "record", "data": {"audioUrl": HTTPS}}, recording_destination=ARCHIVE
     )
@@ -47,15 +47,15 @@ def test_what_can_not_be_had_is_passed_over() -> None:
 
 
 def test_without_an_archive_nothing_is_recorded() -> None:
-    """The tree goes on at once, and says so."""
+    """The tree continues at once, and the report says so."""
     story = answered_call({"type": "record", "action": say()})
     assert story.commands_of(StartVoicemail) == []
     assert voicemail_report(story) == ("failed", None, None)
     assert story.state == "playing"
 
 
-def test_a_key_ends_a_message() -> None:
-    """The terminator; any other key is nothing. What follows waits for the file."""
+def test_the_terminator_ends_a_voicemail() -> None:
+    """Other digits do not. The next action waits for the file."""
     story = recording_voicemail()
     assert story.press("1") == ()
     assert story.press("#") == (StopVoicemail(voicemail_name(story)),)
@@ -68,13 +68,13 @@ def test_a_key_ends_a_message() -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_key_may_be_told_after_the_end(is_first: bool) -> None:
-    """Asterisk ends at the key, too: whichever is told first, and however soon it is filed."""
+def test_the_digit_may_be_reported_after_the_end(is_first: bool) -> None:
+    """Asterisk ends it by the digit, too: either event may come first."""
     story = recording_voicemail()
     end_voicemail(story)
     if is_first:
         archive_voicemail(story, after_ms=1)
-        assert recorded_not_yet(story)
+        assert is_not_reported(story)
     story.take(DigitPressed(MAIN, "#", story.now), 5)
     if is_first:
         story.pass_deadline()
@@ -83,13 +83,12 @@ def test_a_key_may_be_told_after_the_end(is_first: bool) -> None:
     assert voicemail_report(story)[0] == "terminator"
 
 
-def recorded_not_yet(story: Story) -> bool:
-    """Tell whether nothing was told yet."""
+def is_not_reported(story: Story) -> bool:
     return all(each.event != "recorded" for each in story.emitted)
 
 
-def test_silence_ends_a_message() -> None:
-    """When no key and no hangup shows within a moment, it was that."""
+def test_silence_ends_a_voicemail() -> None:
+    """Without a digit or a hangup shortly after the end, the reason is silence."""
     story = recording_voicemail()
     end_voicemail(story)
     archive_voicemail(story, after_ms=2)
@@ -98,8 +97,8 @@ def test_silence_ends_a_message() -> None:
     assert story.now == story.emitted[-1].timestamp
 
 
-def test_the_longest_time_ends_a_message() -> None:
-    """By our own clock; Asterisk's is late."""
+def test_the_maximum_length_ends_a_voicemail() -> None:
+    """The engine's clock ends it; Asterisk's limit is later."""
     story = recording_voicemail(maxLength=10)
     begun = story.now
     assert story.pass_deadline() == (StopVoicemail(voicemail_name(story)),)
@@ -109,16 +108,16 @@ def test_the_longest_time_ends_a_message() -> None:
     assert voicemail_report(story) == ("max-length", voicemail_url(story), "10")
 
 
-def test_asterisks_own_limit_is_the_longest_time_too() -> None:
-    """It comes first where ours could not: while no engine was there."""
+def test_asterisks_limit_is_the_maximum_length() -> None:
+    """It comes first while no engine runs."""
     story = recording_voicemail(maxLength=10)
     end_voicemail(story, 11_500)
     archive_voicemail(story, after_ms=250)
     assert voicemail_report(story)[0] == "max-length"
 
 
-def test_a_message_whose_end_is_not_told_is_filed_with_the_call() -> None:
-    """It may still be recorded: nothing is filed that may grow."""
+def test_a_voicemail_without_an_end_is_archived_with_the_call() -> None:
+    """It may still be recorded, so it is not archived before."""
     story = recording_voicemail(maxLength=10)
     story.pass_deadline()
     story.pass_deadline()
@@ -128,8 +127,8 @@ def test_a_message_whose_end_is_not_told_is_filed_with_the_call() -> None:
     assert story.commands_of(ArchiveRecordings)[0].names == (voicemail_name(story),)
 
 
-def test_who_hangs_up_has_left_a_message() -> None:
-    """It is told at once, and filed while the call ends; nobody waits for the webhook's answer."""
+def test_a_hangup_ends_a_voicemail() -> None:
+    """It is reported at once and archived while the call ends; no response is awaited."""
     story = recording_voicemail(HTTPS)
     end_voicemail(story)
     story.hang_up()
@@ -146,8 +145,8 @@ def test_who_hangs_up_has_left_a_message() -> None:
     )
 
 
-def test_an_address_is_told_of_the_message() -> None:
-    """Where it is, how long it is, and why it ended."""
+def test_the_webhook_gets_the_voicemail() -> None:
+    """Its URL, its duration, and why it ended."""
     story = recording_voicemail(HTTPS)
     story.press("#")
     end_voicemail(story, 5)
@@ -166,8 +165,8 @@ def test_an_address_is_told_of_the_message() -> None:
 
 
 @pytest.mark.parametrize("fault", ["archive: away", "lost"])
-def test_what_is_not_filed_now(fault: str) -> None:
-    """An archive that is away gets it later, so its address is told; a file that is nowhere not."""
+def test_a_voicemail_that_is_not_archived(fault: str) -> None:
+    """A temporary failure is retried later, so its URL is reported; a lost file has none."""
     story = recording_voicemail()
     story.press("#")
     end_voicemail(story, 5)
@@ -176,8 +175,8 @@ def test_what_is_not_filed_now(fault: str) -> None:
     assert voicemail_report(story) == ("terminator", url, None)
 
 
-def test_a_message_that_can_not_be_recorded() -> None:
-    """The PBX refuses: the tree goes on."""
+def test_a_voicemail_that_cannot_be_recorded() -> None:
+    """The PBX rejects it: the tree continues."""
     story = recording_voicemail()
     end_voicemail(story, 5, failed=True)
     archive_voicemail(story, 0, "lost")
@@ -185,7 +184,7 @@ def test_a_message_that_can_not_be_recorded() -> None:
     assert story.state == "playing"
 
 
-def test_filing_that_takes_long_is_not_waited_for() -> None:
+def test_the_wait_for_the_archive_is_limited() -> None:
     """The caller hears silence meanwhile."""
     story = recording_voicemail()
     story.press("#")

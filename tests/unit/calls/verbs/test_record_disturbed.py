@@ -1,4 +1,4 @@
-"""record, disturbed: outages, and what comes upon a message (spec, Verbs)."""
+"""record and other events: outages, holds and conversations (spec, Verbs)."""
 
 from engine.calls.model.commands import (
     AddToBridge,
@@ -24,8 +24,8 @@ from tests.unit.calls.harness.voicemails import (
 )
 
 
-def test_a_message_is_not_held() -> None:
-    """Music would be heard instead of it: a hold is refused."""
+def test_a_hold_is_rejected() -> None:
+    """Hold music would be recorded instead of the caller."""
     story = recording_voicemail()
     refusal = check_request(story.call, HoldRequested(MAIN, True))
     assert refusal is not None
@@ -33,8 +33,8 @@ def test_a_message_is_not_held() -> None:
     assert check_request(story.call, HoldRequested(MAIN, False)) is None
 
 
-def test_a_conversation_that_comes_upon_a_message() -> None:
-    """It ends there and is kept; afterwards another is recorded."""
+def test_a_conversation_interrupts_a_voicemail() -> None:
+    """The voicemail ends and is kept; another one is recorded afterwards."""
     story = recording_voicemail()
     first = voicemail_name(story)
     story.take(DialRequested("+4744444444", 30), 1_000)
@@ -48,8 +48,8 @@ def test_a_conversation_that_comes_upon_a_message() -> None:
     assert [each.names for each in story.commands_of(ArchiveRecordings)] == [(first,), (second,)]
 
 
-def test_a_message_is_taken_up_again() -> None:
-    """Live on the PBX it goes on; ended meanwhile it is told so; never begun, it begins."""
+def test_a_voicemail_is_recovered() -> None:
+    """Running, it continues; ended meanwhile, its end is reported; never started, it starts."""
     story = recording_voicemail()
     name, start = voicemail_name(story), story.commands_of(StartVoicemail)[0]
     here = {MAIN: "Up"}
@@ -60,8 +60,8 @@ def test_a_message_is_taken_up_again() -> None:
     assert reconcile(story.call, (start,), over, story.now) == ((start,), (Recovered(),))
 
 
-def test_filing_is_waited_for_again_after_an_outage() -> None:
-    """Its errand is done again: the next engine gives it its time."""
+def test_recovery_restarts_the_wait_for_the_archive() -> None:
+    """The outbox archives it again, and the deadline restarts."""
     story = recording_voicemail()
     story.press("#")
     end_voicemail(story, 5)
@@ -69,8 +69,8 @@ def test_filing_is_waited_for_again_after_an_outage() -> None:
     assert story.state_as(RecordingVoicemail).deadline_ms == story.now + 5_000
 
 
-def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
-    """As that of any verb; the message begins anew with it."""
+def test_a_conversation_stops_the_prompt() -> None:
+    """The voicemail starts again with its prompt."""
     story = answered_call(
         {"type": "record", "data": {"text": "Speak now."}}, recording_destination=ARCHIVE
     )
@@ -82,8 +82,8 @@ def test_a_prompt_is_stopped_by_what_comes_upon_it() -> None:
     assert StopPlayback(request) in story.take(LegAnswered(leg), 1_000)
 
 
-def test_a_party_who_answers_into_a_message() -> None:
-    """The message is stopped before they are joined: a leg that leaves one can't be bridged."""
+def test_a_party_answers_during_a_voicemail() -> None:
+    """The recording stops before the bridge: a leg that is recorded can't be bridged."""
     story = recording_voicemail()
     story.take(DialRequested("+4787654321", 40), 500)
     party = story.call.legs[-1].id
@@ -92,8 +92,8 @@ def test_a_party_who_answers_into_a_message() -> None:
     assert isinstance(commands[1], AddToBridge)
 
 
-def test_nobody_leaves_a_message_on_hold() -> None:
-    """Who was put on hold before is taken off it when the recording begins."""
+def test_a_voicemail_ends_a_hold() -> None:
+    """A held leg is taken off hold when the recording starts."""
     story = answered_call(
         {"type": "dial", "data": {"number": "+4712345678"}, "action": RECORD},
         recording_destination=ARCHIVE,

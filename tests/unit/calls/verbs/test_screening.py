@@ -1,4 +1,4 @@
-"""whisper, confirm and machineDetection on dial: who answers is greeted before it is connected."""
+"""whisper, confirm and machineDetection on dial: legs are screened before they are connected."""
 
 import pytest
 
@@ -25,8 +25,8 @@ from tests.unit.calls.harness.screenings import (
 from wire.media import Audio, Speech
 
 
-def test_a_whisper_is_heard_by_the_called_party_alone() -> None:
-    """The caller hears ringing meanwhile; when it has been heard, both are bridged."""
+def test_only_the_called_party_hears_a_whisper() -> None:
+    """The caller hears ringing meanwhile; then both are bridged."""
     story = screening_call(**WHISPER)
     assert story.commands_of(FetchMedia)[-1].sources == (Speech("A call for sales."),)
     playback = deliver_media(story)
@@ -41,7 +41,7 @@ def test_a_whisper_is_heard_by_the_called_party_alone() -> None:
 
 
 def test_a_whisper_of_several_verbs() -> None:
-    """play, say and gather follow one another; what is pressed is told, and asked of nobody."""
+    """play, say and gather follow one another; digits are reported in events only."""
     gather = {"type": "gather", "data": {"maxDigits": 1}, "action": say("Thanks.")}
     story = screening_call(whisper=say("Sales?", action=gather))
     story.take(PlaybackEnded(deliver_media(story)), 4_000)
@@ -53,7 +53,7 @@ def test_a_whisper_of_several_verbs() -> None:
     assert story.commands_of(SendWebhook) == []
 
 
-def test_the_right_key_connects() -> None:
+def test_the_right_digit_connects() -> None:
     """During the prompt or after it; the prompt stops before the bridge."""
     story = screening_call(**CONFIRM)
     assert story.commands_of(FetchMedia)[-1].sources == (Speech("Press one."),)
@@ -67,8 +67,8 @@ def test_the_right_key_connects() -> None:
     assert after.state == "bridged"
 
 
-def test_a_key_and_a_prompt_of_ones_own() -> None:
-    """confirm: digit, audioUrl, timeout; without a prompt the key is waited for at once."""
+def test_custom_digit_and_prompt() -> None:
+    """confirm: digit, audioUrl, timeout; without a prompt the digit is awaited at once."""
     story = screening_call(confirm={"digit": "#", "audioUrl": HTTPS})
     assert story.commands_of(FetchMedia)[-1].sources == (Audio(HTTPS),)
     deliver_media(story)
@@ -81,8 +81,8 @@ def test_a_key_and_a_prompt_of_ones_own() -> None:
 
 
 @pytest.mark.parametrize("key", ["2", ""], ids=["wrong", "none"])
-def test_who_does_not_confirm_is_refused(key: str) -> None:
-    """A wrong key, or none in time: hung up with cause 21, and the action is told."""
+def test_a_leg_without_confirmation_is_rejected(key: str) -> None:
+    """A wrong digit, or none in time: cause 21, and the action gets the result."""
     story = screening_call(**CONFIRM)
     story.take(PlaybackEnded(deliver_media(story)), 4_000)
     commands = press_digit(story, key) if key else story.pass_deadline()
@@ -93,8 +93,8 @@ def test_who_does_not_confirm_is_refused(key: str) -> None:
     assert story.emitted[-1].leg_status == "completed"
 
 
-def test_the_others_ring_on() -> None:
-    """A second party answers while the first is greeted: the first to confirm wins."""
+def test_the_other_legs_keep_ringing() -> None:
+    """A second party answers during the first's screening: the first to confirm wins."""
     story = screening_call(BOB, EVE, **CONFIRM)
     story.take(LegAnswered(SECOND), 500)
     deliver_media(story, 0)
@@ -104,8 +104,8 @@ def test_the_others_ring_on() -> None:
     assert story.state_as(Bridged).number == EVE
 
 
-def test_one_refused_and_the_other_goes_on() -> None:
-    """The dial goes on with those who ring, until its own time is up."""
+def test_one_is_rejected_and_the_other_continues() -> None:
+    """The dial continues with the ringing legs until its timeout."""
     story = screening_call(BOB, EVE, **CONFIRM)
     deliver_media(story)
     press_digit(story, "2")
@@ -114,8 +114,8 @@ def test_one_refused_and_the_other_goes_on() -> None:
     assert dial_result(story)["status"] == "no-answer"
 
 
-def test_the_ring_s_time_does_not_cut_a_greeting() -> None:
-    """Who still rings is given up then; who is greeted has the time of the greeting."""
+def test_the_ring_timeout_does_not_end_a_screening() -> None:
+    """It ends the ringing legs; a screened leg has the time of its stage."""
     story = screening_call(BOB, EVE, timeout=3, **WHISPER)
     deliver_media(story)
     assert story.pass_deadline() == (Hangup(SECOND, NO_ANSWER),)

@@ -1,4 +1,4 @@
-"""How greetings end: hangups, limits, machines, outages; and what is asked of them meanwhile."""
+"""How screenings end: hangups, limits, machines, outages; and requests meanwhile."""
 
 import json
 
@@ -35,8 +35,8 @@ from tests.unit.calls.harness.screenings import (
 )
 
 
-def test_a_hangup_while_greeted() -> None:
-    """The called party: an ordinary end of its leg; the caller: of the call."""
+def test_a_hangup_during_screening() -> None:
+    """The called party: the end of its leg; the caller: the end of the call."""
     story = screening_call(**CONFIRM)
     story.take(LegEnded(FIRST, NORMAL), 700)
     assert dial_result(story)["cause"] == NORMAL
@@ -46,8 +46,8 @@ def test_a_hangup_while_greeted() -> None:
     assert caller.call.is_ended
 
 
-def test_a_stage_has_an_end() -> None:
-    """A whisper of hours is cut, a confirmation with such a prompt refused."""
+def test_a_stage_has_a_limit() -> None:
+    """A whisper of hours is cut off; a confirmation with such a prompt is rejected."""
     story = screening_call(**WHISPER)
     state = screening_of(story).state
     assert isinstance(state, Playing)
@@ -64,8 +64,8 @@ def test_a_stage_has_an_end() -> None:
     assert silent.now == story.now
 
 
-def test_detection_before_whisper_before_confirmation() -> None:
-    """One after another, each told to the PBX as it comes."""
+def test_the_order_of_stages() -> None:
+    """Detection, whisper, confirmation."""
     story = screening_call(**DETECT, **WHISPER, **CONFIRM)
     assert story.commands_of(StartTalkDetection) == [StartTalkDetection(FIRST, 200)]
     assert isinstance(screening_of(story).state, Detecting)
@@ -83,8 +83,8 @@ def test_detection_before_whisper_before_confirmation() -> None:
     assert story.call.answered_by is None
 
 
-def test_a_machine_is_connected_or_refused() -> None:
-    """onMachine: continue, the default, or hangup, which goes on with the others."""
+def test_a_machine_is_connected_or_rejected() -> None:
+    """onMachine: continue, the default, or hangup, which continues with the other legs."""
     story = screening_call(**DETECT)
     story.pass_deadline()
     assert story.state_as(Bridged).answered_by == "machine"
@@ -98,14 +98,14 @@ def test_a_machine_is_connected_or_refused() -> None:
 
 
 def test_detection_that_is_off() -> None:
-    """Enable false is as if it were not there."""
+    """`enable: false` is the same as no detection."""
     story = screening_call(machineDetection={"enable": False})
     assert story.state == "bridged"
     assert "answeredBy" not in json.dumps([each.event for each in story.emitted])
 
 
-def test_a_party_that_is_called_in_is_greeted_too() -> None:
-    """It is one of those who are dialled, and has its own time to ring."""
+def test_a_party_that_is_called_in_is_screened() -> None:
+    """It becomes one of the dialed legs, with its own ring timeout."""
     story = screening_call(timeout=3, **CONFIRM)
     deliver_media(story)
     story.take(DialRequested(EVE, 30), 5_000)
@@ -116,8 +116,8 @@ def test_a_party_that_is_called_in_is_greeted_too() -> None:
     assert [each.leg for each in story.state_as(Dialing).screenings] == [FIRST, called_in]
 
 
-def test_who_is_greeted_can_t_be_held() -> None:
-    """There is no conversation yet to be held in; the caller can be."""
+def test_a_screened_leg_cannot_be_held() -> None:
+    """There is no conversation yet; the caller can be held."""
     story = screening_call(**WHISPER)
     refusal = check_request(story.call, HoldRequested(FIRST, True))
     assert isinstance(refusal, Rejection)
@@ -125,8 +125,8 @@ def test_who_is_greeted_can_t_be_held() -> None:
     assert check_request(story.call, HoldRequested(MAIN, True)) is None
 
 
-def test_what_concerns_nobody_changes_nothing() -> None:
-    """Keys of others, an answer told twice, an audio of another: the very same call."""
+def test_unrelated_events_change_nothing() -> None:
+    """Digits of others, a repeated answer, another audio: the very same call."""
     story = screening_call(BOB, EVE, **CONFIRM)
     deliver_media(story)
     before = story.call
@@ -137,8 +137,8 @@ def test_what_concerns_nobody_changes_nothing() -> None:
     assert story.call is before
 
 
-def test_an_outage_is_not_their_silence() -> None:
-    """The key's time is given again, a stage's too; detection is over."""
+def test_recovery_restarts_the_clocks() -> None:
+    """The time of the digit and of the stage; detection ends."""
     story = screening_call(**CONFIRM)
     story.take(PlaybackEnded(deliver_media(story)), 4_000)
     story.take(Recovered(), 60_000)

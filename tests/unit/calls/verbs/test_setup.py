@@ -1,4 +1,4 @@
-"""The way to the first verb (design section 7, Click-to-call; Call states)."""
+"""Call setup until the first verb (design section 7, Click-to-call; Call states)."""
 
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate
@@ -29,7 +29,7 @@ from wire.media import Audio, Speech
 
 
 def test_an_outbound_call_originates_its_main_leg() -> None:
-    """`to` is called, once its leg is there, for the originate's timeout; it is shown `from`."""
+    """`to` is dialed when its leg exists, for the originate's timeout; it is shown `from`."""
     story = Story(outbound())
     assert story.take(CallOpened()) == (Originate(MAIN, "+4711111111", "+4799"),)
     assert story.take(LegCreated(MAIN), 700) == (Dial(MAIN, 30),)
@@ -40,7 +40,7 @@ def test_an_outbound_call_originates_its_main_leg() -> None:
 
 
 def test_an_inbound_call_is_answered() -> None:
-    """Make a call that comes in is answered, then its number's action runs."""
+    """It is answered, then its number's action runs."""
     story = Story(inbound(say()))
     assert story.take(CallOpened()) == (PrefetchMedia((Speech("hello"),)), Answer(CHANNEL))
     story.take(LegAnswered(CHANNEL), 100)
@@ -49,14 +49,14 @@ def test_an_inbound_call_is_answered() -> None:
 
 
 def test_audio_is_prefetched_while_it_rings() -> None:
-    """What the tree will want is got ready before anybody waits for it."""
+    """The tree's audio is fetched before it is needed."""
     play = {"type": "play", "data": {"audioUrl": HTTPS}}
     story = Story(outbound(play))
     assert story.take(CallOpened())[0] == PrefetchMedia((Audio(HTTPS),))
 
 
-def test_the_main_leg_goes_through_its_states() -> None:
-    """queued, initiated, ringing, in-progress: each is told once, whatever is heard twice."""
+def test_the_states_of_the_main_leg() -> None:
+    """queued, initiated, ringing, in-progress: each is reported once."""
     story = Story(outbound(say()))
     assert story.status == "queued"
     for event in (
@@ -76,7 +76,7 @@ def test_the_main_leg_goes_through_its_states() -> None:
     assert [event.sequence_number for event in story.emitted] == [0, 1, 2]
 
 
-def test_nobody_answers() -> None:
+def test_no_answer() -> None:
     """When the originate's timeout passes, the leg is hung up and the call is no-answer."""
     story = Story(outbound())
     story.take(CallOpened())
@@ -108,7 +108,7 @@ def test_a_party_that_rejects() -> None:
 
 
 def test_hangup_requested_while_starting() -> None:
-    """Originator gone before the answer: canceled, also when the leg is only now being placed."""
+    """A hangup before the answer: canceled, also while the leg is being created."""
     story = Story(outbound())
     story.take(CallOpened())
     assert story.take(HangupRequested("api"), 10) == (Hangup(MAIN, NORMAL),)
@@ -119,15 +119,15 @@ def test_hangup_requested_while_starting() -> None:
 
 
 def test_a_caller_who_gives_up_before_the_answer() -> None:
-    """An inbound call whose caller has gone before it was answered is canceled."""
+    """An inbound call whose caller hangs up before the answer is canceled."""
     story = Story(inbound(say()))
     story.take(CallOpened())
     story.hang_up()
     assert (story.call.status, story.call.ended_by) == ("canceled", "caller")
 
 
-def test_other_events_leave_a_starting_call_alone() -> None:
-    """Digits and a recovery change nothing before the answer."""
+def test_other_events_change_nothing() -> None:
+    """Digits and a recovery are ignored before the answer."""
     story = Story(outbound())
     story.take(CallOpened())
     before = story.call
@@ -137,15 +137,14 @@ def test_other_events_leave_a_starting_call_alone() -> None:
 
 
 def test_without_an_action_the_call_hangs_up() -> None:
-    """After the last action the call hangs up."""
     story = answered_call()
     assert story.commands_of(Hangup) == [Hangup(MAIN, NORMAL)]
     story.hang_up()
     assert (story.call.status, story.call.ended_by) == ("completed", "action")
 
 
-def test_a_leg_that_is_not_the_calls_is_hung_up() -> None:
-    """A stray channel with a call's id is ended at once."""
+def test_a_stray_leg_is_hung_up() -> None:
+    """A stray channel with a call's id is hung up at once."""
     story = Story(outbound())
     story.take(CallOpened())
     assert story.take(LegAnswered(f"{MAIN}9")) == (Hangup(f"{MAIN}9", NORMAL),)
