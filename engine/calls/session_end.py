@@ -28,9 +28,8 @@ def end_sessions(call: Call, reason: str, now: int) -> Step:
     if call.transfer is not None:
         target, has_customer = call.transfer.target, call.leg(call.transfer.customer) is not None
         why = reason if has_customer else "customer_hangup"
-        call, events = end_transfer(
-            call, replace(call.transfer, state="abandoned", reason=why), now
-        )
+        abandoned = replace(call.transfer, state="abandoned", reason=why)
+        call, events = end_transfer(call, abandoned, now)
         commands = (*events, Hangup(target, causes.NORMAL))
     if call.conference is not None:
         call, more = end_conference(call, call.conference, reason, now)

@@ -19,7 +19,7 @@ class Recorded(Struct, frozen=True):
 
     call: Call
     log: tuple[bytes, ...]
-    told: tuple[CallEvent, ...]
+    emitted: tuple[CallEvent, ...]
 
     @property
     def record(self) -> StoredCall:
@@ -28,7 +28,7 @@ class Recorded(Struct, frozen=True):
 
     def change(self) -> Change:
         """Give all of it as one commit."""
-        told = tuple(map(to_json, self.told))
+        told = tuple(map(to_json, self.emitted))
         live, state = not self.call.is_ended, encode(self.record)
         return Change(self.call.id, "pbx1", state, 0, self.log, told, live)
 

@@ -75,12 +75,8 @@ def start(call: Call, leg: str, purpose: Purpose, now: int) -> tuple[Call, Recor
 
 def with_recording(call: Call, recording: Recording) -> Call:
     """Replace the recording of the same name."""
-    return replace(
-        call,
-        recordings=tuple(
-            recording if each.name == recording.name else each for each in call.recordings
-        ),
-    )
+    recordings = (recording if e.name == recording.name else e for e in call.recordings)
+    return replace(call, recordings=tuple(recordings))
 
 
 def archive_remaining(call: Call) -> Step:

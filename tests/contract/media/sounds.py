@@ -61,7 +61,7 @@ class Origin:
         self.handlers: dict[str, Handler] = {}
         self.requests: list[tuple[str, str]] = []
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
+    async def respond(self, request: web.Request) -> web.StreamResponse:
         """Return the body or run the handler of a path; else 404."""
         name = request.match_info["name"]
         self.requests.append((name, request.headers.get("If-None-Match", "")))
@@ -84,7 +84,7 @@ class MediaBench:
         self.now_ms = 0
         self._server = server
 
-    def at(self, name: str) -> Audio:
+    def source_at(self, name: str) -> Audio:
         """Return a source at the origin server."""
         return Audio(str(self._server.make_url(f"/{name}")))
 

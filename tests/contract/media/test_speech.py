@@ -9,8 +9,8 @@ import pytest
 from engine.media.clip import MediaLimits
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
+from tests.contract.media.bench import failure, media_bench, read_samples
 from tests.contract.media.sounds import LIMITS, MediaBench
-from tests.contract.media.stage import failure, media_bench, read_samples
 from wire.media import Speech
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.media.clip import MadeClip, MediaError
-from tests.unit.media.twin import ONE, TWO, A, B, CacheBench
+from tests.unit.media.cache_bench import ONE, TWO, A, B, CacheBench
 from wire.media import Audio
 
 

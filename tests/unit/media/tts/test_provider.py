@@ -68,7 +68,7 @@ async def test_substitute() -> None:
 
 @pytest.mark.parametrize(
     ("speech", "text"),
-    [(Speech("a"), "broken: no a"), (Speech("a", language="fr"), "no speaker for language fr")],
+    [(Speech("a"), "broken: no a"), (Speech("a", language="fr"), "no provider for language fr")],
 )
 async def test_no_provider_succeeds(speech: Speech, text: str) -> None:
     """If no provider can speak a text, the last failure is raised."""

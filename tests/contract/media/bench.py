@@ -23,7 +23,7 @@ async def media_bench() -> AsyncIterator[MediaBench]:
     async with AsyncExitStack() as stack:
         origin = Origin()
         app = web.Application()
-        app.router.add_get("/{name}", origin.answer)
+        app.router.add_get("/{name}", origin.respond)
         server = await stack.enter_async_context(TestServer(app))
         session = guarded_session((ip_network("127.0.0.0/8"),))
         yield MediaBench(origin, server, await stack.enter_async_context(session))
